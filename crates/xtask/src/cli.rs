@@ -1,0 +1,67 @@
+//! The verbs and what each one calls.
+//!
+//! Owns the command line's shape only; a verb's work is in the module of its name.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::{suite, tidy};
+
+#[derive(Debug, Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Checks the house rules: arrows, cycles, sizes, names, tables, documents.
+    Tidy {
+        /// Writes the generated clippy.toml files first.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Runs fmt, clippy, the tests, tidy and deny with the tools at hand.
+    Check,
+    /// Installs the system packages that the suite needs (as root, by apt-get).
+    Setup {
+        /// Prints what would be installed and changes nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Runs the whole suite from a fresh clone, installing what it needs below target/tools.
+    Test {
+        /// Leaves out a phase or the tests whose names contain NAME; said again at the end.
+        #[arg(long, value_name = "NAME")]
+        skip: Vec<String>,
+        /// Leaves out fmt, clippy and deny.
+        #[arg(long)]
+        no_lints: bool,
+    },
+    /// Runs the bench crate in release mode with the arguments that follow.
+    Bench {
+        /// Handed on as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+/// Carries out the verb named on the command line.
+pub(crate) fn run() -> Result<ExitCode> {
+    match Arguments::parse().verb {
+        Verb::Tidy { write } => tidy::verb(if write { tidy::Files::Write } else { tidy::Files::Compare }),
+        Verb::Check => suite::check(),
+        Verb::Setup { dry_run } => suite::setup(if dry_run { suite::Setup::Show } else { suite::Setup::Do }),
+        Verb::Test { skip, no_lints } => {
+            let mut skipped = skip;
+            if no_lints {
+                skipped.extend(["fmt", "clippy", "deny"].map(str::to_owned));
+            }
+            suite::test(&skipped)
+        }
+        Verb::Bench { arguments } => suite::bench(&arguments),
+    }
+}

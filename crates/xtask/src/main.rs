@@ -1,0 +1,23 @@
+//! `cargo xtask`: the chores of this repository, each one verb.
+//!
+//! Owns how the house is checked (`tidy`), built and tested (`check`, `test`), equipped (`setup`)
+//! and measured (`bench`). Knows nothing of what the other crates do: it reads them as text.
+//! Begin at [`cli::run`]; the rules of `tidy` are data in `tidy.toml` beside this folder.
+#![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
+
+mod cli;
+mod repo;
+mod suite;
+mod tidy;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Rust text to [`SourceFile`]: the only place that touches the syntax tree.
+//!
+//! Owns what counts as test code (items under `#[cfg(test)]`, files such modules lead to) and how
+//! lines are counted. Invariant: nothing below `#[cfg(test)]` leaves a fact behind.
+//! Begin at [`read`].
+
+mod place;
+mod visitor;
+
+use anyhow::{Result, anyhow};
+use syn::visit::Visit;
+
+use super::source::{Place, SourceFile};
+use visitor::Visitor;
+
+/// Returns the facts of the file at `path`.
+pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
+    let syntax = syn::parse_file(text).map_err(|error| {
+        let at = error.span().start();
+        anyhow!("{path}:{}: could not parse: {error}", at.line)
+    })?;
+    let mut file = place::file(path);
+    file.has_header = has_header(text);
+    let mut visitor = Visitor::new(&mut file, text);
+    visitor.visit_file(&syntax);
+    let test_lines = visitor.test_lines();
+    file.lines_without_tests = text.lines().count().saturating_sub(test_lines);
+    Ok(file)
+}
+
+/// Marks files that a `#[cfg(test)] mod` leads to, and forgets what was read in them.
+pub(super) fn mark_test_files(files: &mut [SourceFile]) {
+    let roots: Vec<(String, Vec<String>)> = files
+        .iter()
+        .filter(|f| f.place == Place::Source)
+        .flat_map(|f| f.test_modules.iter().map(|m| (f.crate_folder.clone(), m.clone())))
+        .collect();
+    for file in files.iter_mut().filter(|f| f.place == Place::Source) {
+        if roots.iter().any(|(folder, root)| *folder == file.crate_folder && file.module.starts_with(root)) {
+            file.place = Place::SourceTests;
+        }
+    }
+}
+
+fn has_header(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).skip_while(|l| l.is_empty() || l.starts_with("#!"));
+    lines.next().and_then(|line| line.strip_prefix("//!")).is_some_and(|rest| rest.trim().len() > 10)
+}
+
+#[cfg(test)]
+mod tests;

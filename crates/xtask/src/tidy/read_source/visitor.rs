@@ -1,0 +1,354 @@
+//! The walk over one file's syntax tree.
+//!
+//! Owns which node becomes which fact. Invariant: an item under `#[cfg(test)]` is measured, not entered.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, FnArg, ImplItem, Item as SynItem, Pat, Signature, Type, UseTree, Visibility};
+
+use crate::tidy::source::{Field, Function, Import, Item, Reference, SourceFile, Struct};
+
+/// Collects facts while it walks.
+pub(super) struct Visitor<'a> {
+    file: &'a mut SourceFile,
+    lines: Vec<&'a str>,
+    module: Vec<String>,
+    /// The type whose impl block is being walked, and whether that block implements a trait.
+    inside_impl: Option<(String, Block)>,
+    test_ranges: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Inherent,
+    OfTrait,
+}
+
+impl<'a> Visitor<'a> {
+    pub(super) fn new(file: &'a mut SourceFile, text: &'a str) -> Self {
+        let module = file.module.clone();
+        Self { file, lines: text.lines().collect(), module, inside_impl: None, test_ranges: Vec::new() }
+    }
+
+    /// Returns how many lines stand under `#[cfg(test)]`.
+    pub(super) fn test_lines(&self) -> usize {
+        self.test_ranges.iter().map(|(first, last)| last - first + 1).sum()
+    }
+
+    fn skip_test(&mut self, node: &impl Spanned, attributes: &[Attribute]) -> bool {
+        let is_test = attributes.iter().any(is_cfg_test);
+        if is_test {
+            let span = node.span();
+            self.test_ranges.push((span.start().line, span.end().line));
+        }
+        is_test
+    }
+
+    fn function(&mut self, signature: &Signature, body: Option<&syn::Block>, public: bool) {
+        let lines = body.map_or(0, |body| {
+            let (open, close) = (body.brace_token.span.open(), body.brace_token.span.close());
+            self.code_lines(open.start().line, close.end().line)
+        });
+        let name = signature.ident.to_string();
+        let bools = signature.inputs.iter().filter_map(bool_parameter);
+        self.file.functions.push(Function {
+            name: name.clone(),
+            line: signature.ident.span().start().line,
+            lines,
+            parameters: signature.inputs.len(),
+            public_bools: if public { bools.collect() } else { Vec::new() },
+        });
+        let name = match &self.inside_impl {
+            Some((owner, _)) => format!("{owner}::{name}"),
+            None => name,
+        };
+        self.item(name, signature.ident.span().start().line);
+    }
+
+    fn code_lines(&self, open: usize, close: usize) -> usize {
+        let inner = self.lines.get(open..close.saturating_sub(1)).unwrap_or_default();
+        inner.iter().map(|l| l.trim()).filter(|l| !l.is_empty() && !l.starts_with("//")).count()
+    }
+
+    fn item(&mut self, name: String, line: usize) {
+        self.file.items.push(Item { module: self.module.clone(), name, line });
+    }
+
+    fn structure(&mut self, node: &syn::ItemStruct) {
+        let public = matches!(node.vis, Visibility::Public(_));
+        let fields = node.fields.iter().filter_map(|field| {
+            let name = field.ident.as_ref()?;
+            let mut idents = Idents::default();
+            idents.visit_type(&field.ty);
+            Some(Field {
+                name: name.to_string(),
+                line: name.span().start().line,
+                public: public && matches!(field.vis, Visibility::Public(_)),
+                type_idents: idents.0,
+            })
+        });
+        let fields = fields.collect();
+        let line = node.ident.span().start().line;
+        self.file.structs.push(Struct { name: node.ident.to_string(), line, fields });
+    }
+
+    fn use_tree(&mut self, tree: &UseTree, prefix: &[String]) {
+        let mut segments = prefix.to_vec();
+        match tree {
+            UseTree::Path(path) => {
+                segments.push(path.ident.to_string());
+                self.use_tree(&path.tree, &segments);
+            }
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.use_tree(tree, prefix)),
+            UseTree::Name(name) => {
+                let ident = name.ident.to_string();
+                if ident != "self" {
+                    segments.push(ident);
+                }
+                self.import(segments.last().cloned().unwrap_or_default(), segments, name.span().start().line);
+            }
+            UseTree::Rename(rename) => {
+                let ident = rename.ident.to_string();
+                if ident != "self" {
+                    segments.push(ident);
+                }
+                self.import(rename.rename.to_string(), segments, rename.span().start().line);
+            }
+            UseTree::Glob(glob) => self.import("*".to_owned(), segments, glob.span().start().line),
+        }
+    }
+
+    fn import(&mut self, name: String, segments: Vec<String>, line: usize) {
+        let module = self.module.clone();
+        self.file.imports.push(Import { module: module.clone(), name, segments: segments.clone() });
+        self.file.references.push(Reference { module, segments, line });
+    }
+
+    fn inline_module(&mut self, node: &syn::ItemMod) {
+        let mut module = self.module.clone();
+        module.push(node.ident.to_string());
+        if node.content.is_some() {
+            self.file.inline_modules.push(module.clone());
+            let outer = std::mem::replace(&mut self.module, module);
+            visit::visit_item_mod(self, node);
+            self.module = outer;
+        }
+    }
+
+    fn test_module(&mut self, node: &syn::ItemMod) {
+        let mut module = self.module.clone();
+        module.push(node.ident.to_string());
+        if node.content.is_some() {
+            let span = node.span();
+            let length = span.end().line - span.start().line + 1;
+            self.file.inline_test_lines = self.file.inline_test_lines.max(length);
+        } else {
+            self.file.test_modules.push(module);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Visitor<'_> {
+    fn visit_file(&mut self, node: &'ast syn::File) {
+        for item in &node.items {
+            let attributes = item_attributes(item);
+            if !attributes.iter().any(is_cfg_test)
+                && let Some(kind) = logic(item)
+            {
+                self.file.logic.push((item.span().start().line, kind.to_owned()));
+            }
+        }
+        visit::visit_file(self, node);
+    }
+
+    fn visit_item(&mut self, node: &'ast SynItem) {
+        if self.skip_test(node, item_attributes(node)) {
+            if let SynItem::Mod(module) = node {
+                self.test_module(module);
+            }
+            return;
+        }
+        if let Some(ident) = item_ident(node) {
+            self.item(ident.to_string(), ident.span().start().line);
+        }
+        match node {
+            SynItem::Mod(module) => return self.inline_module(module),
+            SynItem::Struct(structure) => self.structure(structure),
+            _ => {}
+        }
+        visit::visit_item(self, node);
+    }
+
+    fn visit_item_use(&mut self, node: &'ast syn::ItemUse) {
+        self.use_tree(&node.tree, &[]);
+    }
+
+    fn visit_item_impl(&mut self, node: &'ast syn::ItemImpl) {
+        let owner = type_name(&node.self_ty);
+        self.file.impls.push((node.impl_token.span.start().line, owner.clone()));
+        let block = if node.trait_.is_some() { Block::OfTrait } else { Block::Inherent };
+        let outer = self.inside_impl.replace((owner, block));
+        visit::visit_item_impl(self, node);
+        self.inside_impl = outer;
+    }
+
+    fn visit_impl_item(&mut self, node: &'ast ImplItem) {
+        let attributes = match node {
+            ImplItem::Fn(function) => &function.attrs[..],
+            ImplItem::Const(constant) => &constant.attrs,
+            _ => &[],
+        };
+        if !self.skip_test(node, attributes) {
+            visit::visit_impl_item(self, node);
+        }
+    }
+
+    fn visit_item_fn(&mut self, node: &'ast syn::ItemFn) {
+        let outer = self.inside_impl.take();
+        self.function(&node.sig, Some(&node.block), is_open(&node.vis));
+        visit::visit_item_fn(self, node);
+        self.inside_impl = outer;
+    }
+
+    fn visit_impl_item_fn(&mut self, node: &'ast syn::ImplItemFn) {
+        let own_shape = !matches!(self.inside_impl, Some((_, Block::OfTrait)));
+        self.function(&node.sig, Some(&node.block), own_shape && is_open(&node.vis));
+        visit::visit_impl_item_fn(self, node);
+    }
+
+    fn visit_item_trait(&mut self, node: &'ast syn::ItemTrait) {
+        let outer = self.inside_impl.replace((node.ident.to_string(), Block::Inherent));
+        visit::visit_item_trait(self, node);
+        self.inside_impl = outer;
+    }
+
+    fn visit_trait_item_fn(&mut self, node: &'ast syn::TraitItemFn) {
+        self.function(&node.sig, node.default.as_ref(), true);
+        visit::visit_trait_item_fn(self, node);
+    }
+
+    fn visit_path(&mut self, node: &'ast syn::Path) {
+        let segments: Vec<String> = node.segments.iter().map(|s| s.ident.to_string()).collect();
+        if segments.len() > 1 && matches!(segments[0].as_str(), "crate" | "self" | "super") {
+            let line = node.segments[0].ident.span().start().line;
+            self.file.references.push(Reference { module: self.module.clone(), segments, line });
+        }
+        visit::visit_path(self, node);
+    }
+
+    fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
+        let name = node.to_string();
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            self.file.capital_idents.push((node.span().start().line, name));
+        }
+    }
+}
+
+/// Every identifier of a type, outermost first.
+#[derive(Default)]
+struct Idents(Vec<String>);
+
+impl<'ast> Visit<'ast> for Idents {
+    fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
+        self.0.push(node.to_string());
+    }
+}
+
+fn is_cfg_test(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+        && attribute.meta.require_list().is_ok_and(|list| means_test(list.tokens.clone()))
+}
+
+fn means_test(tokens: TokenStream) -> bool {
+    let mut trees = tokens.into_iter();
+    match (trees.next(), trees.next()) {
+        (Some(TokenTree::Ident(only)), None) => only == "test",
+        (Some(TokenTree::Ident(all)), Some(TokenTree::Group(group))) if all == "all" => group
+            .stream()
+            .into_iter()
+            .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "test")),
+        _ => false,
+    }
+}
+
+fn is_open(visibility: &Visibility) -> bool {
+    !matches!(visibility, Visibility::Inherited)
+}
+
+fn bool_parameter(argument: &FnArg) -> Option<String> {
+    let FnArg::Typed(typed) = argument else { return None };
+    let Type::Path(path) = &*typed.ty else { return None };
+    if !path.path.is_ident("bool") {
+        return None;
+    }
+    match &*typed.pat {
+        Pat::Ident(name) => Some(name.ident.to_string()),
+        _ => Some("_".to_owned()),
+    }
+}
+
+fn type_name(of: &Type) -> String {
+    match of {
+        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default(),
+        Type::Reference(reference) => type_name(&reference.elem),
+        _ => String::new(),
+    }
+}
+
+fn item_ident(item: &SynItem) -> Option<&proc_macro2::Ident> {
+    Some(match item {
+        SynItem::Struct(i) => &i.ident,
+        SynItem::Enum(i) => &i.ident,
+        SynItem::Union(i) => &i.ident,
+        SynItem::Trait(i) => &i.ident,
+        SynItem::Type(i) => &i.ident,
+        SynItem::Const(i) => &i.ident,
+        SynItem::Static(i) => &i.ident,
+        SynItem::Mod(i) => &i.ident,
+        SynItem::Macro(i) => i.ident.as_ref()?,
+        _ => return None,
+    })
+}
+
+fn item_attributes(item: &SynItem) -> &[Attribute] {
+    match item {
+        SynItem::Struct(i) => &i.attrs,
+        SynItem::Enum(i) => &i.attrs,
+        SynItem::Trait(i) => &i.attrs,
+        SynItem::Type(i) => &i.attrs,
+        SynItem::Const(i) => &i.attrs,
+        SynItem::Static(i) => &i.attrs,
+        SynItem::Mod(i) => &i.attrs,
+        SynItem::Fn(i) => &i.attrs,
+        SynItem::Impl(i) => &i.attrs,
+        SynItem::Use(i) => &i.attrs,
+        SynItem::Macro(i) => &i.attrs,
+        _ => &[],
+    }
+}
+
+/// Returns what kind of logic a top-level item is, or nothing for modules, imports and includes.
+fn logic(item: &SynItem) -> Option<&'static str> {
+    Some(match item {
+        SynItem::Mod(module) => {
+            let (_, items) = module.content.as_ref()?;
+            return items.iter().find_map(logic);
+        }
+        SynItem::Use(_) | SynItem::ExternCrate(_) => return None,
+        SynItem::Macro(call) => {
+            let name = call.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+            if name.starts_with("include") {
+                return None;
+            }
+            "a macro"
+        }
+        SynItem::Fn(_) => "a function",
+        SynItem::Struct(_) => "a struct",
+        SynItem::Enum(_) => "an enum",
+        SynItem::Trait(_) => "a trait",
+        SynItem::Impl(_) => "an impl block",
+        SynItem::Const(_) | SynItem::Static(_) => "a constant",
+        _ => "an item",
+    })
+}

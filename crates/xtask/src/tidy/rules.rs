@@ -1,0 +1,166 @@
+//! The shape of `tidy.toml`.
+//!
+//! Owns reading the rules and applying their exceptions. Invariant: an exception that excuses
+//! nothing is itself a finding, so the list only shrinks to what is needed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::finding::Finding;
+
+/// Everything `tidy` is told rather than knows.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rules {
+    /// Folder of a crate to its place in the house.
+    pub(crate) crates: BTreeMap<String, CrateRule>,
+    pub(crate) caps: Caps,
+    pub(crate) names: Names,
+    pub(crate) gateway: Gateway,
+    #[serde(default, rename = "exception")]
+    pub(crate) exceptions: Vec<Exception>,
+}
+
+/// What one crate may depend on.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CrateRule {
+    pub(crate) floor: String,
+    /// Workspace crates (by folder) that its code may name.
+    pub(crate) uses: BTreeSet<String>,
+    /// Further ones that only its tests may name.
+    #[serde(default)]
+    pub(crate) tests_use: BTreeSet<String>,
+}
+
+/// Sizes at which `tidy` fails; the targets to aim for are lower.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Caps {
+    pub(crate) file_lines_max: usize,
+    pub(crate) function_lines_max: usize,
+    pub(crate) parameters_max: usize,
+    pub(crate) crate_lines_max: usize,
+    /// A file over this many lines counts as long.
+    pub(crate) long_file_lines: usize,
+    pub(crate) long_files_percent_max: usize,
+    /// Crates below this size are not asked for their share of long files.
+    pub(crate) long_files_from_crate_lines: usize,
+    pub(crate) folders_below_src_max: usize,
+    pub(crate) inline_test_lines_max: usize,
+    pub(crate) architecture_lines_max: usize,
+}
+
+/// Names that say nothing, and names that must be found.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Names {
+    pub(crate) forbidden_modules: BTreeSet<String>,
+    pub(crate) forbidden_type_endings: BTreeSet<String>,
+    /// Seed names, each with a row in the table of ARCHITECTURE.md.
+    pub(crate) seeds: BTreeSet<String>,
+}
+
+/// The limits of the bunch of keys that transports are given.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Gateway {
+    pub(crate) type_name: String,
+    pub(crate) fields_max: usize,
+    pub(crate) forbidden_field_types: BTreeSet<String>,
+    /// Files, or folders with a closing slash, that may name the type.
+    pub(crate) may_name: Vec<String>,
+}
+
+/// One rule waived at one place, for a reason.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exception {
+    pub(crate) rule: String,
+    pub(crate) path: String,
+    pub(crate) item: Option<String>,
+    pub(crate) reason: String,
+}
+
+impl Rules {
+    /// Reads the rules.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        toml::from_str(text).context("could not read crates/xtask/tidy.toml")
+    }
+
+    /// Returns what is left of `found` after the exceptions, and the exceptions that excused nothing.
+    pub(crate) fn excuse(&self, found: Vec<Finding>) -> Vec<Finding> {
+        let mut left: Vec<Finding> =
+            found.iter().filter(|f| !self.exceptions.iter().any(|e| e.covers(f))).cloned().collect();
+        for exception in &self.exceptions {
+            let what = if exception.reason.trim().len() < 10 {
+                format!("the exception for {} gives no reason", exception.path)
+            } else if !found.iter().any(|f| exception.covers(f)) {
+                format!("the exception from `{}` for {} excuses nothing", exception.rule, exception.path)
+            } else {
+                continue;
+            };
+            left.push(Finding {
+                path: "crates/xtask/tidy.toml".to_owned(),
+                line: 1,
+                rule: "exceptions",
+                item: exception.path.clone(),
+                what,
+                mend: "delete it, or say in a sentence why the rule does not serve there",
+            });
+        }
+        left
+    }
+}
+
+impl Exception {
+    fn covers(&self, finding: &Finding) -> bool {
+        self.rule == finding.rule
+            && self.path == finding.path
+            && self.item.as_ref().is_none_or(|item| *item == finding.item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding() -> Finding {
+        Finding {
+            path: "crates/a/src/b.rs".to_owned(),
+            line: 3,
+            rule: "file-lines",
+            item: "b".to_owned(),
+            what: "too long".to_owned(),
+            mend: "split it",
+        }
+    }
+
+    fn rules(exception: Exception) -> Rules {
+        Rules { exceptions: vec![exception], ..Rules::default() }
+    }
+
+    fn exception(path: &str, reason: &str) -> Exception {
+        Exception { rule: "file-lines".to_owned(), path: path.to_owned(), item: None, reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn an_exception_excuses_its_own_finding_only() {
+        let reason = "a table that reads better whole";
+        assert!(rules(exception("crates/a/src/b.rs", reason)).excuse(vec![finding()]).is_empty());
+        assert_eq!(rules(exception("crates/a/src/c.rs", reason)).excuse(vec![finding()]).len(), 2);
+    }
+
+    #[test]
+    fn an_exception_without_a_reason_is_a_finding() {
+        let left = rules(exception("crates/a/src/b.rs", " ")).excuse(vec![finding()]);
+        assert_eq!(left.iter().map(|f| f.rule).collect::<Vec<_>>(), ["exceptions"]);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        assert!(Rules::parse("[cap]\nfile_lines = 1\n").is_err());
+    }
+}

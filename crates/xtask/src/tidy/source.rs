@@ -1,0 +1,104 @@
+//! What the checks know of one Rust file.
+//!
+//! Owns plain facts without syntax trees, so that they can cross threads. Knows no rule.
+
+/// One Rust file, reduced to what some rule asks about.
+#[derive(Debug, Default)]
+pub(crate) struct SourceFile {
+    /// Path from the root, with forward slashes.
+    pub(crate) path: String,
+    /// Folder of the crate below `crates/`.
+    pub(crate) crate_folder: String,
+    pub(crate) place: Place,
+    /// Path of the module this file is, from the crate's root.
+    pub(crate) module: Vec<String>,
+    pub(crate) lines_without_tests: usize,
+    /// Length of the longest inline test module.
+    pub(crate) inline_test_lines: usize,
+    pub(crate) has_header: bool,
+    /// Line and kind of top-level items that are neither modules nor imports.
+    pub(crate) logic: Vec<(usize, String)>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) structs: Vec<Struct>,
+    /// Line and self type of each impl block.
+    pub(crate) impls: Vec<(usize, String)>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) references: Vec<Reference>,
+    /// Modules written inside this file.
+    pub(crate) inline_modules: Vec<Vec<String>>,
+    /// Modules declared here that are compiled for tests only.
+    pub(crate) test_modules: Vec<Vec<String>>,
+    /// Lines on which an identifier occurs, for names written with a capital.
+    pub(crate) capital_idents: Vec<(usize, String)>,
+}
+
+/// Where in its crate a file stands.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Below `src/`, part of the library or the main binary.
+    #[default]
+    Source,
+    /// Below `src/`, compiled for tests only.
+    SourceTests,
+    /// `src/bin`, `build.rs`: a target of its own.
+    OwnTarget,
+    /// `tests/`, `benches/`, `examples/`.
+    TestTarget,
+}
+
+/// A function, method or trait method.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    /// Lines of the body that are neither blank nor comment.
+    pub(crate) lines: usize,
+    pub(crate) parameters: usize,
+    /// Names of parameters of type `bool`, where others may call it.
+    pub(crate) public_bools: Vec<String>,
+}
+
+/// Something with a name: `Type::method` for methods.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) module: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) line: usize,
+}
+
+/// A struct with its named fields.
+#[derive(Debug)]
+pub(crate) struct Struct {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A named field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    /// `pub` without a restriction, in a struct that is `pub` too.
+    pub(crate) public: bool,
+    /// Every identifier in the field's type, outermost first.
+    pub(crate) type_idents: Vec<String>,
+}
+
+/// A name that a `use` brings into a module.
+#[derive(Debug)]
+pub(crate) struct Import {
+    pub(crate) module: Vec<String>,
+    /// The name as it is called there; `*` for all of them.
+    pub(crate) name: String,
+    pub(crate) segments: Vec<String>,
+}
+
+/// A path written in a module outside of tests.
+#[derive(Debug)]
+pub(crate) struct Reference {
+    pub(crate) module: Vec<String>,
+    pub(crate) segments: Vec<String>,
+    pub(crate) line: usize,
+}
