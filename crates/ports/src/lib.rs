@@ -1,1 +1,28 @@
-//! To be written.
+//! The borders of the core: one trait per file, as narrow as its caller.
+//!
+//! Object-safe, boxed futures, values of [`palyra_types`]. No port exposes SQLite, HTTP or a file
+//! system, and none assumes that there is only one log.
+
+pub mod append_tape;
+pub mod maintain_journal;
+pub mod read_records;
+pub mod read_tape;
+
+pub mod model_provider;
+pub mod redactor;
+pub mod tool_runtime;
+
+pub mod clock;
+pub mod entropy;
+
+pub use append_tape::{
+    AppendClass, AppendError, AppendTape, Committed, Guard, JournalAppendRequest, NewEntry, StaticText,
+};
+pub use clock::Clock;
+pub use entropy::Entropy;
+pub use maintain_journal::{JournalStatus, MaintainJournal, VerifyReport};
+pub use model_provider::{ModelInfo, ModelProvider};
+pub use read_records::ReadRecords;
+pub use read_tape::{ReadError, ReadTape, TapePage};
+pub use redactor::Redactor;
+pub use tool_runtime::{CancelFlag, ExecuteToolError, ToolRuntime};

@@ -1,1 +1,31 @@
-//! To be written.
+//! Nouns that several crates use, and nothing else.
+//!
+//! Owns ids, time, error codes, the events of the journal, and the values that travel between a
+//! run, a model and a tool. Knows no disk, network, clock or randomness.
+//!
+//! Begin at [`event`]: whatever happened in Palyra is one of those values.
+
+pub mod error_code;
+pub mod id;
+pub mod redacted;
+pub mod time;
+
+pub mod model;
+pub mod tool;
+
+pub mod agent;
+pub mod run;
+pub mod session;
+
+pub mod event;
+pub mod tape;
+
+pub mod access;
+pub mod daemon_lock;
+
+pub use error_code::ErrorCode;
+pub use id::{
+    AgentId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, TapeSeq, TokenId,
+};
+pub use redacted::Redacted;
+pub use time::{BootTime, Timestamp};

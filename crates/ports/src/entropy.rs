@@ -1,0 +1,25 @@
+//! Asking for chance.
+
+use palyra_types::Timestamp;
+
+/// The only source of randomness.
+pub trait Entropy: Send + Sync {
+    /// Fills the buffer with random bytes; cryptographic quality outside tests.
+    fn fill(&self, buffer: &mut [u8]);
+}
+
+impl dyn Entropy {
+    /// Returns 32 random bytes.
+    pub fn bytes32(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.fill(&mut bytes);
+        bytes
+    }
+
+    /// Returns the two parts of a new ULID-shaped id: milliseconds and 80 random bits.
+    pub fn id_parts(&self, now: Timestamp) -> (u64, u128) {
+        let mut bytes = [0; 16];
+        self.fill(&mut bytes[6..]);
+        (now.unix_ms(), u128::from_be_bytes(bytes))
+    }
+}

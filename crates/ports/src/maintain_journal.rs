@@ -1,0 +1,88 @@
+//! Looking after the journal: status, verification, rebuild, raw entries.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use palyra_types::tape::JournalEventRecord;
+use palyra_types::{Epoch, LogId, Seq};
+
+use crate::append_tape::AppendError;
+use crate::read_tape::ReadError;
+
+/// Receives (done, total) counts of entries while long work goes on.
+pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// Operations that look at the journal as a whole.
+pub trait MaintainJournal: Send + Sync {
+    /// Returns the journal's state and counters, from memory.
+    fn status(&self) -> JournalStatus;
+
+    /// Checks every entry: numbering, chain, commitments, columns, tapes. Reads a consistent snapshot.
+    fn verify(&self, progress: Progress) -> BoxFuture<'static, Result<VerifyReport, ReadError>>;
+
+    /// Empties every projection and folds the log into it again, as one transaction of the writer.
+    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>>;
+
+    /// Returns entries from `from` on, at most `limit` (capped at 1,000).
+    fn entries(
+        &self,
+        from: Seq,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Vec<JournalEventRecord>, ReadError>>;
+}
+
+/// Whether the journal takes entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JournalHealth {
+    /// It does.
+    Writable,
+    /// Space is low: endings only.
+    EndingsOnly,
+    /// Read-only after an I/O error; a restart repairs what can be repaired.
+    Quarantined,
+}
+
+/// The journal's state and counters since it was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalStatus {
+    /// Which log.
+    pub log_id: LogId,
+    /// This start's number.
+    pub epoch: Epoch,
+    /// Whether it takes entries.
+    pub health: JournalHealth,
+    /// Entries in the log.
+    pub entries: u64,
+    /// Commits since it was opened.
+    pub commits: u64,
+    /// Row writes of those commits: inserts, updates and deletes in all tables.
+    pub rows: u64,
+    /// Bytes of envelopes, payloads and chunks written since it was opened.
+    pub bytes: u64,
+    /// Size of the database file.
+    pub database_bytes: u64,
+    /// Size of the write-ahead log.
+    pub wal_bytes: u64,
+}
+
+/// The result of a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Entries looked at.
+    pub entries: u64,
+    /// Leaf hash of the last one.
+    pub head: [u8; 32],
+    /// The first bad entry and what is wrong with it.
+    pub fault: Option<(Seq, String)>,
+}
+
+/// Why a rebuild did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The log cannot be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// The result cannot be stored.
+    #[error("the projections could not be stored")]
+    Write(#[from] AppendError),
+}

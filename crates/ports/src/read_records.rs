@@ -1,0 +1,101 @@
+//! Reading projections: sessions, runs, agents, principals, tokens.
+
+use futures::future::BoxFuture;
+use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::agent::AgentRecord;
+use palyra_types::run::{IdempotencyDigest, RunRecord};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::{PrincipalId, RunId, Seq, SessionId};
+
+use crate::read_tape::ReadError;
+
+/// Rows of one page, at most.
+pub const RECORD_PAGE_ROWS_MAX: usize = 500;
+
+/// Runs that recovery takes up at one start, at most; the rest wait in the journal.
+pub const OPEN_RUNS_MAX: usize = 100_000;
+
+/// Reads what is derived from the log. Every row agrees with some committed prefix of it.
+pub trait ReadRecords: Send + Sync {
+    /// Returns a run whoever owns it; callers check the principal.
+    fn run(&self, run: RunId) -> BoxFuture<'static, Result<Option<RunRecord>, ReadError>>;
+
+    /// Returns the run that was started with this key.
+    fn run_by_idempotency(
+        &self,
+        principal: PrincipalId,
+        digest: IdempotencyDigest,
+    ) -> BoxFuture<'static, Result<Option<RunId>, ReadError>>;
+
+    /// Returns runs, newest first.
+    fn runs(&self, query: RunQuery) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>>;
+
+    /// Returns every run that is not terminal, oldest first, at most [`OPEN_RUNS_MAX`].
+    fn open_runs(&self) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>>;
+
+    /// Returns a session.
+    fn session(
+        &self,
+        session: SessionRef,
+    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>>;
+
+    /// Returns the session that a principal calls by this key.
+    fn session_by_key(
+        &self,
+        principal: PrincipalId,
+        key: String,
+    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>>;
+
+    /// Returns sessions of a principal, most recently used first.
+    fn sessions(
+        &self,
+        query: SessionQuery,
+    ) -> BoxFuture<'static, Result<Vec<OrchestratorSessionRecord>, ReadError>>;
+
+    /// Returns all agents, archived ones too, in order of id.
+    fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>>;
+
+    /// Returns all principals, in order of id.
+    fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>>;
+
+    /// Returns all tokens, in order of id.
+    fn tokens(&self) -> BoxFuture<'static, Result<Vec<TokenRecord>, ReadError>>;
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunQuery {
+    /// Whose.
+    pub principal: PrincipalId,
+    /// Of this session only.
+    pub session: Option<SessionId>,
+    /// Which states.
+    pub only: RunFilter,
+    /// Keyset cursor: runs whose first entry is before this seq.
+    pub before: Option<Seq>,
+    /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
+    pub limit: usize,
+}
+
+/// Which states of runs to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunFilter {
+    /// All.
+    #[default]
+    All,
+    /// Not terminal.
+    Open,
+    /// Terminal.
+    Finished,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionQuery {
+    /// Whose.
+    pub principal: PrincipalId,
+    /// Keyset cursor: the last row of the page before, as (updated, id).
+    pub after: Option<(palyra_types::Timestamp, SessionId)>,
+    /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
+    pub limit: usize,
+}

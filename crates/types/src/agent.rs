@@ -1,0 +1,32 @@
+//! Agent profiles: a name, instructions, a model and the tools it may use.
+
+use crate::model::ModelRef;
+use crate::tool::ToolName;
+use crate::{AgentId, Redacted};
+
+/// The name of the agent that always exists.
+pub const DEFAULT_AGENT_NAME: &str = "main";
+
+/// What an agent is told and given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentProfile {
+    /// Its name, unique among agents that are not archived: `[a-z][a-z0-9-]*`, at most 64 characters.
+    pub name: Redacted<String>,
+    /// Its instructions, put before every conversation.
+    pub instructions: Redacted<String>,
+    /// The model it prefers; `None` takes the configured default.
+    pub model: Option<ModelRef>,
+    /// The tools it may use; `None` for all in the catalogue.
+    pub tools: Option<Vec<ToolName>>,
+}
+
+/// A profile as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentRecord {
+    /// Its id.
+    pub id: AgentId,
+    /// Its latest profile.
+    pub profile: AgentProfile,
+    /// Whether it was archived: it keeps its sessions, and takes no new ones.
+    pub archived: Option<crate::Timestamp>,
+}

@@ -1,0 +1,390 @@
+//! What can happen, as recorded facts.
+//!
+//! Every entry of the journal is a [`JournalEvent`]. Fields wrapped in [`Redacted`] are content: they go
+//! to the erasable payload of the entry. All other fields are facts: ids, enums, counts, times and keyed
+//! digests, which stay for ever and suffice to rebuild the run machine and every projection.
+//!
+//! After an erasure an entry's content fields are empty and [`crate::tape::ContentState`] says so.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::agent::AgentProfile;
+use crate::model::{FinishReason, ModelFailureClass, ModelRef, TokenUsage};
+use crate::run::{
+    CancelReason, IdempotencyDigest, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
+};
+use crate::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use crate::{
+    AgentId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, Seq, SessionId, TapeSeq,
+    Timestamp, TokenId,
+};
+
+/// A keyed digest of content: HMAC-SHA256 under the run's salt. Zero when there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct ContentDigest(pub [u8; 32]);
+
+/// Anything the journal records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalEvent {
+    /// The log's first entry.
+    LogOpened {
+        /// The log's id.
+        log_id: LogId,
+        /// The nonce behind it.
+        nonce: [u8; 32],
+        /// The first epoch's public key (Ed25519).
+        first_key: [u8; 32],
+    },
+    /// A daemon started writing.
+    EpochStarted {
+        /// Its number.
+        epoch: Epoch,
+        /// Its public key (Ed25519).
+        key: [u8; 32],
+    },
+    /// Somebody became known.
+    PrincipalRegistered {
+        /// The id (also in the envelope).
+        principal: PrincipalId,
+        /// The name.
+        name: Redacted<String>,
+    },
+    /// An access token was made.
+    TokenCreated {
+        /// Its id.
+        token: TokenId,
+        /// SHA-256 of the token's text.
+        sha256: [u8; 32],
+        /// When it ends.
+        expires: Option<Timestamp>,
+        /// What it is for.
+        label: Redacted<String>,
+    },
+    /// An access token was revoked.
+    TokenRevoked {
+        /// Its id.
+        token: TokenId,
+    },
+    /// An agent was made or changed; the latest profile counts.
+    AgentSaved {
+        /// Its id.
+        agent: AgentId,
+        /// The whole profile.
+        profile: AgentProfile,
+    },
+    /// An agent was archived.
+    AgentArchived {
+        /// Its id.
+        agent: AgentId,
+    },
+    /// A conversation began.
+    SessionOpened {
+        /// Its id (also in the envelope).
+        session: SessionId,
+        /// The agent it is bound to.
+        agent: AgentId,
+        /// The client's name for it.
+        key: Option<Redacted<String>>,
+        /// A title.
+        label: Option<Redacted<String>>,
+    },
+    /// A conversation starts afresh; history before this entry is not shown to models.
+    SessionReset {
+        /// Its id (also in the envelope).
+        session: SessionId,
+    },
+    /// An entry of a run's tape.
+    Tape(TapeEvent),
+    /// A kind that this version does not know.
+    Unknown {
+        /// Its number in the registry of kinds.
+        kind: u16,
+    },
+}
+
+/// Anything that happens in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TapeEvent {
+    /// The run was accepted.
+    RunStarted(RunStarted),
+    /// A person answered a waiting run.
+    InputReceived {
+        /// The words.
+        input: UserInput,
+    },
+    /// A model was asked.
+    ModelRequested(ModelRequested),
+    /// The model said something.
+    ModelText {
+        /// The attempt it belongs to.
+        attempt: Attempt,
+        /// The words; never empty unless erased.
+        text: Redacted<String>,
+    },
+    /// The model's answer is complete.
+    ModelMessage(ModelMessage),
+    /// An attempt ended without an answer; its text does not count.
+    ModelAttemptAbandoned {
+        /// The attempt.
+        attempt: Attempt,
+        /// First text entry superseded; zero when it had none.
+        text_from: TapeSeq,
+        /// Last text entry superseded.
+        text_to: TapeSeq,
+        /// Why.
+        cause: AbandonCause,
+    },
+    /// The model wants a tool.
+    ToolProposed(ToolProposed),
+    /// Policy (or a grant, or a human) decided.
+    ToolDecided(ToolDecided),
+    /// The tool is about to act: committed before its first effect.
+    ToolStarted {
+        /// Which effect.
+        effect: EffectId,
+        /// What may be done if no outcome follows.
+        contract: EffectContract,
+        /// How long it may take.
+        deadline: Duration,
+    },
+    /// The tool's outcome is known.
+    ToolFinished(ToolFinished),
+    /// Nobody knows whether the tool took effect.
+    ToolOutcomeUnknown {
+        /// Which effect.
+        effect: EffectId,
+        /// Why.
+        cause: UnknownOutcomeCause,
+    },
+    /// The run repeats itself and waits for a person.
+    LoopDetected {
+        /// Which guard.
+        guard: LoopGuard,
+        /// How often it happened.
+        repeats: u32,
+    },
+    /// Somebody wants the run to stop.
+    CancelRequested {
+        /// Who.
+        actor: PrincipalId,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// The run is over.
+    RunFinished(RunFinished),
+    /// A kind that this version does not know; critical ones park the run.
+    Unknown {
+        /// Its number in the registry of kinds.
+        kind: u16,
+    },
+}
+
+/// The run was accepted, with all that defines it (run, session and principal are in the envelope).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStarted {
+    /// The agent.
+    pub agent: AgentId,
+    /// Where the input came from.
+    pub surface: Surface,
+    /// What it may spend.
+    pub limits: RunLimits,
+    /// Digest of the configuration snapshot.
+    pub config_digest: [u8; 32],
+    /// Digest of the client's idempotency key.
+    pub idempotency: Option<IdempotencyDigest>,
+    /// What was typed.
+    pub input: UserInput,
+    /// The folder its tools may see.
+    pub workspace_root: Redacted<PathBuf>,
+    /// The model it starts with.
+    pub model: Redacted<Option<ModelRef>>,
+    /// Key of this run's content digests.
+    pub run_salt: Redacted<[u8; 32]>,
+}
+
+/// What of the conversation a model was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContextPlan {
+    /// Messages sent.
+    pub messages_kept: u32,
+    /// Messages left out, oldest first.
+    pub messages_dropped: u32,
+    /// Why they were left out.
+    pub dropped_because: Option<DropReason>,
+    /// Journal seq of the oldest entry shown; `None` when only this run is.
+    pub oldest_seq: Option<Seq>,
+    /// Estimated tokens of the whole request.
+    pub tokens_estimated: u64,
+    /// SHA-256 of the instructions (body in the journal's static texts).
+    pub instructions_digest: [u8; 32],
+    /// SHA-256 of the tool catalogue (body in the journal's static texts).
+    pub catalog_digest: [u8; 32],
+}
+
+/// Why a message was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// The window is too small for all of it.
+    Window,
+}
+
+/// A model was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRequested {
+    /// The request's number within the run.
+    pub attempt: Attempt,
+    /// The turn it serves, from 1; a repetition serves the same turn.
+    pub turn: u32,
+    /// What it was shown.
+    pub context: ContextPlan,
+    /// Which model.
+    pub model: Redacted<Option<ModelRef>>,
+}
+
+/// The model's answer is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelMessage {
+    /// The request it answers.
+    pub attempt: Attempt,
+    /// First entry of its text; zero when it said nothing.
+    pub text_from: TapeSeq,
+    /// Last entry of its text.
+    pub text_to: TapeSeq,
+    /// Calls proposed right after this entry.
+    pub proposals: u32,
+    /// Why it stopped.
+    pub finish: FinishReason,
+    /// What it used.
+    pub usage: TokenUsage,
+    /// Which model answered.
+    pub model: Redacted<Option<ModelRef>>,
+    /// The provider's id of the response.
+    pub response_id: Redacted<String>,
+}
+
+/// Why an attempt was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AbandonCause {
+    /// The daemon stopped while the model was answering.
+    Restart,
+    /// The provider failed.
+    Failure(ModelFailureClass),
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// The model wants a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolProposed {
+    /// The runtime's number for this effect.
+    pub effect: EffectId,
+    /// The answer it came with.
+    pub attempt: Attempt,
+    /// Keyed digest of tool and arguments.
+    pub call_digest: ContentDigest,
+    /// The tool, as the model named it.
+    pub tool: Redacted<String>,
+    /// The arguments, as the model wrote them.
+    pub arguments: Redacted<String>,
+    /// The model's own id of the call.
+    pub model_call_id: Redacted<String>,
+}
+
+/// Who decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DecidedBy {
+    /// The policy snapshot.
+    Policy,
+    /// The run's own budget.
+    Budget,
+}
+
+/// A call was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDecided {
+    /// Which effect.
+    pub effect: EffectId,
+    /// The verdict.
+    pub verdict: ToolVerdict,
+    /// Why, for programs.
+    pub reason: DecisionReason,
+    /// Who.
+    pub decided_by: DecidedBy,
+    /// Digest of the policy snapshot.
+    pub policy_digest: [u8; 32],
+    /// The tool's contract.
+    pub contract: EffectContract,
+    /// Whether it may run beside others.
+    pub parallelism: Parallelism,
+    /// How long it may take.
+    pub deadline: Duration,
+    /// How much output is kept, in bytes.
+    pub output_bytes_max: u64,
+    /// Why, for people and the model.
+    pub explanation: Redacted<String>,
+}
+
+/// The tool's outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFinished {
+    /// Which effect.
+    pub effect: EffectId,
+    /// `None` for success.
+    pub failure: Option<ErrorCode>,
+    /// Keyed digest of the output.
+    pub output_digest: ContentDigest,
+    /// Bytes the tool produced before truncation.
+    pub output_bytes_total: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// Where it ran.
+    pub executor: ToolExecutor,
+    /// What isolated it.
+    pub isolation: Isolation,
+    /// What the model reads.
+    pub output: Redacted<String>,
+}
+
+/// Why an outcome is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnknownOutcomeCause {
+    /// The daemon stopped while the tool ran.
+    Restart,
+    /// The tool did not finish in time and could not be observed further.
+    Deadline,
+    /// The tool was cut off by a cancel.
+    Cancelled,
+    /// The executor lost it.
+    ExecutorLost,
+}
+
+/// Which loop guard spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoopGuard {
+    /// The same call with the same arguments and the same result.
+    SameResult,
+    /// The same failure.
+    SameFailure,
+}
+
+/// The run is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFinished {
+    /// The terminal state.
+    pub state: RunLifecycleState,
+    /// Why.
+    pub reason: TerminationReason,
+    /// The error behind it.
+    pub error: Option<ErrorCode>,
+    /// Turns used.
+    pub turns: u32,
+    /// Tool calls used.
+    pub tool_calls: u32,
+    /// Tokens used.
+    pub usage: TokenUsage,
+    /// Active time used.
+    pub active_time: Duration,
+    /// What to tell the person; empty when the answer says it.
+    pub message: Redacted<String>,
+}

@@ -1,0 +1,35 @@
+//! Conversations.
+
+use crate::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, Timestamp};
+
+/// Names a session: ids given by clients are scoped to their principal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionRef {
+    /// Whose it is.
+    pub principal: PrincipalId,
+    /// Its id, unique for that principal.
+    pub id: SessionId,
+}
+
+/// A session as stored: a projection of its entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrchestratorSessionRecord {
+    /// Which session.
+    pub session: SessionRef,
+    /// The agent it is bound to.
+    pub agent: AgentId,
+    /// The client's name for it, unique for the principal.
+    pub key: Option<Redacted<String>>,
+    /// A title for people.
+    pub label: Option<Redacted<String>>,
+    /// When it was opened.
+    pub created: Timestamp,
+    /// When its last entry was written.
+    pub updated: Timestamp,
+    /// Runs so far.
+    pub runs: u64,
+    /// The latest run.
+    pub last_run: Option<RunId>,
+    /// The entry of the latest reset: history before it is not shown to models.
+    pub reset_at: Option<Seq>,
+}
