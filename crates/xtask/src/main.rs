@@ -6,9 +6,9 @@
 #![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
 
 mod cli;
-mod repo;
-mod suite;
 mod tidy;
+mod suite;
+mod repo;
 
 use std::process::ExitCode;
 

@@ -96,12 +96,18 @@ impl House {
     pub(crate) fn has(&self, path: &str) -> bool {
         let below = format!("{path}/");
         let files = self.files.iter().map(|f| f.path.as_str());
-        let all = files.chain(self.texts.keys().map(String::as_str)).chain(self.others.iter().map(String::as_str));
+        let all =
+            files.chain(self.texts.keys().map(String::as_str)).chain(self.others.iter().map(String::as_str));
         path.is_empty() || all.into_iter().any(|p| p == path || p.starts_with(&below))
     }
 }
 
-fn walk(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>, others: &mut Vec<String>) -> Result<()> {
+fn walk(
+    root: &Path,
+    folder: &Path,
+    texts: &mut Vec<(String, String)>,
+    others: &mut Vec<String>,
+) -> Result<()> {
     for path in list(folder)? {
         if path.is_file() {
             read(root, &path, texts, others)?;
@@ -113,7 +119,8 @@ fn walk(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>, others: &
 }
 
 fn list(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
     let mut paths = entries.map(|e| e.map(|e| e.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
@@ -143,7 +150,9 @@ fn read_in_parallel(sources: &[(String, String)]) -> Result<Vec<SourceFile>> {
         let readers: Vec<_> = sources
             .chunks(share)
             .map(|chunk| {
-                scope.spawn(move || chunk.iter().map(|(p, t)| read_source::read(p, t)).collect::<Result<Vec<_>>>())
+                scope.spawn(move || {
+                    chunk.iter().map(|(p, t)| read_source::read(p, t)).collect::<Result<Vec<_>>>()
+                })
             })
             .collect();
         for reader in readers {

@@ -6,11 +6,12 @@
 
 mod place;
 mod visitor;
+mod nodes;
 
 use anyhow::{Result, anyhow};
 use syn::visit::Visit;
 
-use super::source::{Place, SourceFile};
+use super::source::{ErrorCodeRow, Place, SourceFile};
 use visitor::Visitor;
 
 /// Returns the facts of the file at `path`.
@@ -21,6 +22,7 @@ pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     })?;
     let mut file = place::file(path);
     file.has_header = has_header(text);
+    file.error_codes = error_codes(text);
     let mut visitor = Visitor::new(&mut file, text);
     visitor.visit_file(&syntax);
     let test_lines = visitor.test_lines();
@@ -45,6 +47,20 @@ pub(super) fn mark_test_files(files: &mut [SourceFile]) {
 fn has_header(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).skip_while(|l| l.is_empty() || l.starts_with("#!"));
     lines.next().and_then(|line| line.strip_prefix("//!")).is_some_and(|rest| rest.trim().len() > 10)
+}
+
+fn error_codes(text: &str) -> Vec<ErrorCodeRow> {
+    let rows = text.lines().enumerate().filter_map(|(index, line)| {
+        let (name, rest) = line.trim().split_once(" = ")?;
+        let (number, rest) = rest.split_once(", \"")?;
+        let (slug, _) = rest.split_once('"')?;
+        let is_row = name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name.chars().all(|c| c.is_ascii_alphanumeric())
+            && number.len() == 4
+            && number.chars().all(|c| c.is_ascii_digit());
+        is_row.then(|| ErrorCodeRow { number: number.to_owned(), slug: slug.to_owned(), line: index + 1 })
+    });
+    rows.collect()
 }
 
 #[cfg(test)]

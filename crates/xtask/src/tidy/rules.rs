@@ -91,7 +91,7 @@ impl Rules {
     }
 
     /// Returns what is left of `found` after the exceptions, and the exceptions that excused nothing.
-    pub(crate) fn excuse(&self, found: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn excuse(&self, found: &[Finding]) -> Vec<Finding> {
         let mut left: Vec<Finding> =
             found.iter().filter(|f| !self.exceptions.iter().any(|e| e.covers(f))).cloned().collect();
         for exception in &self.exceptions {
@@ -143,19 +143,24 @@ mod tests {
     }
 
     fn exception(path: &str, reason: &str) -> Exception {
-        Exception { rule: "file-lines".to_owned(), path: path.to_owned(), item: None, reason: reason.to_owned() }
+        Exception {
+            rule: "file-lines".to_owned(),
+            path: path.to_owned(),
+            item: None,
+            reason: reason.to_owned(),
+        }
     }
 
     #[test]
     fn an_exception_excuses_its_own_finding_only() {
         let reason = "a table that reads better whole";
-        assert!(rules(exception("crates/a/src/b.rs", reason)).excuse(vec![finding()]).is_empty());
-        assert_eq!(rules(exception("crates/a/src/c.rs", reason)).excuse(vec![finding()]).len(), 2);
+        assert!(rules(exception("crates/a/src/b.rs", reason)).excuse(&[finding()]).is_empty());
+        assert_eq!(rules(exception("crates/a/src/c.rs", reason)).excuse(&[finding()]).len(), 2);
     }
 
     #[test]
     fn an_exception_without_a_reason_is_a_finding() {
-        let left = rules(exception("crates/a/src/b.rs", " ")).excuse(vec![finding()]);
+        let left = rules(exception("crates/a/src/b.rs", " ")).excuse(&[finding()]);
         assert_eq!(left.iter().map(|f| f.rule).collect::<Vec<_>>(), ["exceptions"]);
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct SourceFile {
     pub(crate) test_modules: Vec<Vec<String>>,
     /// Lines on which an identifier occurs, for names written with a capital.
     pub(crate) capital_idents: Vec<(usize, String)>,
+    /// Rows `Name = 1234, "slug", ...`, as tables of error codes have them.
+    pub(crate) error_codes: Vec<ErrorCodeRow>,
 }
 
 /// Where in its crate a file stands.
@@ -100,5 +102,13 @@ pub(crate) struct Import {
 pub(crate) struct Reference {
     pub(crate) module: Vec<String>,
     pub(crate) segments: Vec<String>,
+    pub(crate) line: usize,
+}
+
+/// One row of a table of error codes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ErrorCodeRow {
+    pub(crate) number: String,
+    pub(crate) slug: String,
     pub(crate) line: usize,
 }

@@ -17,11 +17,18 @@ pub(super) fn file(path: &str) -> SourceFile {
         ["tests" | "benches" | "examples", ..] => (Place::TestTarget, Vec::new()),
         _ => (Place::OwnTarget, Vec::new()),
     };
-    SourceFile { path: path.to_owned(), crate_folder: folder.to_owned(), place, module, ..SourceFile::default() }
+    SourceFile {
+        path: path.to_owned(),
+        crate_folder: folder.to_owned(),
+        place,
+        module,
+        ..SourceFile::default()
+    }
 }
 
 fn module_path(below_src: &[&str]) -> Vec<String> {
-    let mut path: Vec<String> = below_src.iter().map(|part| part.trim_end_matches(".rs").to_owned()).collect();
+    let mut path: Vec<String> =
+        below_src.iter().map(|part| part.trim_end_matches(".rs").to_owned()).collect();
     let last = path.last().map(String::as_str);
     if last == Some("mod") || (path.len() == 1 && matches!(last, Some("lib" | "main"))) {
         path.pop();

@@ -2,11 +2,13 @@
 //!
 //! Owns which node becomes which fact. Invariant: an item under `#[cfg(test)]` is measured, not entered.
 
-use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, FnArg, ImplItem, Item as SynItem, Pat, Signature, Type, UseTree, Visibility};
+use syn::{Attribute, ImplItem, Item as SynItem, Signature, UseTree, Visibility};
 
+use super::nodes::{
+    Idents, bool_parameter, is_cfg_test, is_open, item_attributes, item_ident, logic, type_name,
+};
 use crate::tidy::source::{Field, Function, Import, Item, Reference, SourceFile, Struct};
 
 /// Collects facts while it walks.
@@ -121,6 +123,8 @@ impl<'a> Visitor<'a> {
 
     fn import(&mut self, name: String, segments: Vec<String>, line: usize) {
         let module = self.module.clone();
+        let capitals = segments.iter().filter(|s| starts_with_capital(s));
+        self.file.capital_idents.extend(capitals.map(|s| (line, s.clone())));
         self.file.imports.push(Import { module: module.clone(), name, segments: segments.clone() });
         self.file.references.push(Reference { module, segments, line });
     }
@@ -239,116 +243,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
 
     fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
         let name = node.to_string();
-        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        if starts_with_capital(&name) {
             self.file.capital_idents.push((node.span().start().line, name));
         }
     }
 }
 
-/// Every identifier of a type, outermost first.
-#[derive(Default)]
-struct Idents(Vec<String>);
-
-impl<'ast> Visit<'ast> for Idents {
-    fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
-        self.0.push(node.to_string());
-    }
-}
-
-fn is_cfg_test(attribute: &Attribute) -> bool {
-    attribute.path().is_ident("cfg")
-        && attribute.meta.require_list().is_ok_and(|list| means_test(list.tokens.clone()))
-}
-
-fn means_test(tokens: TokenStream) -> bool {
-    let mut trees = tokens.into_iter();
-    match (trees.next(), trees.next()) {
-        (Some(TokenTree::Ident(only)), None) => only == "test",
-        (Some(TokenTree::Ident(all)), Some(TokenTree::Group(group))) if all == "all" => group
-            .stream()
-            .into_iter()
-            .any(|tree| matches!(tree, TokenTree::Ident(ident) if ident == "test")),
-        _ => false,
-    }
-}
-
-fn is_open(visibility: &Visibility) -> bool {
-    !matches!(visibility, Visibility::Inherited)
-}
-
-fn bool_parameter(argument: &FnArg) -> Option<String> {
-    let FnArg::Typed(typed) = argument else { return None };
-    let Type::Path(path) = &*typed.ty else { return None };
-    if !path.path.is_ident("bool") {
-        return None;
-    }
-    match &*typed.pat {
-        Pat::Ident(name) => Some(name.ident.to_string()),
-        _ => Some("_".to_owned()),
-    }
-}
-
-fn type_name(of: &Type) -> String {
-    match of {
-        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default(),
-        Type::Reference(reference) => type_name(&reference.elem),
-        _ => String::new(),
-    }
-}
-
-fn item_ident(item: &SynItem) -> Option<&proc_macro2::Ident> {
-    Some(match item {
-        SynItem::Struct(i) => &i.ident,
-        SynItem::Enum(i) => &i.ident,
-        SynItem::Union(i) => &i.ident,
-        SynItem::Trait(i) => &i.ident,
-        SynItem::Type(i) => &i.ident,
-        SynItem::Const(i) => &i.ident,
-        SynItem::Static(i) => &i.ident,
-        SynItem::Mod(i) => &i.ident,
-        SynItem::Macro(i) => i.ident.as_ref()?,
-        _ => return None,
-    })
-}
-
-fn item_attributes(item: &SynItem) -> &[Attribute] {
-    match item {
-        SynItem::Struct(i) => &i.attrs,
-        SynItem::Enum(i) => &i.attrs,
-        SynItem::Trait(i) => &i.attrs,
-        SynItem::Type(i) => &i.attrs,
-        SynItem::Const(i) => &i.attrs,
-        SynItem::Static(i) => &i.attrs,
-        SynItem::Mod(i) => &i.attrs,
-        SynItem::Fn(i) => &i.attrs,
-        SynItem::Impl(i) => &i.attrs,
-        SynItem::Use(i) => &i.attrs,
-        SynItem::Macro(i) => &i.attrs,
-        _ => &[],
-    }
-}
-
-/// Returns what kind of logic a top-level item is, or nothing for modules, imports and includes.
-fn logic(item: &SynItem) -> Option<&'static str> {
-    Some(match item {
-        SynItem::Mod(module) => {
-            let (_, items) = module.content.as_ref()?;
-            return items.iter().find_map(logic);
-        }
-        SynItem::Use(_) | SynItem::ExternCrate(_) => return None,
-        SynItem::Macro(call) => {
-            let name = call.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            if name.starts_with("include") {
-                return None;
-            }
-            "a macro"
-        }
-        SynItem::Fn(_) => "a function",
-        SynItem::Struct(_) => "a struct",
-        SynItem::Enum(_) => "an enum",
-        SynItem::Trait(_) => "a trait",
-        SynItem::Impl(_) => "an impl block",
-        SynItem::Const(_) | SynItem::Static(_) => "a constant",
-        _ => "an item",
-    })
+fn starts_with_capital(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
 }

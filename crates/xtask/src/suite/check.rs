@@ -1,0 +1,84 @@
+//! The daily check: fmt, clippy, tests, tidy and deny with the tools at hand.
+//!
+//! Owns the commands of these phases, which the whole suite uses too. Installs nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::phases::Phases;
+use super::{command, tools};
+use crate::{repo, tidy};
+
+const TIME: Duration = Duration::from_secs(75 * 60);
+
+/// Runs the daily check.
+pub(crate) fn check() -> Result<ExitCode> {
+    let mut phases = Phases::start(TIME, &[]);
+    phases.run("fmt", fmt);
+    phases.run("tidy", |_| tidy());
+    phases.run("clippy", clippy);
+    phases.run("deny", |deadline| deny(&at_hand("cargo-deny")?, deadline));
+    phases.run("tests", |deadline| command::run(nextest(&at_hand("cargo-nextest")?), deadline));
+    Ok(if phases.finish().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns a tool that `cargo xtask test` installed, or one on the PATH.
+fn at_hand(name: &str) -> Result<PathBuf> {
+    let installed = std::fs::read_dir(repo::root().join("target/tools")).into_iter().flatten().flatten();
+    let installed = installed
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&format!("{name}-")))
+        .map(|entry| entry.path().join("bin").join(name))
+        .find(|program| program.is_file());
+    match tools::on_path(name).or(installed) {
+        Some(program) => Ok(program),
+        None => {
+            bail!("{name} is not installed; run `cargo xtask test` once, which puts it below target/tools")
+        }
+    }
+}
+
+/// Checks the formatting.
+pub(super) fn fmt(deadline: Instant) -> Result<()> {
+    command::run(cargo(&["fmt", "--all", "--check"]), deadline)
+}
+
+/// Runs clippy over every target; a warning is an error.
+pub(super) fn clippy(deadline: Instant) -> Result<()> {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"];
+    command::run(cargo(&arguments), deadline)
+}
+
+/// Checks the house rules.
+pub(super) fn tidy() -> Result<()> {
+    if tidy::verb(tidy::Files::Compare)? != ExitCode::SUCCESS {
+        bail!("the house is not tidy");
+    }
+    Ok(())
+}
+
+/// Checks licences, sources and the fences around foreign crates.
+///
+/// Advisories are left out: their database is not part of the repository and the suite runs offline.
+pub(super) fn deny(program: &Path, deadline: Instant) -> Result<()> {
+    let mut deny = Command::new(program);
+    deny.args(["--offline", "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"]);
+    deny.current_dir(repo::root());
+    command::run(deny, deadline)
+}
+
+/// Returns the command that runs every test.
+pub(super) fn nextest(program: &Path) -> Command {
+    let mut nextest = Command::new(program);
+    nextest.args(["nextest", "run", "--workspace", "--locked"]).current_dir(repo::root());
+    nextest
+}
+
+/// Returns a cargo command in the root folder.
+pub(super) fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).current_dir(repo::root());
+    cargo
+}

@@ -1,0 +1,18 @@
+//! Building, checking and testing everything, in phases that are printed with their time.
+//!
+//! Owns the order of phases and what each one runs. A missing tool is a failure that names the mend,
+//! never a silent skip. Begin at [`test`]; [`check`] is the same without installing anything.
+
+mod test;
+mod check;
+mod bench;
+mod setup;
+mod tools;
+mod phases;
+mod command;
+mod summary;
+
+pub(crate) use bench::bench;
+pub(crate) use check::check;
+pub(crate) use setup::{Setup, setup};
+pub(crate) use test::test;

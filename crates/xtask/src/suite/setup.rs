@@ -1,0 +1,123 @@
+//! System packages that the suite cannot do without.
+//!
+//! Owns the list, how each is recognised, and installing what is missing with apt-get as root.
+//! Installs nothing that is already there. Begin at [`setup`].
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::command;
+
+/// Whether to change the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setup {
+    Do,
+    /// Only say what would be done.
+    Show,
+}
+
+/// A need, the command that shows it is met, and the packages that meet it.
+struct Need {
+    what: &'static str,
+    probe: &'static [&'static str],
+    packages: &'static [&'static str],
+}
+
+const NEEDS: [Need; 4] = [
+    Need {
+        what: "a C compiler, for ring and the bundled SQLite",
+        probe: &["cc", "--version"],
+        packages: &["gcc", "libc6-dev"],
+    },
+    Need {
+        what: "Python 3, for the tests that drive official client libraries",
+        probe: &["python3", "--version"],
+        packages: &["python3"],
+    },
+    Need {
+        what: "pip, which fetches the prebuilt tools",
+        probe: &["python3", "-m", "pip", "--version"],
+        packages: &["python3-pip", "python3-venv"],
+    },
+    Need { what: "git, for tests over work trees", probe: &["git", "--version"], packages: &["git"] },
+];
+
+const INSTALL_TIME: Duration = Duration::from_secs(15 * 60);
+
+/// Installs what is missing, or says what that is.
+pub(crate) fn setup(mode: Setup) -> Result<ExitCode> {
+    let missing = missing();
+    for need in &missing {
+        println!("missing: {}: apt-get install {}", need.what, need.packages.join(" "));
+    }
+    if missing.is_empty() {
+        println!("setup: nothing is missing");
+    } else if mode == Setup::Do {
+        install(&missing)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes sure that nothing is missing: installs as root, else fails naming the command.
+pub(super) fn ensure() -> Result<()> {
+    if missing().is_empty() {
+        return Ok(());
+    }
+    if !is_root() {
+        let what: Vec<&str> = missing().iter().map(|need| need.what).collect();
+        bail!("missing on this machine: {}; run `cargo xtask setup` as root", what.join(", "));
+    }
+    setup(Setup::Do).map(|_| ())
+}
+
+fn install(missing: &[&Need]) -> Result<()> {
+    if !is_root() {
+        bail!("installing system packages needs root; run `cargo xtask setup` as root");
+    }
+    let deadline = Instant::now() + INSTALL_TIME;
+    command::run(apt_get(&["update", "-q"]), deadline)?;
+    let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages).copied().collect();
+    let arguments = [&["install", "-q", "-y", "--no-install-recommends"], &packages[..]].concat();
+    command::run(apt_get(&arguments), deadline)?;
+    if let Some(still) = missing.iter().find(|need| !is_met(need)) {
+        bail!("{} is still missing after installing {}", still.what, still.packages.join(" "));
+    }
+    Ok(())
+}
+
+fn apt_get(arguments: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn missing() -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| !is_met(need)).collect()
+}
+
+fn is_met(need: &Need) -> bool {
+    let [program, arguments @ ..] = need.probe else { return false };
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn is_root() -> bool {
+    let mut id = Command::new("id");
+    id.arg("-u");
+    command::read(id).is_ok_and(|uid| uid.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_is_met_when_its_probe_succeeds() {
+        let need = |probe| Need { what: "", probe, packages: &[] };
+        assert!(is_met(&need(&["true"])));
+        assert!(!is_met(&need(&["false"])));
+        assert!(!is_met(&need(&["no-such-program-anywhere"])));
+    }
+}

@@ -1,0 +1,29 @@
+//! The rules in the order in which they are worth reading.
+//!
+//! Owns that list and nothing else.
+
+use super::{
+    arrows, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links, names,
+    seed_names, sizes,
+};
+use crate::tidy::finding::Finding;
+use crate::tidy::house::House;
+use crate::tidy::rules::Rules;
+
+/// Returns what every rule finds, before exceptions.
+pub(in crate::tidy) fn all(house: &House, rules: &Rules) -> Vec<Finding> {
+    [
+        arrows::check(house, rules),
+        cycles::check(house),
+        sizes::check(house, rules),
+        layout::check(house, rules),
+        names::check(house, rules),
+        gateway::check(house, rules),
+        seed_names::check(house, rules),
+        clippy_config::check(house),
+        dependency_reasons::check(house),
+        error_pages::check(house),
+        links::check(house),
+    ]
+    .concat()
+}
