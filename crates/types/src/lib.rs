@@ -22,6 +22,7 @@ pub mod tape;
 
 pub mod access;
 pub mod daemon_lock;
+pub mod state_dir;
 
 pub use error_code::ErrorCode;
 pub use id::{
