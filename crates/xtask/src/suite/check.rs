@@ -61,10 +61,14 @@ pub(super) fn tidy() -> Result<()> {
 
 /// Checks licences, sources and the fences around foreign crates.
 ///
-/// Advisories are left out: their database is not part of the repository and the suite runs offline.
+/// Advisories are left out: their database is fetched from a host that a closed network
+/// does not reach, and a check that fails there would be switched off.
 pub(super) fn deny(program: &Path, deadline: Instant) -> Result<()> {
     let mut deny = Command::new(program);
-    deny.args(["--offline", "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"]);
+    deny.args(["--locked", "check", "--hide-inclusion-graph"]);
+    // Fences and licences may stand ready for what is not here yet.
+    deny.args(["--allow", "unused-wrapper", "--allow", "license-not-encountered"]);
+    deny.args(["licenses", "bans", "sources"]);
     deny.current_dir(repo::root());
     command::run(deny, deadline)
 }
