@@ -1,1 +1,19 @@
-//! To be written.
+//! Judges tool calls: pure functions from a snapshot and a call to a decision.
+//!
+//! Knows no run, disk, clock or human. Whatever no rule permits is denied.
+//!
+//! Begin at [`decide_tool_call`].
+
+mod decide;
+mod snapshot;
+
+mod arguments;
+mod rules;
+mod schema;
+
+mod quote;
+
+pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
+pub use decide::decide_tool_call;
+pub use rules::{PermitRule, ToolPolicyRules, evaluate_with_config};
+pub use snapshot::{CompilePolicyError, ToolCallPolicySnapshot};
