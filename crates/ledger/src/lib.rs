@@ -1,1 +1,18 @@
-//! To be written.
+//! The bytes and hashes of the log: envelope, leaf, chain, commitments, digests, keys of an epoch.
+//!
+//! Owns how an entry is spelled and what vouches for it. Knows no database, clock or randomness: entropy
+//! and time are handed in. Invariant: every value has exactly one encoding, so a changed byte is a changed leaf.
+//!
+//! Begin at [`envelope`].
+
+pub mod domains;
+pub mod envelope;
+
+pub mod chain;
+pub mod digest;
+pub mod epoch_key;
+
+pub use chain::{Chain, ChainFault, LeafHash, leaf_hash};
+pub use digest::{PayloadSalt, commitment, content_digest, idempotency_digest, sha256};
+pub use envelope::{ENVELOPE_BYTES_MAX, Envelope, EnvelopeError, FACTS_BYTES_MAX};
+pub use epoch_key::{EpochKey, log_id};

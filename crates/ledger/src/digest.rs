@@ -1,0 +1,72 @@
+//! Keyed digests: what the facts may say about content.
+//!
+//! Owns the commitment to a payload, the digest of content and the digest of an idempotency key. Invariant:
+//! none can be recomputed by somebody who guesses the content but has not the key.
+
+use hmac::{Hmac, KeyInit, Mac};
+use palyra_types::event::ContentDigest;
+use palyra_types::run::IdempotencyDigest;
+use palyra_types::{PrincipalId, Redacted};
+use sha2::{Digest, Sha256};
+
+use crate::domains;
+
+/// The key of a payload's commitment: 32 random bytes, erased together with the payload.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PayloadSalt(pub [u8; 32]);
+
+/// Returns the commitment to a payload.
+#[must_use]
+pub fn commitment(salt: &PayloadSalt, payload: &[u8]) -> [u8; 32] {
+    keyed(&salt.0, domains::PAYLOAD, &[payload])
+}
+
+/// Returns the digest of content under its run's salt.
+#[must_use]
+pub fn content_digest(run_salt: &Redacted<[u8; 32]>, content: &[u8]) -> ContentDigest {
+    ContentDigest(keyed(run_salt.expose(), domains::DIGEST, &[content]))
+}
+
+/// Returns the digest of a client's idempotency key, different for each principal.
+///
+/// The key of the HMAC is the principal's id, 80 bits of which are random.
+#[must_use]
+pub fn idempotency_digest(principal: PrincipalId, key: &Redacted<String>) -> IdempotencyDigest {
+    IdempotencyDigest(keyed(&principal.to_bytes(), domains::IDEMPOTENCY, &[key.expose().as_bytes()]))
+}
+
+/// Returns the plain SHA-256 of a text made by the daemon.
+#[must_use]
+pub fn sha256(text: &[u8]) -> [u8; 32] {
+    Sha256::digest(text).into()
+}
+
+fn keyed(key: &[u8], domain: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.update(domain);
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn domains_keys_and_principals_keep_digests_apart() {
+        let salt = Redacted::new([7; 32]);
+        assert_ne!(commitment(&PayloadSalt([7; 32]), b"x"), content_digest(&salt, b"x").0);
+        assert_ne!(content_digest(&salt, b"x"), content_digest(&Redacted::new([8; 32]), b"x"));
+        let [a, b] = [1, 2].map(|n| idempotency_digest(PrincipalId::from_parts(1, n), &"key".into()));
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn a_commitment_keeps_its_value_for_ever() {
+        let hex: String =
+            commitment(&PayloadSalt([1; 32]), b"hello").iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "ceb6cf77c3151f4876349ed82df01ca06eac734406702c8431445b886a22703f");
+    }
+}

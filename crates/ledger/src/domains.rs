@@ -1,0 +1,31 @@
+//! Every string that separates one use of a hash from another. Nothing else, and nowhere else.
+//!
+//! Invariant: none is a prefix of another, each ends in a line feed, and none ever changes its meaning.
+
+/// Of the commitment to an entry's payload.
+pub const PAYLOAD: &[u8] = b"palyra/payload/v1\n";
+/// Of digests of content, keyed by the run's salt.
+pub const DIGEST: &[u8] = b"palyra/digest/v1\n";
+/// Of digests of clients' idempotency keys.
+pub const IDEMPOTENCY: &[u8] = b"palyra/idempotency/v1\n";
+/// Of a log's id.
+pub const LOG: &[u8] = b"palyra/log/v1\n";
+
+/// What RFC 6962 puts before a leaf.
+pub const LEAF_PREFIX: u8 = 0x00;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_domain_begins_another() {
+        let all = [PAYLOAD, DIGEST, IDEMPOTENCY, LOG];
+        for (i, a) in all.iter().enumerate() {
+            assert_eq!(a.last(), Some(&b'\n'));
+            for (j, b) in all.iter().enumerate() {
+                assert!(i == j || !a.starts_with(b));
+            }
+        }
+    }
+}
