@@ -1,9 +1,30 @@
 //! Decides what a run does, without a clock, a disk, a network or chance.
 //!
-//! Everything arrives as a value and leaves as a value; ordered maps only.
+//! Everything arrives as a value and leaves as a value; ordered maps only. Replaying a tape rebuilds the
+//! machine, so what it needs to stay right is in the facts of the events, never only in memory.
 //!
-//! Begin at [`grant`], the permission that only this crate can make.
+//! Begin at [`machine::RunStateMachine::decide`].
+
+pub mod input;
+
+pub mod machine;
+
+pub mod tool_calls;
+
+pub mod model_call;
+
+pub mod budget;
+
+pub mod loop_guard;
 
 pub mod grant;
 
+pub mod transcript;
+
+pub mod prompt;
+
+pub mod coalesce;
+
 pub use grant::Grant;
+pub use input::{Decision, Effect, JudgedCall, RunInput};
+pub use machine::{RunError, RunStateMachine};

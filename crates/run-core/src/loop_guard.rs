@@ -1,0 +1,71 @@
+//! Notices a run that goes round in circles.
+//!
+//! Owns counts of equal calls with equal results since the last word of a person. Works on digests only.
+
+use std::collections::BTreeMap;
+
+use palyra_types::EffectId;
+use palyra_types::event::{ContentDigest, LoopGuard, TapeEvent};
+use palyra_types::tool::ToolVerdict;
+
+/// The same call with the same result, so often, parks the run.
+pub const SAME_RESULT_REPEATS_MAX: u32 = 3;
+
+/// The same failure, so often, parks the run.
+pub const SAME_FAILURE_REPEATS_MAX: u32 = 5;
+
+/// Counts repetitions. Bounded by the run's limit on tool calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoopCounts {
+    calls: BTreeMap<EffectId, ContentDigest>,
+    results: BTreeMap<(ContentDigest, ContentDigest), u32>,
+    failures: BTreeMap<ContentDigest, u32>,
+}
+
+impl LoopCounts {
+    /// Returns the guard that speaks, with its count.
+    #[must_use]
+    pub fn verdict(&self) -> Option<(LoopGuard, u32)> {
+        let most = |counts: &mut dyn Iterator<Item = u32>| counts.max().unwrap_or(0);
+        let same_result = most(&mut self.results.values().copied());
+        if same_result >= SAME_RESULT_REPEATS_MAX {
+            return Some((LoopGuard::SameResult, same_result));
+        }
+        let same_failure = most(&mut self.failures.values().copied());
+        (same_failure >= SAME_FAILURE_REPEATS_MAX).then_some((LoopGuard::SameFailure, same_failure))
+    }
+
+    pub(crate) fn evolve(&mut self, event: &TapeEvent) {
+        match event {
+            TapeEvent::ToolProposed(proposed) => {
+                self.calls.insert(proposed.effect, proposed.call_digest);
+            }
+            TapeEvent::ToolDecided(decided) => {
+                let call = self.calls.get(&decided.effect).copied();
+                if let (Some(call), ToolVerdict::Deny) = (call, decided.verdict) {
+                    *self.failures.entry(call).or_default() += 1;
+                }
+            }
+            TapeEvent::ToolFinished(finished) => {
+                let Some(call) = self.calls.remove(&finished.effect) else { return };
+                match finished.failure {
+                    None => *self.results.entry((call, finished.output_digest)).or_default() += 1,
+                    Some(_) => *self.failures.entry(finished.output_digest).or_default() += 1,
+                }
+            }
+            // A person looked: what came before does not count again.
+            TapeEvent::InputReceived { .. } => *self = Self::default(),
+            TapeEvent::RunStarted(_)
+            | TapeEvent::ModelRequested(_)
+            | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelMessage(_)
+            | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolOutcomeUnknown { .. }
+            | TapeEvent::LoopDetected { .. }
+            | TapeEvent::CancelRequested { .. }
+            | TapeEvent::RunFinished(_)
+            | TapeEvent::Unknown { .. } => {}
+        }
+    }
+}

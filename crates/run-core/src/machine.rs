@@ -1,0 +1,224 @@
+//! Decides what one run does next.
+//!
+//! Owns the run's lifecycle and its sub-machines: the model call, the tool calls, the budget, the loop guard.
+//! Knows no clock, model or human: all of that arrives as [`RunInput`], and all work leaves as
+//! [`Effect`](crate::Effect).
+//!
+//! Invariant: [`RunStateMachine::evolve`] is the only writer, so replaying a tape rebuilds the machine.
+//! Begin at [`RunStateMachine::decide`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use palyra_types::event::TapeEvent;
+use palyra_types::run::{
+    CancelReason, RunLifecycleState, RunLimits, RunPhase, TerminationReason, WaitReason,
+};
+use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
+
+use crate::budget::{Activity, Budget};
+use crate::input::{Decision, RunInput};
+use crate::loop_guard::LoopCounts;
+use crate::model_call::ModelCall;
+use crate::tool_calls::ToolCalls;
+
+mod decide;
+mod step;
+
+/// Kinds of journal entries from here on may be skipped by a version that does not know them.
+const SKIPPABLE_KIND_MIN: u16 = 0x8000;
+
+/// Why an input was not taken. Late inputs are normal; callers drop them or tell the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The run is over.
+    #[error("the run is over")]
+    Finished,
+    /// The run does not wait for a person.
+    #[error("the run does not wait for an answer")]
+    NotWaiting,
+    /// The input belongs to an attempt or effect that is no longer open.
+    #[error("the input came too late")]
+    Stale,
+    /// The input does not fit the run's state: a bug of the caller.
+    #[error("the input does not fit the run's state")]
+    OutOfPlace,
+}
+
+/// One run, as far as its tape tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStateMachine {
+    run: RunId,
+    session: SessionId,
+    principal: PrincipalId,
+    workspace_root: Redacted<PathBuf>,
+    state: RunLifecycleState,
+    accepted: Accepted,
+    wait: Option<WaitReason>,
+    stopping: Option<CancelReason>,
+    model: ModelCall,
+    tools: ToolCalls,
+    budget: Budget,
+    loops: LoopCounts,
+    last: TapeSeq,
+    finished_because: Option<TerminationReason>,
+}
+
+/// Whether the tape has its first entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Accepted {
+    NotYet,
+    Yes,
+}
+
+impl RunStateMachine {
+    /// Makes the machine of a run whose tape is empty.
+    #[must_use]
+    pub fn new(run: RunId, session: SessionId, principal: PrincipalId) -> Self {
+        Self {
+            run,
+            session,
+            principal,
+            workspace_root: Redacted::default(),
+            state: RunLifecycleState::Pending,
+            accepted: Accepted::NotYet,
+            wait: None,
+            stopping: None,
+            model: ModelCall::default(),
+            tools: ToolCalls::default(),
+            budget: Budget::default(),
+            loops: LoopCounts::default(),
+            last: TapeSeq::default(),
+            finished_because: None,
+        }
+    }
+
+    /// Returns the events to record and the effects to perform for `input`, changing nothing.
+    ///
+    /// The caller feeds each event to [`evolve`](Self::evolve) on a working copy, appends them durably,
+    /// and only then keeps the copy and performs the effects; a crash in between is repaired by replay.
+    /// [`Effect::AssembleContext`](crate::Effect) is answered within the same step, before the append.
+    ///
+    /// # Errors
+    /// [`RunError::Finished`] once the run is terminal: late inputs are normal, callers drop them.
+    pub fn decide(&self, input: &RunInput, now: Timestamp) -> Result<Decision, RunError> {
+        decide::decide(self, input, now)
+    }
+
+    /// Takes one recorded event into account: the only way in which the machine changes.
+    pub fn evolve(&mut self, event: &TapeEvent, time: Timestamp) {
+        self.last = self.last.next();
+        self.model.evolve(event, self.last);
+        self.tools.evolve(event);
+        self.loops.evolve(event);
+        match event {
+            TapeEvent::RunStarted(started) => {
+                self.accepted = Accepted::Yes;
+                self.workspace_root = started.workspace_root.clone();
+            }
+            TapeEvent::ModelRequested(_) => {
+                self.state = RunLifecycleState::InProgress;
+            }
+            TapeEvent::InputReceived { .. } => self.wait = None,
+            TapeEvent::LoopDetected { .. } => self.wait = Some(WaitReason::LoopCheck),
+            TapeEvent::ToolOutcomeUnknown { .. } => self.wait = Some(WaitReason::OutcomeUnknown),
+            TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),
+            TapeEvent::RunFinished(finished) => {
+                self.state = finished.state;
+                self.finished_because = Some(finished.reason);
+                self.wait = None;
+            }
+            TapeEvent::Unknown { kind } => {
+                if *kind < SKIPPABLE_KIND_MIN {
+                    self.wait = Some(WaitReason::UnknownKind);
+                }
+            }
+            TapeEvent::ModelText { .. }
+            | TapeEvent::ModelMessage(_)
+            | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::ToolProposed(_)
+            | TapeEvent::ToolDecided(_)
+            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolFinished(_) => {}
+        }
+        let activity = if self.phase() == RunPhase::Running { Activity::AtWork } else { Activity::Idle };
+        self.budget.evolve(event, time, activity);
+    }
+
+    /// Returns the run's id.
+    #[must_use]
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Returns the lifecycle state.
+    #[must_use]
+    pub fn state(&self) -> RunLifecycleState {
+        self.state
+    }
+
+    /// Returns why the run ended.
+    #[must_use]
+    pub fn finished_because(&self) -> Option<TerminationReason> {
+        self.finished_because
+    }
+
+    /// Returns what clients see. A run waits only when nothing else can proceed.
+    #[must_use]
+    pub fn phase(&self) -> RunPhase {
+        match self.state {
+            RunLifecycleState::Pending => RunPhase::Queued,
+            RunLifecycleState::Done | RunLifecycleState::Cancelled | RunLifecycleState::Failed => {
+                RunPhase::Finished
+            }
+            RunLifecycleState::InProgress => match self.waiting_for() {
+                Some(reason) => RunPhase::Waiting(reason),
+                None => RunPhase::Running,
+            },
+        }
+    }
+
+    /// Returns the number of the last entry on the tape.
+    #[must_use]
+    pub fn last_tape_seq(&self) -> TapeSeq {
+        self.last
+    }
+
+    /// Returns what the run may spend.
+    #[must_use]
+    pub fn limits(&self) -> RunLimits {
+        self.budget.limits()
+    }
+
+    /// Returns the active time left at `now`; meaningful while the run is running.
+    #[must_use]
+    pub fn active_time_left(&self, now: Timestamp) -> Duration {
+        self.budget.active_time_left(now)
+    }
+
+    /// Returns the attempt whose answer is awaited.
+    #[must_use]
+    pub fn open_attempt(&self) -> Option<Attempt> {
+        self.model.open().map(|open| open.attempt)
+    }
+
+    /// Returns the turn that the next model request serves.
+    #[must_use]
+    pub fn next_turn(&self) -> u32 {
+        self.model.next_turn()
+    }
+
+    /// Returns the number of the last effect proposed so far, plus one.
+    #[must_use]
+    pub fn next_effect(&self) -> palyra_types::EffectId {
+        self.tools.next_effect()
+    }
+
+    fn waiting_for(&self) -> Option<WaitReason> {
+        let busy = self.model.open().is_some() || self.tools.started().next().is_some();
+        self.wait.filter(|_| !busy && self.stopping.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests;

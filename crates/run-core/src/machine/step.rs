@@ -1,0 +1,192 @@
+//! A decision in the making: events are applied to a working copy as they are decided.
+
+use std::time::Duration;
+
+use palyra_types::Timestamp;
+use palyra_types::event::{
+    AbandonCause, DecidedBy, ModelMessage, ModelRequested, RunFinished, TapeEvent, ToolDecided, ToolFinished,
+    ToolProposed,
+};
+use palyra_types::event::{ContentDigest, ContextPlan};
+use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
+use palyra_types::run::TerminationReason;
+use palyra_types::tool::{DecisionReason, Isolation, ToolExecutor, ToolVerdict};
+use palyra_types::{EffectId, ErrorCode, Redacted, TapeSeq};
+
+use super::RunStateMachine;
+use crate::grant::Grant;
+use crate::input::{Decision, Effect, JudgedCall};
+
+/// Bytes that one token is taken for where the provider did not count.
+const BYTES_PER_TOKEN_ESTIMATED: u64 = 4;
+
+/// A working copy of the machine with what was decided on it so far.
+pub(super) struct Step {
+    pub(super) machine: RunStateMachine,
+    pub(super) now: Timestamp,
+    pub(super) decision: Decision,
+}
+
+impl Step {
+    pub(super) fn new(machine: &RunStateMachine, now: Timestamp) -> Self {
+        Self { machine: machine.clone(), now, decision: Decision::default() }
+    }
+
+    /// Records an event: on the working copy and in the decision.
+    pub(super) fn record(&mut self, event: TapeEvent) {
+        self.machine.evolve(&event, self.now);
+        self.decision.events.push(event);
+    }
+
+    pub(super) fn perform(&mut self, effect: Effect) {
+        self.decision.effects.push(effect);
+    }
+
+    pub(super) fn abandon_open_attempt(&mut self, cause: AbandonCause) {
+        let Some(open) = self.machine.model.open() else { return };
+        self.record(TapeEvent::ModelAttemptAbandoned {
+            attempt: open.attempt,
+            text_from: open.text_from,
+            text_to: open.text_to,
+            cause,
+        });
+    }
+
+    pub(super) fn finish(&mut self, reason: TerminationReason, error: Option<ErrorCode>, message: &str) {
+        let budget = &self.machine.budget;
+        let finished = RunFinished {
+            state: reason.state(),
+            reason,
+            error,
+            turns: budget.turns(),
+            tool_calls: budget.tool_calls(),
+            usage: budget.usage(),
+            active_time: budget.active_time(self.now),
+            message: message.into(),
+        };
+        self.record(TapeEvent::RunFinished(finished));
+        self.perform(Effect::End);
+    }
+
+    pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef) {
+        let attempt = self.machine.model.next_attempt();
+        let turn = self.machine.model.next_turn();
+        let requested = ModelRequested { attempt, turn, context: plan, model: Redacted::new(Some(model)) };
+        self.record(TapeEvent::ModelRequested(requested));
+        self.perform(Effect::CallModel { attempt });
+    }
+
+    pub(super) fn record_message(&mut self, answer: &ModelAnswer, model: &ModelRef) {
+        let Some(open) = self.machine.model.open() else { return };
+        let answered_by = ModelRef { provider: model.provider.clone(), model: answer.answered_by.clone() };
+        let message = ModelMessage {
+            attempt: open.attempt,
+            text_from: open.text_from,
+            text_to: open.text_to,
+            proposals: u32::try_from(answer.proposals.len()).unwrap_or(u32::MAX),
+            finish: answer.finish,
+            usage: answer.usage.unwrap_or_else(|| estimate_usage(answer, open.text_from, open.text_to)),
+            model: Redacted::new(Some(answered_by)),
+            response_id: answer.response_id.clone(),
+        };
+        self.record(TapeEvent::ModelMessage(message));
+    }
+
+    /// Records a proposal and the verdict on it. `refused` overrules the verdict of policy.
+    pub(super) fn record_call(&mut self, call: &JudgedCall, refused: Option<DecisionReason>) {
+        let effect = self.machine.tools.next_effect();
+        let attempt = self.machine.model.next_attempt().0.saturating_sub(1);
+        self.record(TapeEvent::ToolProposed(ToolProposed {
+            effect,
+            attempt: palyra_types::Attempt(attempt),
+            call_digest: call.digest,
+            tool: Redacted::new(call.proposal.tool.as_str().to_owned()),
+            arguments: call.proposal.arguments.clone(),
+            model_call_id: call.proposal.model_call_id.clone(),
+        }));
+        let judged = &call.decision;
+        let (verdict, reason, decided_by, explanation) = match (refused, judged.verdict) {
+            (Some(reason), _) => {
+                let text = "this run has used all the tool calls it may make".into();
+                (ToolVerdict::Deny, reason, DecidedBy::Budget, text)
+            }
+            // There is no way to ask anybody yet: an ask without an approval channel is a denial.
+            (None, ToolVerdict::Ask) => {
+                let text = "this call needs an approval, and no one can be asked".into();
+                (ToolVerdict::Deny, DecisionReason::NoRulePermits, DecidedBy::Policy, text)
+            }
+            (None, verdict) => (verdict, judged.reason, DecidedBy::Policy, judged.explanation.clone()),
+        };
+        self.record(TapeEvent::ToolDecided(ToolDecided {
+            effect,
+            verdict,
+            reason,
+            decided_by,
+            policy_digest: judged.policy_digest,
+            contract: judged.contract,
+            parallelism: judged.parallelism,
+            deadline: judged.deadline,
+            output_bytes_max: u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX),
+            explanation,
+        }));
+    }
+
+    /// Starts every call that may run now.
+    pub(super) fn start_tools(&mut self) {
+        let parallel_max = self.machine.limits().parallel_tools_max;
+        let startable: Vec<_> = {
+            let calls = self.machine.tools.startable(parallel_max);
+            calls.iter().map(|(effect, call)| (*effect, call.terms)).collect()
+        };
+        for (effect, terms) in startable {
+            self.record(TapeEvent::ToolStarted {
+                effect,
+                contract: terms.contract,
+                deadline: terms.deadline,
+            });
+            self.execute(effect);
+        }
+    }
+
+    /// Makes the grant of a started call. The only place where a [`Grant`] comes into being.
+    pub(super) fn execute(&mut self, effect: EffectId) {
+        let machine = &self.machine;
+        let Some((_, call)) = machine.tools.started().find(|(started, _)| *started == effect) else { return };
+        let grant = Grant {
+            effect,
+            run: machine.run,
+            session: machine.session,
+            principal: machine.principal,
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            workspace_root: machine.workspace_root.clone(),
+            contract: call.terms.contract,
+            deadline: call.terms.deadline,
+            output_bytes_max: usize::try_from(call.terms.output_bytes_max).unwrap_or(usize::MAX),
+        };
+        self.perform(Effect::Execute(grant));
+    }
+
+    /// Settles a started pure call that a cancel left without an outcome.
+    pub(super) fn record_cancelled_tool(&mut self, effect: EffectId) {
+        self.record(TapeEvent::ToolFinished(ToolFinished {
+            effect,
+            failure: Some(ErrorCode::ToolCancelled),
+            output_digest: ContentDigest::default(),
+            output_bytes_total: 0,
+            duration: Duration::ZERO,
+            executor: ToolExecutor::Internal,
+            isolation: Isolation::DescriptorRelative,
+            output: "stopped because the run was cancelled".into(),
+        }));
+    }
+}
+
+/// Estimates what an answer cost where the provider did not say; its text is known by entries only, so the
+/// number of entries stands for it.
+fn estimate_usage(answer: &ModelAnswer, text_from: TapeSeq, text_to: TapeSeq) -> TokenUsage {
+    let calls = answer.proposals.iter().map(|call| call.arguments.expose().len() as u64);
+    let entries = u64::from(text_to.0.saturating_sub(text_from.0)) + u64::from(text_from.0 > 0);
+    let output_tokens = calls.sum::<u64>() / BYTES_PER_TOKEN_ESTIMATED + entries;
+    TokenUsage { output_tokens, source: UsageSource::Estimated, ..TokenUsage::default() }
+}

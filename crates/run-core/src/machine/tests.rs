@@ -1,0 +1,1 @@
+//! What a run does, as tables and properties.

@@ -1,0 +1,167 @@
+//! Renders a run's tape as messages for a model.
+//!
+//! Total: any prefix of any tape yields a conversation in which each call is answered exactly once, right
+//! after the message that made it. Text of abandoned attempts does not appear.
+
+use std::collections::BTreeMap;
+
+use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::model::{CallId, ChatMessage, RenderedCall, ToolResultStatus};
+use palyra_types::tool::{ToolName, ToolVerdict};
+use palyra_types::{Attempt, EffectId, Redacted, RunId};
+
+const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
+const OUTCOME_UNKNOWN: &str = "it is not known whether this call took effect; do not repeat it by yourself";
+const ERASED_TOOL: &str = "erased_tool";
+
+/// Gathers the events of one run, in order.
+#[derive(Debug, Clone)]
+pub struct Transcript {
+    run: RunId,
+    items: Vec<Item>,
+    open_text: BTreeMap<Attempt, String>,
+}
+
+#[derive(Debug, Clone)]
+enum Item {
+    User(Redacted<String>),
+    Assistant { text: Redacted<String>, calls: Vec<Call> },
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    effect: EffectId,
+    tool: ToolName,
+    arguments: Redacted<String>,
+    result: Option<(ToolResultStatus, Redacted<String>)>,
+}
+
+impl Transcript {
+    /// Makes an empty transcript.
+    #[must_use]
+    pub fn new(run: RunId) -> Self {
+        Self { run, items: Vec::new(), open_text: BTreeMap::new() }
+    }
+
+    /// Takes the next event of the run.
+    pub fn push(&mut self, event: &TapeEvent) {
+        match event {
+            TapeEvent::RunStarted(started) => self.items.push(Item::User(started.input.text.clone())),
+            TapeEvent::InputReceived { input } => self.items.push(Item::User(input.text.clone())),
+            TapeEvent::ModelText { attempt, text } => {
+                self.open_text.entry(*attempt).or_default().push_str(text.expose());
+            }
+            TapeEvent::ModelMessage(message) => {
+                let text = self.open_text.remove(&message.attempt).unwrap_or_default();
+                self.items.push(Item::Assistant { text: Redacted::new(text), calls: Vec::new() });
+            }
+            TapeEvent::ModelAttemptAbandoned { attempt, .. } => {
+                self.open_text.remove(attempt);
+            }
+            TapeEvent::ToolProposed(proposed) => {
+                let name = proposed.tool.expose();
+                let call = Call {
+                    effect: proposed.effect,
+                    tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
+                    arguments: object_text(&proposed.arguments),
+                    result: None,
+                };
+                match self.items.last_mut() {
+                    Some(Item::Assistant { calls, .. }) => calls.push(call),
+                    Some(Item::User(_)) | None => {
+                        self.items.push(Item::Assistant { text: Redacted::default(), calls: vec![call] });
+                    }
+                }
+            }
+            TapeEvent::ToolDecided(decided) => match decided.verdict {
+                ToolVerdict::Allow => {}
+                ToolVerdict::Ask | ToolVerdict::Deny => {
+                    self.settle(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
+                }
+            },
+            TapeEvent::ToolFinished(finished) => {
+                let status = match finished.failure {
+                    None => ToolResultStatus::Succeeded,
+                    Some(_) => ToolResultStatus::Failed,
+                };
+                self.settle(finished.effect, status, finished.output.clone());
+            }
+            TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+                let text = match cause {
+                    UnknownOutcomeCause::Restart
+                    | UnknownOutcomeCause::Deadline
+                    | UnknownOutcomeCause::Cancelled
+                    | UnknownOutcomeCause::ExecutorLost => OUTCOME_UNKNOWN,
+                };
+                self.settle(*effect, ToolResultStatus::Failed, text.into());
+            }
+            TapeEvent::ModelRequested(_)
+            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::LoopDetected { .. }
+            | TapeEvent::CancelRequested { .. }
+            | TapeEvent::RunFinished(_)
+            | TapeEvent::Unknown { .. } => {}
+        }
+    }
+
+    /// Returns the conversation so far, oldest first.
+    #[must_use]
+    pub fn messages(&self) -> Vec<ChatMessage> {
+        let mut messages = Vec::new();
+        for item in &self.items {
+            match item {
+                Item::User(text) => messages.push(ChatMessage::User { text: text.clone() }),
+                Item::Assistant { text, calls } => {
+                    if !text.expose().is_empty() || !calls.is_empty() {
+                        self.render(text, calls, &mut messages);
+                    }
+                }
+            }
+        }
+        messages
+    }
+
+    fn render(&self, text: &Redacted<String>, calls: &[Call], messages: &mut Vec<ChatMessage>) {
+        let rendered = calls.iter().map(|call| RenderedCall {
+            call: self.call_id(call.effect),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        });
+        messages.push(ChatMessage::Assistant { text: text.clone(), calls: rendered.collect() });
+        for call in calls {
+            let (status, text) =
+                call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
+            let tool = call.tool.clone();
+            messages.push(ChatMessage::ToolResult { call: self.call_id(call.effect), tool, text, status });
+        }
+    }
+
+    /// Effect numbers are unique within a run and runs within a request, so this pairs.
+    fn call_id(&self, effect: EffectId) -> CallId {
+        CallId(format!("call_{}_{effect}", self.run))
+    }
+
+    fn settle(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
+        let calls = self.items.iter_mut().rev().filter_map(|item| match item {
+            Item::Assistant { calls, .. } => Some(calls),
+            Item::User(_) => None,
+        });
+        if let Some(call) = calls.flatten().find(|call| call.effect == effect) {
+            call.result = Some((status, text));
+        }
+    }
+}
+
+/// Returns the arguments when they look like a JSON object, else an empty object: providers refuse a history
+/// that holds anything else. The model reads what was wrong in the call's result.
+fn object_text(arguments: &Redacted<String>) -> Redacted<String> {
+    let text = arguments.expose().trim();
+    if is_json_object(text) { Redacted::new(text.to_owned()) } else { "{}".into() }
+}
+
+fn is_json_object(text: &str) -> bool {
+    matches!(serde_json::from_str::<serde_json::Value>(text), Ok(serde_json::Value::Object(_)))
+}
+
+#[cfg(test)]
+mod tests;

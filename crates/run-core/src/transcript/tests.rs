@@ -1,0 +1,1 @@
+//! Any tape renders to a conversation that providers accept.
