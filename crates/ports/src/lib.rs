@@ -12,6 +12,8 @@ pub mod model_provider;
 pub mod redactor;
 pub mod tool_runtime;
 
+pub mod workspaces;
+
 pub mod clock;
 pub mod entropy;
 
@@ -26,3 +28,4 @@ pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::Redactor;
 pub use tool_runtime::{CancelFlag, ExecuteToolError, ToolRuntime};
+pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};
