@@ -16,6 +16,9 @@ use super::finding::Finding;
 pub(crate) struct Rules {
     /// Folder of a crate to its place in the house.
     pub(crate) crates: BTreeMap<String, CrateRule>,
+    /// Crates from outside to the folders that may use them outside of tests.
+    #[serde(default)]
+    pub(crate) foreign_only_in: BTreeMap<String, BTreeSet<String>>,
     pub(crate) caps: Caps,
     pub(crate) names: Names,
     pub(crate) gateway: Gateway,

@@ -4,6 +4,7 @@
 
 mod run_all;
 mod arrows;
+mod manifests;
 mod cycles;
 mod sizes;
 mod layout;

@@ -3,7 +3,7 @@
 //! Owns that list and nothing else.
 
 use super::{
-    arrows, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links, names,
+    arrows, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links, manifests, names,
     seed_names, sizes,
 };
 use crate::tidy::finding::Finding;
@@ -14,6 +14,7 @@ use crate::tidy::rules::Rules;
 pub(in crate::tidy) fn all(house: &House, rules: &Rules) -> Vec<Finding> {
     [
         arrows::check(house, rules),
+        manifests::check(house, rules),
         cycles::check(house),
         sizes::check(house, rules),
         layout::check(house, rules),
