@@ -1,1 +1,10 @@
-//! To be written.
+//! Places where models answer: adapters of [`palyra_ports::ModelProvider`], one folder per wire format.
+//!
+//! Owns the translation between our request and a vendor's bytes, and what can be found out about
+//! providers without changing anything. Knows no journal, no policy and no tool: a proposal is only
+//! passed on. Invariant: a stream yields texts and then exactly one answer or exactly one failure.
+//! Begin at [`DemoProvider`], the smallest one.
+
+pub mod demo;
+
+pub use demo::DemoProvider;

@@ -1,0 +1,85 @@
+//! Splits what a person typed into clauses, each of which asks for one thing.
+//!
+//! Invariant: quoted text is never split, and no clause is empty.
+
+use super::lexicon::{OPENERS, holds};
+use super::words::{Form, Stop, Word, words};
+
+/// How many clauses are looked at.
+const CLAUSES_MAX: usize = 32;
+
+/// Splits at "then", at list markers, at the end of a sentence, and at a comma or "and" behind which
+/// a new request begins.
+pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
+    let words = words(input);
+    let mut out = Vec::new();
+    let mut current: Vec<Word> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let opens = |from: usize| words.get(from).is_some_and(|next| holds(OPENERS, &next.lower()));
+        let lower = word.lower();
+        let marker = word.form == Form::Marker && (current.is_empty() || opens(at + 1));
+        let joint = matches!(lower.as_str(), "and" | "plus" | "&") && opens(at + 1);
+        let then = matches!(lower.as_str(), "then" | "afterwards" | "thereafter");
+        if marker || joint || then {
+            close(&mut current, &mut out);
+            continue;
+        }
+        current.push(word.clone());
+        let ends = match word.stop {
+            Stop::Hard => true,
+            Stop::Soft => opens(at + 1),
+            Stop::None => false,
+        };
+        if ends {
+            close(&mut current, &mut out);
+        }
+    }
+    close(&mut current, &mut out);
+    out.truncate(CLAUSES_MAX);
+    out
+}
+
+fn close(current: &mut Vec<Word>, out: &mut Vec<Vec<Word>>) {
+    while current.last().is_some_and(|last| holds(&["and", "&", "but"], &last.lower())) {
+        current.pop();
+    }
+    if !current.is_empty() {
+        out.push(std::mem::take(current));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expect: &[&str]) {
+        let shown: Vec<String> = clauses(input)
+            .iter()
+            .map(|clause| clause.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(shown, expect, "{input}");
+    }
+
+    #[test]
+    fn clauses_end_where_a_new_request_begins() {
+        check("read a.md then list src then grep x", &["read a.md", "list src", "grep x"]);
+        check("read a.md, and then list src.", &["read a.md", "list src"]);
+        check("Read a.md. Then list src", &["Read a.md", "list src"]);
+        check("read a.md; list src", &["read a.md", "list src"]);
+        check("1. read a.md 2. list src", &["read a.md", "list src"]);
+        check("1) read a.md\n2) list src\n", &["read a.md", "list src"]);
+        check("- read a.md\n- list src", &["read a.md", "list src"]);
+        check("do this: read a.md", &["do this", "read a.md"]);
+        check("read a.md\nlist src", &["read a.md", "list src"]);
+        check("read the\nfile a.md", &["read the file a.md"]);
+        check("Read README.md and tell me what it is", &["Read README.md", "tell me what it is"]);
+        check("then then and", &[]);
+    }
+
+    #[test]
+    fn what_belongs_together_stays_together() {
+        check("search for \"a then b; c\" in src", &["search for a then b; c in src"]);
+        check("read a.md and b.md", &["read a.md and b.md"]);
+        check("read lines 3 to 10.", &["read lines 3 to 10"]);
+    }
+}

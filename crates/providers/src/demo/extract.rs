@@ -1,0 +1,261 @@
+//! Makes sentences of a tool's output: quotes and counts, nothing else.
+//!
+//! Invariant: whatever the output, the sentences are bounded.
+
+use palyra_types::tool::ToolName;
+use serde_json::Value;
+
+use super::markdown::outline;
+use super::objects::has_extension;
+
+/// A tool result with what was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Finding {
+    /// The tool.
+    pub(super) tool: ToolName,
+    /// The arguments of the call.
+    pub(super) arguments: Value,
+    /// Its output, or the reason for its failure.
+    pub(super) text: String,
+    /// Whether it failed.
+    pub(super) failed: bool,
+}
+
+const TITLE_CHARS_MAX: usize = 200;
+const PARAGRAPH_CHARS_MAX: usize = 800;
+const ERROR_CHARS_MAX: usize = 400;
+const LINE_CHARS_MAX: usize = 160;
+const NAMES_MAX: usize = 20;
+const MATCHES_MAX: usize = 5;
+const CODE_LINES_MAX: usize = 5;
+
+/// Describes a finding.
+pub(super) fn describe(finding: &Finding) -> String {
+    let of = subject(finding);
+    if finding.failed {
+        let reason = clip(&finding.text, ERROR_CHARS_MAX);
+        return format!("The tool `{}` did not succeed{of}: {reason}", finding.tool);
+    }
+    match finding.tool.as_str() {
+        "read_file" => file(finding),
+        "list_dir" => listing(&finding.text, argument(finding, "path")),
+        "glob" => names(&finding.text, argument(finding, "pattern")),
+        "search" => matches(&finding.text, argument(finding, "pattern")),
+        tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
+    }
+}
+
+fn argument<'a>(finding: &'a Finding, name: &str) -> &'a str {
+    finding.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn subject(finding: &Finding) -> String {
+    let named =
+        ["path", "pattern", "url"].iter().map(|name| argument(finding, name)).find(|text| !text.is_empty());
+    named.map(|text| format!(" for `{}`", clip(text, LINE_CHARS_MAX))).unwrap_or_default()
+}
+
+fn file(finding: &Finding) -> String {
+    let path = match argument(finding, "path") {
+        "" => "The file",
+        path => path,
+    };
+    let text = &finding.text;
+    if text.trim().is_empty() {
+        return format!("{path} is empty.");
+    }
+    let counts = format!(
+        "{}, {}",
+        count(text.lines().count(), "line"),
+        count(text.split_whitespace().count(), "word")
+    );
+    if !is_prose(path) {
+        let lines: Vec<String> =
+            text.lines().filter(|line| !line.trim().is_empty()).take(CODE_LINES_MAX).map(clip_line).collect();
+        return format!("{path} has {counts}. It begins:\n\n    {}", lines.join("\n    "));
+    }
+    let found = outline(text);
+    let title = found.title.map(|title| format!("{path} is titled \"{}\".", clip(&title, TITLE_CHARS_MAX)));
+    let paragraph = found.paragraph.map(|paragraph| clip(&paragraph, PARAGRAPH_CHARS_MAX));
+    let lead = match (title, paragraph) {
+        (Some(title), Some(paragraph)) => format!("{title} It says: {paragraph}"),
+        (Some(title), None) => title,
+        (None, Some(paragraph)) => format!("{path} begins: {paragraph}"),
+        (None, None) => format!("{path} has neither a heading nor a paragraph."),
+    };
+    format!("{lead}\n\n{path}: {counts}.")
+}
+
+/// Returns whether a file is written for people, as far as its name tells.
+fn is_prose(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let known = ["md", "markdown", "mdx", "txt", "rst", "adoc", "org", "html", "htm"];
+    match name.rsplit_once('.') {
+        Some((_, extension)) if has_extension(&name) => known.contains(&extension),
+        _ => !matches!(name.as_str(), "makefile" | "dockerfile" | "justfile") && !name.starts_with('.'),
+    }
+}
+
+fn listing(text: &str, path: &str) -> String {
+    let place = if matches!(path, "" | ".") { "This folder".to_owned() } else { format!("`{path}`") };
+    let entries = entries(text);
+    if entries.is_empty() {
+        return format!("{place} is empty.");
+    }
+    let folders = entries.iter().filter(|entry| entry.ends_with('/')).count();
+    let files = entries.len() - folders;
+    let holds = match (files, folders) {
+        (files, 0) => count(files, "file"),
+        (0, folders) => count(folders, "folder"),
+        (files, folders) => format!("{} and {}", count(files, "file"), count(folders, "folder")),
+    };
+    format!("{place} holds {holds}: {}.", some(&entries, NAMES_MAX, ", "))
+}
+
+fn names(text: &str, pattern: &str) -> String {
+    let entries = entries(text);
+    if entries.is_empty() {
+        return format!("No file matches `{pattern}`.");
+    }
+    let verb = if entries.len() == 1 { "matches" } else { "match" };
+    format!("{} {verb} `{pattern}`: {}.", count(entries.len(), "file"), some(&entries, NAMES_MAX, ", "))
+}
+
+fn matches(text: &str, pattern: &str) -> String {
+    let found = entries(text);
+    if found.is_empty() {
+        return format!("Nothing matches `{pattern}`.");
+    }
+    let mut files: Vec<&str> =
+        found.iter().filter_map(|line| line.split_once(':')).map(|(file, _)| file).collect();
+    files.dedup();
+    let within = if files.is_empty() { String::new() } else { format!(" in {}", count(files.len(), "file")) };
+    let total = if found.len() == 1 { "1 match".to_owned() } else { format!("{} matches", found.len()) };
+    format!("{total} for `{pattern}`{within}:\n- {}", some(&found, MATCHES_MAX, "\n- "))
+}
+
+/// Returns the entries of an output of one entry a line; notes of the tool are not entries.
+fn entries(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines
+        .filter(|line| !(line.starts_with('[') && line.ends_with(']')) && !line.starts_with('('))
+        .map(clip_line)
+        .collect()
+}
+
+fn some(entries: &[String], entries_max: usize, joint: &str) -> String {
+    let shown = entries.iter().take(entries_max).cloned().collect::<Vec<_>>().join(joint);
+    match entries.len().saturating_sub(entries_max) {
+        0 => shown,
+        more => format!("{shown}{joint}and {more} more"),
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn clip_line(line: &str) -> String {
+    clip_with(line, LINE_CHARS_MAX)
+}
+
+fn clip(text: &str, chars_max: usize) -> String {
+    clip_with(text.trim(), chars_max)
+}
+
+/// Cuts at a number of characters; control characters become spaces.
+fn clip_with(text: &str, chars_max: usize) -> String {
+    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut out: String = chars.by_ref().take(chars_max).collect();
+    if chars.next().is_some() {
+        out.push_str("...");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(tool: &str, arguments: Value, text: &str, expect: &str) {
+        let finding = Finding { tool: ToolName::new(tool), arguments, text: text.to_owned(), failed: false };
+        assert_eq!(describe(&finding), expect);
+    }
+
+    #[test]
+    fn a_document_is_told_by_title_paragraph_and_counts() {
+        check(
+            "read_file",
+            json!({"path": "README.md"}),
+            "# Alpha\n\nIt does things.\n",
+            "README.md is titled \"Alpha\". It says: It does things.\n\nREADME.md: 3 lines, 5 words.",
+        );
+        check("read_file", json!({"path": "a.md"}), " \n", "a.md is empty.");
+        check("read_file", json!({}), "x", "The file begins: x\n\nThe file: 1 line, 1 word.");
+        check(
+            "read_file",
+            json!({"path": "a.rs"}),
+            "//! Hi\n\nfn a() {}\n",
+            "a.rs has 3 lines, 5 words. It begins:\n\n    //! Hi\n    fn a() {}",
+        );
+    }
+
+    #[test]
+    fn lists_are_counted_and_named() {
+        check(
+            "list_dir",
+            json!({"path": "."}),
+            "a.md\nb/\n",
+            "This folder holds 1 file and 1 folder: a.md, b/.",
+        );
+        check("list_dir", json!({"path": "src"}), "", "`src` is empty.");
+        check("glob", json!({"pattern": "*.rs"}), "a.rs\nb.rs", "2 files match `*.rs`: a.rs, b.rs.");
+        check("glob", json!({"pattern": "*.rs"}), "", "No file matches `*.rs`.");
+        let many = (0..30).map(|n| format!("f{n}\n")).collect::<String>();
+        let finding =
+            Finding { tool: ToolName::new("list_dir"), arguments: json!({}), text: many, failed: false };
+        assert!(describe(&finding).ends_with("f19, and 10 more."));
+    }
+
+    #[test]
+    fn matches_are_counted_and_the_first_are_shown() {
+        check(
+            "search",
+            json!({"pattern": "x"}),
+            "a.rs:1:x\na.rs:2:x\nb.rs:9:x",
+            "3 matches for `x` in 2 files:\n- a.rs:1:x\n- a.rs:2:x\n- b.rs:9:x",
+        );
+        check("search", json!({"pattern": "x"}), "\n", "Nothing matches `x`.");
+    }
+
+    #[test]
+    fn a_failure_is_told_plainly() {
+        let failure = Finding {
+            tool: ToolName::new("read_file"),
+            arguments: json!({"path": "gone.md"}),
+            text: "no such file\u{1b}[31m".to_owned(),
+            failed: true,
+        };
+        assert_eq!(
+            describe(&failure),
+            "The tool `read_file` did not succeed for `gone.md`: no such file [31m"
+        );
+    }
+
+    #[test]
+    fn every_description_is_bounded() {
+        for tool in ["read_file", "list_dir", "glob", "search", "other"] {
+            for text in ["x".repeat(100_000), "word ".repeat(50_000), "a:1:b\n".repeat(50_000)] {
+                let finding = Finding {
+                    tool: ToolName::new(tool),
+                    arguments: json!({"path": "a.md"}),
+                    text,
+                    failed: false,
+                };
+                assert!(describe(&finding).len() < 4_000, "{tool}");
+            }
+        }
+    }
+}

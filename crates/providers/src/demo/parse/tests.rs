@@ -1,0 +1,191 @@
+//! The table of sentences.
+
+use super::super::clauses::clauses;
+use super::*;
+
+/// Shows each intent of a text in one line.
+fn read_text(input: &str) -> Vec<String> {
+    let show = |intent: &Intent| match intent {
+        Intent::Call(call) => {
+            let values = call.arguments.iter().map(|(name, value)| format!("{name}={value}"));
+            format!("{} {}", call.ability.tool(), values.collect::<Vec<_>>().join(" "))
+        }
+        Intent::Incomplete(ability) => format!("{} ?", ability.tool()),
+        Intent::Project => "project".to_owned(),
+        Intent::Abilities => "abilities".to_owned(),
+        Intent::Greeting => "greeting".to_owned(),
+        Intent::Aside => "aside".to_owned(),
+        Intent::Unclear(text) => format!("unclear: {text}"),
+    };
+    clauses(input).iter().flat_map(|clause| parse(clause)).map(|intent| show(&intent)).collect()
+}
+
+fn check(table: &[(&str, &[&str])]) {
+    let wrong: Vec<String> = table
+        .iter()
+        .filter(|(input, expect)| read_text(input) != *expect)
+        .map(|(input, expect)| format!("{input}\n  read as {:?}\n  expected {expect:?}", read_text(input)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+const README: &[&str] = &[r#"read_file path="README.md""#];
+const HERE: &[&str] = &[r#"list_dir path=".""#];
+const SRC: &[&str] = &[r#"list_dir path="src""#];
+
+#[test]
+fn reading_is_asked_for_in_many_ways() {
+    check(&[
+        ("Read README.md and tell me what this project does", &[r#"read_file path="README.md""#, "project"]),
+        ("read README.md", README),
+        ("Please read `README.md`.", README),
+        ("Could you please read the file \"README.md\"?", README),
+        ("could you open ./README.md for me", README),
+        ("Hi Palyra, can you read the readme?", &["greeting", README[0]]),
+        ("I'd like you to read README.md!", README),
+        ("show me README.md", README),
+        ("cat README.md", README),
+        ("Summarize README.md", README),
+        ("what does README.md say?", README),
+        ("What's in README.md?", README),
+        ("What is README.md about", README),
+        ("how many lines are in README.md?", README),
+        ("tell me about README.md", README),
+        ("take a look at README.md", README),
+        ("README.md", README),
+        ("read the file notes", &[r#"read_file path="notes""#]),
+        ("read 'my notes.txt'", &[r#"read_file path="my notes.txt""#]),
+        ("read “my notes.txt”.", &[r#"read_file path="my notes.txt""#]),
+        ("read a.md and docs/b.md", &[r#"read_file path="a.md""#, r#"read_file path="docs/b.md""#]),
+        ("read lines 10 to 20 of src/lib.rs", &[r#"read_file from=10 path="src/lib.rs" to=20"#]),
+        ("show me the first 5 lines of LICENSE", &[r#"read_file from=1 path="LICENSE" to=5"#]),
+        ("read", &["read_file ?"]),
+        ("can you read files?", &["read_file ?"]),
+    ]);
+}
+
+#[test]
+fn listing_is_asked_for_in_many_ways() {
+    check(&[
+        ("list files", HERE),
+        ("List the files in this folder, please.", &[HERE[0], "aside"]),
+        ("what files are here?", HERE),
+        ("what files are in this directory", HERE),
+        ("show me all files", HERE),
+        ("ls", HERE),
+        ("what's in this folder?", HERE),
+        ("list src", SRC),
+        ("ls src/", SRC),
+        ("what files are in src", SRC),
+        ("What files are in the src folder?", SRC),
+        ("which files are there in `src`?", SRC),
+        ("tell me what files are in src", SRC),
+        ("What's in src?", SRC),
+        ("show the files in src", SRC),
+        ("list the contents of the directory src", SRC),
+        ("list all rust files", &[r#"glob pattern="**/*.rs""#]),
+        ("which markdown files are there?", &[r#"glob pattern="**/*.md""#]),
+        ("list all .md files in docs", &[r#"glob pattern="docs/**/*.md""#]),
+        ("read a.md and list its headings", &[r#"read_file path="a.md""#, "aside"]),
+    ]);
+}
+
+#[test]
+fn finding_means_names_or_text() {
+    check(&[
+        ("find *.rs", &[r#"glob pattern="*.rs""#]),
+        ("find all files matching src/**/*.rs", &[r#"glob pattern="src/**/*.rs""#]),
+        ("glob '**/*.md'", &[r#"glob pattern="**/*.md""#]),
+        ("find *.md in docs", &[r#"glob pattern="docs/*.md""#]),
+        ("find all python files", &[r#"glob pattern="**/*.py""#]),
+        ("find main.rs", &[r#"glob pattern="**/main.rs""#]),
+        ("where is main.rs?", &[r#"glob pattern="**/main.rs""#]),
+        ("find the file called notes", &[r#"glob pattern="**/notes""#]),
+        ("find TODO in src", &[r#"search path="src" pattern="TODO""#]),
+        ("find all files that contain \"TODO\"", &[r#"search pattern="TODO""#]),
+        ("find out what this project does", &["project"]),
+    ]);
+}
+
+#[test]
+fn searching_is_asked_for_in_many_ways() {
+    check(&[
+        ("search for TODO", &[r#"search pattern="TODO""#]),
+        ("Search for \"hello world\" in src.", &[r#"search path="src" pattern="hello world""#]),
+        ("search for hello world in the docs folder", &[r#"search path="docs" pattern="hello world""#]),
+        ("search the src folder for 'fn main'", &[r#"search path="src" pattern="fn main""#]),
+        ("search src for TODO", &[r#"search path="src" pattern="TODO""#]),
+        ("search \"TODO\"", &[r#"search pattern="TODO""#]),
+        ("grep TODO src", &[r#"search path="src" pattern="TODO""#]),
+        ("grep -rn \"TODO\" src/", &[r#"search path="src" pattern="TODO""#]),
+        ("grep \"TODO\" in this project", &[r#"search pattern="TODO""#]),
+        ("look for the word canary in README.md", &[r#"search path="README.md" pattern="canary""#]),
+        ("which files mention Palyra?", &[r#"search pattern="Palyra""#]),
+        ("where is decide_tool_call defined?", &[r#"search pattern="decide_tool_call""#]),
+        ("where is `ModelProvider` used in crates?", &[r#"search path="crates" pattern="ModelProvider""#]),
+        ("search for foo(bar)", &[r#"search pattern="foo\\(bar\\)""#]),
+        ("search for the regex `fn \\w+`", &[r#"search pattern="fn \\w+""#]),
+        (
+            "search for \"a then b\" then read a.md",
+            &[r#"search pattern="a then b""#, r#"read_file path="a.md""#],
+        ),
+        ("search", &["search ?"]),
+    ]);
+}
+
+#[test]
+fn what_needs_other_tools_is_recognised() {
+    check(&[
+        ("create hello.txt with \"hello world\"", &[r#"write_file content="hello world" path="hello.txt""#]),
+        ("create a file notes.md with the text hi", &[r#"write_file content="hi" path="notes.md""#]),
+        ("write 'hello' to out.txt", &[r#"write_file content="hello" path="out.txt""#]),
+        ("create a file", &["write_file ?"]),
+        ("replace \"a\" with \"b\" in x.txt", &[r#"edit_file new="b" old="a" path="x.txt""#]),
+        ("edit x.txt", &["edit_file ?"]),
+        ("run `cargo test --all`", &[r#"run_command argv=["cargo","test","--all"]"#]),
+        ("run the command ls -l", &[r#"run_command argv=["ls","-l"]"#]),
+        ("fetch https://example.org/a", &[r#"http_fetch url="https://example.org/a""#]),
+        ("remember that tests use port 0", &[r#"memory_write text="tests use port 0""#]),
+    ]);
+}
+
+#[test]
+fn talk_is_talk() {
+    check(&[
+        ("hello", &["greeting"]),
+        ("Hi there!", &["greeting"]),
+        ("good morning", &["greeting"]),
+        ("what can you do?", &["abilities"]),
+        ("Hello, what can you do?", &["greeting", "abilities"]),
+        ("help", &["abilities"]),
+        ("who are you", &["abilities"]),
+        ("thanks", &["aside"]),
+        ("what is this project about?", &["project"]),
+        ("describe this repository", &["project"]),
+        ("the moon is made of cheese", &["unclear: the moon is made of cheese"]),
+        ("", &[]),
+    ]);
+}
+
+#[test]
+fn chains_keep_their_order() {
+    check(&[
+        (
+            "read a.md then list src, then search for \"x\" in src and tell me about it",
+            &[
+                r#"read_file path="a.md""#,
+                r#"list_dir path="src""#,
+                r#"search path="src" pattern="x""#,
+                "aside",
+            ],
+        ),
+        (
+            "1. read a.md\n2. find *.rs\n3. search for x",
+            &[r#"read_file path="a.md""#, r#"glob pattern="*.rs""#, r#"search pattern="x""#],
+        ),
+        (
+            "read a.md; read b.md; read c.md",
+            &[r#"read_file path="a.md""#, r#"read_file path="b.md""#, r#"read_file path="c.md""#],
+        ),
+    ]);
+}

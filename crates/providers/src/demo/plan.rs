@@ -1,0 +1,130 @@
+//! Decides what to do next from the rendered request: propose the calls of one clause, or answer.
+//!
+//! Owns no memory: how far a plan got is counted from the tool results since the person last spoke.
+//! Invariant: only tools of the request's catalogue are proposed. Begin at [`next_move`].
+
+use std::collections::BTreeMap;
+
+use palyra_types::model::{ChatMessage, ModelRequest, ToolResultStatus};
+use palyra_types::tool::ToolName;
+use serde_json::Value;
+
+use super::clauses::clauses;
+use super::extract::{Finding, describe};
+use super::intent::{Ability, Call, Intent};
+use super::parse::parse;
+use super::say;
+
+/// What the model does next.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Move {
+    /// What it says first.
+    pub(super) text: String,
+    /// The calls it then proposes; none when this is the answer.
+    pub(super) calls: Vec<Call>,
+    /// How many calls were answered before these.
+    pub(super) answered: usize,
+}
+
+/// Returns the next move for a request whose last input, freed of its directives, is `input`.
+pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
+    let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
+    let plan = Plan::read(input, offered);
+    let findings = findings(&request.messages);
+    let mut begun = 0;
+    for round in &plan.rounds {
+        if begun >= findings.len() {
+            let text = say::announcement(round);
+            return Move { text, calls: round.clone(), answered: findings.len() };
+        }
+        begun += round.len();
+    }
+    Move { text: answer(&plan, &findings, offered), calls: Vec::new(), answered: findings.len() }
+}
+
+/// What a person's words amount to.
+struct Plan {
+    rounds: Vec<Vec<Call>>,
+    talk: Vec<Intent>,
+    remarks: Vec<String>,
+}
+
+impl Plan {
+    fn read(input: &str, offered: impl Fn(Ability) -> bool) -> Self {
+        let mut plan = Self { rounds: Vec::new(), talk: Vec::new(), remarks: Vec::new() };
+        let mut about_project = false;
+        for clause in clauses(input) {
+            let mut round = Vec::new();
+            for intent in parse(&clause) {
+                match intent {
+                    Intent::Call(call) if offered(call.ability) => round.push(call),
+                    Intent::Call(Call { ability, .. }) => plan.remark(say::no_such_tool(ability)),
+                    Intent::Incomplete(ability) if offered(ability) => plan.remark(say::incomplete(ability)),
+                    Intent::Incomplete(ability) => plan.remark(say::no_such_tool(ability)),
+                    Intent::Unclear(words) => plan.remark(say::unclear(&words)),
+                    Intent::Project => about_project = true,
+                    Intent::Abilities | Intent::Greeting | Intent::Aside => plan.talk.push(intent),
+                }
+            }
+            if !round.is_empty() {
+                plan.rounds.push(round);
+            }
+        }
+        if about_project && plan.rounds.is_empty() && plan.remarks.is_empty() {
+            if offered(Ability::Read) {
+                plan.rounds.push(vec![Call::new(Ability::Read, &[("path", "README.md")])]);
+            } else {
+                plan.remark(say::no_such_tool(Ability::Read));
+            }
+        }
+        plan
+    }
+
+    fn remark(&mut self, remark: String) {
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+}
+
+fn answer(plan: &Plan, findings: &[Finding], offered: impl Fn(Ability) -> bool) -> String {
+    let mut parts: Vec<String> = findings.iter().map(describe).collect();
+    let found = !parts.is_empty();
+    if plan.talk.contains(&Intent::Greeting) {
+        parts.insert(0, say::greeting(found));
+    }
+    let said_nothing = parts.is_empty() && plan.remarks.is_empty();
+    let confused = !found && plan.remarks.iter().any(|remark| remark.starts_with(say::UNCLEAR));
+    parts.extend(plan.remarks.iter().cloned());
+    if said_nothing || confused || plan.talk.contains(&Intent::Abilities) {
+        parts.push(say::introduction(offered));
+    } else if found {
+        parts.push(say::SIGNATURE.to_owned());
+    }
+    parts.join("\n\n")
+}
+
+/// Collects the tool results since the person last spoke, each with what was asked for.
+fn findings(messages: &[ChatMessage]) -> Vec<Finding> {
+    let from = messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. })).unwrap_or(0);
+    let mut asked: BTreeMap<&str, Value> = BTreeMap::new();
+    let mut out = Vec::new();
+    for message in &messages[from..] {
+        match message {
+            ChatMessage::User { .. } => {}
+            ChatMessage::Assistant { calls, .. } => {
+                for call in calls {
+                    let arguments = serde_json::from_str(call.arguments.expose()).unwrap_or_default();
+                    asked.insert(&call.call.0, arguments);
+                }
+            }
+            ChatMessage::ToolResult { call, tool, text, status } => out.push(Finding {
+                tool: tool.clone(),
+                arguments: asked.get(call.0.as_str()).cloned().unwrap_or_default(),
+                text: text.expose().clone(),
+                failed: *status == ToolResultStatus::Failed,
+            }),
+        }
+    }
+    out
+}

@@ -1,0 +1,124 @@
+//! The demo model as a [`ModelProvider`].
+//!
+//! Invariant: at most 24 pieces; with `[pace=MS]` in the input, a pause before each of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_types::Redacted;
+use palyra_types::model::{
+    ChatMessage, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
+    ModelRequest, ProviderName, TokenUsage, ToolProposal, UsageSource,
+};
+use palyra_types::tool::ToolName;
+
+use super::intent::Call;
+use super::pieces::{pieces, take_pace};
+use super::plan::next_move;
+
+/// The name of the provider and of its only model.
+pub const DEMO: &str = "demo";
+
+const CONTEXT_TOKENS: u64 = 32_768;
+const BYTES_PER_TOKEN: usize = 4;
+
+/// The built-in model that needs no key, no network and no configuration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DemoProvider;
+
+impl ModelProvider for DemoProvider {
+    fn name(&self) -> ProviderName {
+        ProviderName::new(DEMO)
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        ModelInfo {
+            name: model.clone(),
+            context_tokens: CONTEXT_TOKENS,
+            note: "built in, offline, deterministic; understands a few plain sentences, no language model"
+                .to_owned(),
+        }
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        let info = self.model_info(&ModelName::new(DEMO));
+        async move { Ok(vec![info]) }.boxed()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+        stream::once(async move { answer(&request) })
+            .flat_map(|(pace, pieces)| {
+                stream::iter(pieces).then(move |piece| async move {
+                    if !pace.is_zero() {
+                        tokio::time::sleep(pace).await;
+                    }
+                    piece
+                })
+            })
+            .boxed()
+    }
+}
+
+type Pieces = Vec<Result<ModelPiece, ModelFailure>>;
+
+fn answer(request: &ModelRequest) -> (Duration, Pieces) {
+    if request.model.model.as_str() != DEMO {
+        return (Duration::ZERO, vec![Err(unknown_model(&request.model.model))]);
+    }
+    let (input, pace) = take_pace(last_input(request));
+    let next = next_move(request, &input);
+    let proposals: Vec<ToolProposal> =
+        next.calls.iter().enumerate().map(|(at, call)| proposal(call, next.answered + at + 1)).collect();
+    let answer = ModelAnswer {
+        response_id: Redacted::default(),
+        answered_by: ModelName::new(DEMO),
+        finish: if proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
+        usage: Some(estimate(request, &next.text, &proposals)),
+        proposals,
+    };
+    let texts = pieces(&next.text).into_iter().map(|text| ModelPiece::Text(Redacted::new(text)));
+    (pace, texts.chain([ModelPiece::Answer(answer)]).map(Ok).collect())
+}
+
+fn last_input(request: &ModelRequest) -> &str {
+    let said = request.messages.iter().rev().find_map(|message| match message {
+        ChatMessage::User { text } => Some(text.expose().as_str()),
+        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
+    });
+    said.unwrap_or_default()
+}
+
+fn proposal(call: &Call, number: usize) -> ToolProposal {
+    ToolProposal {
+        model_call_id: Redacted::new(format!("demo-{number}")),
+        tool: ToolName::new(call.ability.tool()),
+        arguments: Redacted::new(serde_json::Value::Object(call.arguments.clone()).to_string()),
+    }
+}
+
+fn estimate(request: &ModelRequest, text: &str, proposals: &[ToolProposal]) -> TokenUsage {
+    let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
+    let read: usize = request.messages.iter().map(ChatMessage::content_bytes).sum();
+    let written: usize = proposals.iter().map(|proposal| proposal.arguments.expose().len()).sum();
+    TokenUsage {
+        input_tokens: tokens(request.system.expose().len() + read),
+        output_tokens: tokens(text.len() + written),
+        source: UsageSource::Estimated,
+        ..TokenUsage::default()
+    }
+}
+
+fn unknown_model(model: &ModelName) -> ModelFailure {
+    ModelFailure {
+        class: ModelFailureClass::Permanent,
+        detail: Redacted::new(format!("the demo provider has one model, `{DEMO}`, and no `{model}`")),
+        retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

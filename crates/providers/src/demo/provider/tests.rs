@@ -1,0 +1,202 @@
+//! Whole conversations with the demo model, with a tool runtime of canned results.
+
+use palyra_types::model::{CallId, ModelRef, RenderedCall, ToolResultStatus};
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolSpec};
+
+use super::*;
+
+const READING: &[&str] = &["read_file", "list_dir", "glob", "search"];
+
+fn catalog(names: &[&str]) -> Arc<ToolCatalog> {
+    let spec = |name: &&str| ToolSpec {
+        name: ToolName::new(name),
+        version: 1,
+        description: String::new(),
+        schema: serde_json::json!({"type": "object"}),
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        risk: ApprovalRiskLevel::Low,
+        deadline: Duration::from_secs(1),
+        output_bytes_max: 1024,
+    };
+    Arc::new(ToolCatalog::new(names.iter().map(spec).collect()))
+}
+
+fn request(tools: &[&str], input: &str) -> ModelRequest {
+    ModelRequest {
+        model: ModelRef::new(DEMO, DEMO),
+        system: Redacted::default(),
+        messages: vec![ChatMessage::User { text: input.into() }],
+        tools: catalog(tools),
+        output_tokens_max: None,
+    }
+}
+
+async fn ask(request: &ModelRequest) -> (String, ModelAnswer, usize) {
+    let pieces: Vec<_> = DemoProvider.stream(Arc::new(request.clone())).collect().await;
+    let number = pieces.len();
+    let mut text = String::new();
+    let mut answers = Vec::new();
+    for piece in pieces {
+        match piece.expect("the demo model does not fail") {
+            ModelPiece::Text(more) => text.push_str(more.expose()),
+            ModelPiece::Answer(answer) => answers.push(answer),
+        }
+    }
+    assert_eq!(answers.len(), 1);
+    (text, answers.remove(0), number)
+}
+
+/// Plays a run: every proposal gets the result that `tool` makes of its name and arguments.
+async fn play(mut request: ModelRequest, tool: impl Fn(&str, &str) -> Result<String, String>) -> Vec<String> {
+    let mut said = Vec::new();
+    for round in 0..40 {
+        let (text, answer, _) = ask(&request).await;
+        said.push(text.clone());
+        if answer.proposals.is_empty() {
+            assert_eq!(answer.finish, FinishReason::Stop);
+            return said;
+        }
+        assert_eq!(answer.finish, FinishReason::ToolCalls);
+        let calls: Vec<RenderedCall> = answer
+            .proposals
+            .iter()
+            .enumerate()
+            .map(|(at, proposal)| RenderedCall {
+                call: CallId(format!("{round}-{at}")),
+                tool: proposal.tool.clone(),
+                arguments: proposal.arguments.clone(),
+            })
+            .collect();
+        let results: Vec<ChatMessage> = calls
+            .iter()
+            .map(|call| {
+                said.push(format!("{} {}", call.tool, call.arguments.expose()));
+                let result = tool(call.tool.as_str(), call.arguments.expose());
+                let status =
+                    if result.is_ok() { ToolResultStatus::Succeeded } else { ToolResultStatus::Failed };
+                let text = result.unwrap_or_else(|error| error);
+                ChatMessage::ToolResult {
+                    call: call.call.clone(),
+                    tool: call.tool.clone(),
+                    text: text.into(),
+                    status,
+                }
+            })
+            .collect();
+        request.messages.push(ChatMessage::Assistant { text: text.into(), calls });
+        request.messages.extend(results);
+    }
+    panic!("the conversation does not end: {said:?}");
+}
+
+#[tokio::test]
+async fn the_first_minute_reads_the_readme_and_tells_of_it() {
+    let ask = request(READING, "Read README.md and tell me what this project does");
+    let said = play(ask, |_, _| Ok("# Heron 4711\n\nCounts herons\nby night.\n\nMore.\n".to_owned())).await;
+    assert_eq!(said[0], "I will read `README.md`.\n\n");
+    assert_eq!(said[1], r#"read_file {"path":"README.md"}"#);
+    assert!(said[2].contains("\"Heron 4711\"") && said[2].contains("Counts herons by night."), "{}", said[2]);
+    assert!(said[2].contains("demo model"), "{}", said[2]);
+    assert_eq!(said.len(), 3);
+}
+
+#[tokio::test]
+async fn clauses_are_served_one_round_each() {
+    let ask = request(READING, "read a.md then list src, then read b.md and c.md then search for x");
+    let said =
+        play(ask, |tool, _| if tool == "search" { Ok("a:1:x".into()) } else { Ok("one\n".into()) }).await;
+    let calls: Vec<&String> = said.iter().filter(|line| line.ends_with('}')).collect();
+    assert_eq!(
+        calls,
+        [
+            r#"read_file {"path":"a.md"}"#,
+            r#"list_dir {"path":"src"}"#,
+            r#"read_file {"path":"b.md"}"#,
+            r#"read_file {"path":"c.md"}"#,
+            r#"search {"pattern":"x"}"#
+        ]
+    );
+    let last = said.last().expect("an answer");
+    assert!(last.contains("a.md begins: one") && last.contains("1 match for `x`"), "{last}");
+}
+
+#[tokio::test]
+async fn twelve_steps_are_twelve_rounds() {
+    let input = (0..12).map(|n| format!("read f{n}.md")).collect::<Vec<_>>().join(" then ");
+    let said = play(request(READING, &input), |_, _| Ok("x".to_owned())).await;
+    assert_eq!(said.len(), 25);
+}
+
+#[tokio::test]
+async fn an_earlier_conversation_does_not_count() {
+    let mut ask = request(READING, "read a.md");
+    let call =
+        RenderedCall { call: CallId("1".into()), tool: ToolName::new("read_file"), arguments: "{}".into() };
+    ask.messages.push(ChatMessage::Assistant { text: "".into(), calls: vec![call.clone()] });
+    let status = ToolResultStatus::Succeeded;
+    ask.messages.push(ChatMessage::ToolResult { call: call.call, tool: call.tool, text: "x".into(), status });
+    ask.messages.push(ChatMessage::User { text: "read b.md".into() });
+    let said = play(ask, |_, _| Ok("y".to_owned())).await;
+    assert_eq!(said[1], r#"read_file {"path":"b.md"}"#);
+    assert!(!said[2].contains("begins: x"), "{}", said[2]);
+}
+
+#[tokio::test]
+async fn a_failed_tool_is_told_and_the_rest_goes_on() {
+    let ask = request(READING, "read gone.md then list .");
+    let said =
+        play(
+            ask,
+            |tool, _| if tool == "read_file" { Err("there is no such file".into()) } else { Ok("a".into()) },
+        );
+    let last = said.await.pop().expect("an answer");
+    assert!(last.contains("`read_file` did not succeed for `gone.md`: there is no such file"), "{last}");
+    assert!(last.contains("holds 1 file: a."), "{last}");
+}
+
+#[tokio::test]
+async fn only_tools_on_offer_are_proposed() {
+    let said = play(request(READING, "create a.txt with \"x\""), |_, _| panic!("nothing to call")).await;
+    assert_eq!(said, ["I cannot create a file: this version offers me no tool `write_file`."]);
+    let said =
+        play(request(&["write_file"], "create a.txt with \"x\""), |_, _| Ok("12 bytes".to_owned())).await;
+    assert_eq!(said[1], r#"write_file {"content":"x","path":"a.txt"}"#);
+    let said = play(request(&[], "Read README.md"), |_, _| panic!("nothing to call")).await;
+    assert!(said[0].contains("no tool `read_file`"), "{}", said[0]);
+}
+
+#[tokio::test]
+async fn it_says_what_it_is() {
+    for input in ["what can you do?", "hello", "the moon is made of cheese", "", "thanks"] {
+        let said = play(request(READING, input), |_, _| panic!("nothing to call")).await;
+        assert!(said[0].contains("demo model"), "{input}: {}", said[0]);
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_typed_and_found_the_pieces_are_few_and_the_same_again() {
+    let long = "zebra ".repeat(5_000);
+    for input in [&long, "read a.md [pace=0]", "```", "then then", "1. 2. 3.", "find", "\u{0}\u{1f600}"] {
+        let ask_once = ask(&request(READING, input)).await;
+        assert!(ask_once.2 <= 24, "{input}");
+        assert_eq!(ask_once, ask(&request(READING, input)).await);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pace_pauses_before_each_piece() {
+    let begin = tokio::time::Instant::now();
+    let (text, _, number) = ask(&request(READING, "read [pace=250] a.md")).await;
+    assert_eq!(text, "I will read `a.md`.\n\n");
+    assert_eq!(begin.elapsed(), Duration::from_millis(250) * u32::try_from(number).expect("few"));
+}
+
+#[tokio::test]
+async fn another_model_name_is_refused() {
+    let mut ask = request(READING, "hello");
+    ask.model = ModelRef::new(DEMO, "gpt");
+    let pieces: Vec<_> = DemoProvider.stream(Arc::new(ask)).collect().await;
+    let [Err(failure)] = pieces.as_slice() else { panic!("{pieces:?}") };
+    assert_eq!(failure.class, ModelFailureClass::Permanent);
+}

@@ -1,0 +1,203 @@
+//! Cuts what a person typed into words, keeping quoted text whole.
+//!
+//! Knows no meaning. Invariant: no word is empty, and a quoted one holds exactly what stood between its marks.
+
+/// What stood behind a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Only a space.
+    None,
+    /// A comma, a colon or the end of a line: perhaps the end of a clause.
+    Soft,
+    /// A full stop, a semicolon, a question or exclamation mark.
+    Hard,
+}
+
+/// How a word was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Plainly.
+    Plain,
+    /// Between quotation marks or backticks.
+    Quoted,
+    /// As the marker of a list: `1.`, `2)`, `-`.
+    Marker,
+}
+
+/// One word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The word without the punctuation around it.
+    pub(super) text: String,
+    /// How it was written.
+    pub(super) form: Form,
+    /// What stood behind it.
+    pub(super) stop: Stop,
+}
+
+impl Word {
+    /// Returns whether it stood in quotation marks.
+    pub(super) fn is_quoted(&self) -> bool {
+        self.form == Form::Quoted
+    }
+
+    /// Returns it in lower case; empty for quoted text, which is never a word of the language.
+    pub(super) fn lower(&self) -> String {
+        if self.is_quoted() { String::new() } else { self.text.to_lowercase().replace('’', "'") }
+    }
+}
+
+/// Cuts `input` into words.
+pub(super) fn words(input: &str) -> Vec<Word> {
+    let mut out: Vec<Word> = Vec::new();
+    let mut rest = input;
+    loop {
+        let trimmed = rest.trim_start();
+        let gap = &rest[..rest.len() - trimmed.len()];
+        if gap.contains('\n')
+            && let Some(last) = out.last_mut()
+            && last.stop == Stop::None
+        {
+            last.stop = Stop::Soft;
+        }
+        if trimmed.is_empty() {
+            return out;
+        }
+        let (word, after) = quoted(trimmed).unwrap_or_else(|| plain(trimmed));
+        match out.last_mut() {
+            Some(last) if word.text.is_empty() => last.stop = stronger(last.stop, word.stop),
+            _ if word.text.is_empty() => {}
+            _ => out.push(word),
+        }
+        rest = after;
+    }
+}
+
+/// Takes a quoted text from the front, if one begins there and ends somewhere.
+fn quoted(input: &str) -> Option<(Word, &str)> {
+    const PAIRS: [(&str, &str); 6] =
+        [("```", "```"), ("`", "`"), ("\"", "\""), ("“", "”"), ("‘", "’"), ("'", "'")];
+    let (open, close) = PAIRS.into_iter().find(|(open, _)| input.starts_with(open))?;
+    let body = &input[open.len()..];
+    let end = body.match_indices(close).map(|(at, _)| at).find(|at| {
+        let behind = body[at + close.len()..].chars().next();
+        close != "'" || !behind.is_some_and(char::is_alphanumeric)
+    })?;
+    let text = body[..end].trim_matches('\n');
+    if text.is_empty() {
+        return None;
+    }
+    let after = &body[end + close.len()..];
+    let tail = after.len() - after.trim_start_matches(is_punctuation).len();
+    let word = Word { text: text.to_owned(), form: Form::Quoted, stop: stop_of(&after[..tail]) };
+    Some((word, &after[tail..]))
+}
+
+/// Takes a plain word from the front.
+fn plain(input: &str) -> (Word, &str) {
+    let mut end = input.find(char::is_whitespace).unwrap_or(input.len());
+    if !input[..end].contains("://")
+        && let Some(at) = input[..end].find(';')
+    {
+        end = at + 1;
+    }
+    let (raw, after) = input.split_at(end);
+    if is_marker(raw) {
+        let text = raw.trim_end_matches(['.', ')']).to_owned();
+        return (Word { text, form: Form::Marker, stop: Stop::Hard }, after);
+    }
+    let opened = raw.trim_start_matches(['(', '"', '\'', '“', '‘', '`', '¿', '¡']);
+    let core = trim_end(opened);
+    let stop = stop_of(&opened[core.len()..]);
+    (Word { text: core.to_owned(), form: Form::Plain, stop }, after)
+}
+
+fn is_marker(raw: &str) -> bool {
+    let digits = raw.strip_suffix(['.', ')']);
+    let numbered =
+        digits.is_some_and(|d| (1..=2).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_digit()));
+    numbered || matches!(raw, "-" | "*" | "•" | "–")
+}
+
+fn trim_end(word: &str) -> &str {
+    if matches!(word.trim_end_matches([',', ';', '!', '?', ':']), "." | "..") {
+        return word.trim_end_matches([',', ';', '!', '?', ':']);
+    }
+    let trimmed = word.trim_end_matches(is_punctuation);
+    let closing = word[trimmed.len()..].chars().next();
+    // `main()` keeps its brackets: they belong to the word when they were opened in it.
+    if closing == Some(')') && trimmed.contains('(') { &word[..=trimmed.len()] } else { trimmed }
+}
+
+fn is_punctuation(c: char) -> bool {
+    matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'' | '”' | '’' | '`' | '…')
+}
+
+fn stop_of(tail: &str) -> Stop {
+    if tail.contains(['.', ';', '!', '?', '…']) {
+        Stop::Hard
+    } else if tail.contains([',', ':']) {
+        Stop::Soft
+    } else {
+        Stop::None
+    }
+}
+
+fn stronger(a: Stop, b: Stop) -> Stop {
+    match (a, b) {
+        (Stop::Hard, _) | (_, Stop::Hard) => Stop::Hard,
+        (Stop::Soft, _) | (_, Stop::Soft) => Stop::Soft,
+        (Stop::None, Stop::None) => Stop::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expect: &[&str]) {
+        let shown: Vec<String> = words(input)
+            .iter()
+            .map(|word| {
+                let text = match word.form {
+                    Form::Plain => word.text.clone(),
+                    Form::Quoted => format!("<{}>", word.text),
+                    Form::Marker => format!("#{}", word.text),
+                };
+                text + match word.stop {
+                    Stop::None => "",
+                    Stop::Soft => ",",
+                    Stop::Hard => ".",
+                }
+            })
+            .collect();
+        assert_eq!(shown, expect, "{input}");
+    }
+
+    #[test]
+    fn words_lose_the_punctuation_around_them() {
+        check("Read README.md.", &["Read", "README.md."]);
+        check("list ., then (please) `a b`!", &["list", ".,", "then", "please", "<a b>."]);
+        check("ls .. ...", &["ls", "..."]);
+        check("find main() and 'it''s'", &["find", "main()", "and", "<it>", "s"]);
+        check("what's in “my file.txt”?", &["what's", "in", "<my file.txt>."]);
+        check("cat .gitignore, src/", &["cat", ".gitignore,", "src/"]);
+    }
+
+    #[test]
+    fn list_markers_and_line_ends_are_kept_as_signs() {
+        check(
+            "1. read a\n2) list b\n- grep c",
+            &["#1.", "read", "a,", "#2.", "list", "b,", "#-.", "grep", "c"],
+        );
+        check("read a;list b", &["read", "a.", "list", "b"]);
+        check("fetch http://x/a;b", &["fetch", "http://x/a;b"]);
+    }
+
+    #[test]
+    fn a_quote_that_never_ends_is_only_a_mark() {
+        check("read \"notes", &["read", "notes"]);
+        check("don't say `x", &["don't", "say", "x"]);
+        check("\"\" ``", &[]);
+    }
+}
