@@ -77,6 +77,8 @@ pub(super) fn deny(program: &Path, deadline: Instant) -> Result<()> {
 pub(super) fn nextest(program: &Path) -> Command {
     let mut nextest = Command::new(program);
     nextest.args(["nextest", "run", "--workspace", "--locked"]).current_dir(repo::root());
+    // Where the whole suite puts it; tests that need it say so themselves when it is not there.
+    nextest.env("PALYRA_TEST_PYTHON", repo::root().join("target/tools/venv/bin/python"));
     nextest
 }
 
