@@ -1,0 +1,207 @@
+//! A model provider that says what a test wrote down.
+//!
+//! Owns a queue of [`Script`]s, one per request, and a record of what was asked and what became of it.
+//! Pauses go through the clock port; a [`Gate`] holds an answer at a step until the test lets it go on.
+//! Invariant: a request is recorded when its stream is first polled. Begin at [`ScriptedProvider::new`].
+
+mod gate;
+mod script;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
+use tokio::sync::watch;
+
+pub use gate::Gate;
+pub use script::Script;
+
+use script::Step;
+
+/// How large a window a scripted model says it has.
+const CONTEXT_TOKENS: u64 = 128_000;
+
+/// What became of the streams so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamCounts {
+    /// Streams that were polled at least once.
+    pub begun: usize,
+    /// Of those, streams that came to their end.
+    pub ended: usize,
+    /// Of those, streams that were dropped before their end.
+    pub dropped: usize,
+}
+
+/// The provider; clones share their scripts and records.
+#[derive(Clone)]
+pub struct ScriptedProvider {
+    name: ProviderName,
+    context_tokens: u64,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    counts: watch::Sender<StreamCounts>,
+}
+
+struct State {
+    queue: VecDeque<Script>,
+    otherwise: Script,
+    requests: Vec<Arc<ModelRequest>>,
+}
+
+impl ScriptedProvider {
+    /// Makes a provider named `scripted` that answers "ok" until it is given scripts.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let state =
+            State { queue: VecDeque::new(), otherwise: Script::new().text("ok"), requests: Vec::new() };
+        let counts = watch::Sender::new(StreamCounts::default());
+        Self {
+            name: ProviderName::new("scripted"),
+            context_tokens: CONTEXT_TOKENS,
+            shared: Arc::new(Shared { clock, state: Mutex::new(state), counts }),
+        }
+    }
+
+    /// Gives it another name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = ProviderName::new(name);
+        self
+    }
+
+    /// Gives its models another window.
+    #[must_use]
+    pub fn with_window(mut self, context_tokens: u64) -> Self {
+        self.context_tokens = context_tokens;
+        self
+    }
+
+    /// Adds a script to the end of the queue.
+    pub fn push(&self, script: Script) {
+        self.shared.state().queue.push_back(script);
+    }
+
+    /// Sets what is played when the queue is empty.
+    pub fn otherwise(&self, script: Script) {
+        self.shared.state().otherwise = script;
+    }
+
+    /// Returns the requests seen so far, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
+        self.shared.state().requests.clone()
+    }
+
+    /// Returns what became of the streams so far.
+    #[must_use]
+    pub fn counts(&self) -> StreamCounts {
+        *self.shared.counts.borrow()
+    }
+
+    /// Waits until the counts are as wanted.
+    pub async fn wait_until(&self, wanted: impl FnMut(&StreamCounts) -> bool) {
+        let mut counts = self.shared.counts.subscribe();
+        let reached = counts.wait_for(wanted).await;
+        drop(reached.expect("the provider owns the sender"));
+    }
+}
+
+impl ModelProvider for ScriptedProvider {
+    fn name(&self) -> ProviderName {
+        self.name.clone()
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        ModelInfo { name: model.clone(), context_tokens: self.context_tokens, note: "scripted".to_owned() }
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        let info = self.model_info(&ModelName::new("scripted"));
+        async move { Ok(vec![info]) }.boxed()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+        let shared = self.shared.clone();
+        stream::once(async move { Playing::begin(shared, request) })
+            .flat_map(|playing| stream::unfold(playing, Playing::next))
+            .boxed()
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One answer on its way; counts itself as dropped unless it came to its end.
+struct Playing {
+    shared: Arc<Shared>,
+    steps: VecDeque<Step>,
+    ended: bool,
+}
+
+impl Playing {
+    fn begin(shared: Arc<Shared>, request: Arc<ModelRequest>) -> Self {
+        let script = {
+            let mut state = shared.state();
+            state.requests.push(request.clone());
+            state.queue.pop_front().unwrap_or_else(|| state.otherwise.clone())
+        };
+        shared.counts.send_modify(|counts| counts.begun += 1);
+        let number = shared.counts.borrow().begun;
+        let steps = script.into_steps(&request.model.model, number).into();
+        Self { shared, steps, ended: false }
+    }
+
+    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        loop {
+            let Some(step) = self.steps.pop_front() else {
+                self.end();
+                return None;
+            };
+            match step {
+                Step::Pause(span) => {
+                    let deadline = self.shared.clock.boot().after(span);
+                    self.shared.clock.sleep_until(deadline).await;
+                }
+                Step::Hold(gate) => gate.pass().await,
+                Step::Hang => futures::future::pending().await,
+                Step::Text(text) => return Some((Ok(ModelPiece::Text(text.into())), self)),
+                Step::Answer(answer) => {
+                    self.end();
+                    return Some((Ok(ModelPiece::Answer(answer)), self));
+                }
+                Step::Fail(failure) => {
+                    self.end();
+                    return Some((Err(failure), self));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.shared.counts.send_modify(|counts| counts.ended += 1);
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.shared.counts.send_modify(|counts| counts.dropped += 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

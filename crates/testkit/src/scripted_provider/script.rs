@@ -1,0 +1,152 @@
+//! What a scripted model does for one request.
+
+use std::time::Duration;
+
+use palyra_types::Redacted;
+use palyra_types::model::{
+    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, TokenUsage, ToolProposal,
+};
+use palyra_types::tool::ToolName;
+
+use super::gate::Gate;
+
+/// One thing that happens.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    Text(String),
+    Pause(Duration),
+    Hold(Gate),
+    Hang,
+    Answer(ModelAnswer),
+    Fail(ModelFailure),
+}
+
+/// How a script ends.
+#[derive(Debug, Clone)]
+enum Ending {
+    Answer,
+    Fail(ModelFailure),
+    Hang,
+    Silence,
+}
+
+/// One answer, written down in order; ends with an answer unless told otherwise.
+#[derive(Debug, Clone)]
+pub struct Script {
+    steps: Vec<Step>,
+    proposals: Vec<ToolProposal>,
+    finish: Option<FinishReason>,
+    usage: Option<TokenUsage>,
+    ending: Ending,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Script {
+    /// Makes a script that answers with nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { steps: Vec::new(), proposals: Vec::new(), finish: None, usage: None, ending: Ending::Answer }
+    }
+
+    /// Says a piece of text.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Self {
+        self.steps.push(Step::Text(text.to_owned()));
+        self
+    }
+
+    /// Says several pieces of text.
+    #[must_use]
+    pub fn texts(self, texts: &[&str]) -> Self {
+        texts.iter().fold(self, |script, text| script.text(text))
+    }
+
+    /// Waits by the clock.
+    #[must_use]
+    pub fn pause(mut self, span: Duration) -> Self {
+        self.steps.push(Step::Pause(span));
+        self
+    }
+
+    /// Waits for the test.
+    #[must_use]
+    pub fn hold(mut self, gate: &Gate) -> Self {
+        self.steps.push(Step::Hold(gate.clone()));
+        self
+    }
+
+    /// Proposes a call in the answer; `arguments` goes out as written, well-formed or not.
+    #[must_use]
+    pub fn call(mut self, tool: &str, arguments: &str) -> Self {
+        self.proposals.push(ToolProposal {
+            model_call_id: Redacted::new(format!("call-{}", self.proposals.len() + 1)),
+            tool: ToolName::new(tool),
+            arguments: arguments.into(),
+        });
+        self
+    }
+
+    /// Reports usage.
+    #[must_use]
+    pub fn usage(mut self, usage: TokenUsage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Ends for another reason than its proposals suggest.
+    #[must_use]
+    pub fn finish(mut self, finish: FinishReason) -> Self {
+        self.finish = Some(finish);
+        self
+    }
+
+    /// Ends with a failure of a class.
+    #[must_use]
+    pub fn fail(self, class: ModelFailureClass) -> Self {
+        self.fail_with(ModelFailure { class, detail: "scripted".into(), retry_after: None })
+    }
+
+    /// Ends with exactly this failure.
+    #[must_use]
+    pub fn fail_with(mut self, failure: ModelFailure) -> Self {
+        self.ending = Ending::Fail(failure);
+        self
+    }
+
+    /// Never ends.
+    #[must_use]
+    pub fn hang(mut self) -> Self {
+        self.ending = Ending::Hang;
+        self
+    }
+
+    /// Ends with neither answer nor failure, as no provider should.
+    #[must_use]
+    pub fn end_silently(mut self) -> Self {
+        self.ending = Ending::Silence;
+        self
+    }
+
+    pub(super) fn into_steps(self, model: &ModelName, number: usize) -> Vec<Step> {
+        let mut steps = self.steps;
+        let natural = if self.proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        match self.ending {
+            Ending::Answer => steps.push(Step::Answer(ModelAnswer {
+                response_id: Redacted::new(format!("scripted-{number}")),
+                answered_by: model.clone(),
+                finish: self.finish.unwrap_or(natural),
+                usage: self.usage,
+                proposals: self.proposals,
+            })),
+            Ending::Fail(failure) => steps.push(Step::Fail(failure)),
+            Ending::Hang => steps.push(Step::Hang),
+            Ending::Silence => {}
+        }
+        steps
+    }
+}
