@@ -3,6 +3,15 @@
 //! Owns nothing that ships. Knows the nouns, the pure core and the ports, never an adapter.
 //! Begin at the double you need.
 
+pub mod grants;
+
+pub mod fake_clock;
+
+pub mod fixed_entropy;
+
 pub mod scripted_provider;
 
+pub use fake_clock::FakeClock;
+pub use fixed_entropy::FixedEntropy;
+pub use grants::{GrantRequest, grant_for};
 pub use scripted_provider::{Gate, Script, ScriptedProvider};

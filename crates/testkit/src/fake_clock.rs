@@ -1,0 +1,179 @@
+//! A clock that moves only when a test says so.
+//!
+//! Owns the time and who sleeps until when. Invariant: sleepers are woken in the order of their deadlines,
+//! and among equal deadlines in the order in which they lay down.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use palyra_ports::Clock;
+use palyra_types::{BootTime, Timestamp};
+use tokio::sync::{Notify, oneshot};
+
+/// The wall time at which a fake clock begins: 2025-01-01 00:00:00 UTC.
+pub const FAKE_WALL_START: Timestamp = Timestamp(1_735_689_600_000_000);
+
+/// A clock for tests. Clones show the same time.
+#[derive(Debug, Clone, Default)]
+pub struct FakeClock {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: Mutex<State>,
+    slept: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    elapsed: Duration,
+    sleepers: BTreeMap<(BootTime, u64), oneshot::Sender<()>>,
+    sleepers_ever: u64,
+}
+
+impl State {
+    fn boot(&self) -> BootTime {
+        BootTime::default().after(self.elapsed)
+    }
+
+    fn next_deadline(&mut self) -> Option<BootTime> {
+        self.sleepers.retain(|_, sleeper| !sleeper.is_closed());
+        self.sleepers.first_key_value().map(|((deadline, _), _)| *deadline)
+    }
+}
+
+impl FakeClock {
+    /// Makes a clock at [`FAKE_WALL_START`] and boot time zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves both times on and wakes whoever is due.
+    pub fn advance(&self, span: Duration) {
+        let mut state = self.lock();
+        state.elapsed += span;
+        let now = state.boot();
+        while state.next_deadline().is_some_and(|deadline| deadline <= now) {
+            let Some((_, sleeper)) = state.sleepers.pop_first() else { return };
+            // A sleeper that was dropped meanwhile needs no waking.
+            let _ = sleeper.send(());
+        }
+    }
+
+    /// Returns the earliest time somebody sleeps until; sleepers that were dropped do not count.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<BootTime> {
+        self.lock().next_deadline()
+    }
+
+    /// Waits until somebody sleeps; returns the earliest deadline.
+    pub async fn someone_sleeps(&self) -> BootTime {
+        loop {
+            let slept = self.inner.slept.notified();
+            tokio::pin!(slept);
+            slept.as_mut().enable();
+            if let Some(deadline) = self.next_deadline() {
+                return deadline;
+            }
+            slept.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for FakeClock {
+    fn wall(&self) -> Timestamp {
+        FAKE_WALL_START.after(self.lock().elapsed)
+    }
+
+    fn boot(&self) -> BootTime {
+        self.lock().boot()
+    }
+
+    fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {
+        let mut state = self.lock();
+        if deadline <= state.boot() {
+            return Box::pin(std::future::ready(()));
+        }
+        let (wake, woken) = oneshot::channel();
+        state.sleepers_ever += 1;
+        let key = (deadline, state.sleepers_ever);
+        state.sleepers.insert(key, wake);
+        drop(state);
+        self.inner.slept.notify_waiters();
+        Box::pin(async move {
+            // An error means that the clock is gone; then no time passes any more.
+            if woken.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn both_times_move_only_by_advance() {
+        let clock = FakeClock::new();
+        assert_eq!((clock.wall(), clock.boot()), (FAKE_WALL_START, BootTime(0)));
+        clock.advance(Duration::from_millis(3));
+        assert_eq!(clock.wall().since(FAKE_WALL_START), Duration::from_millis(3));
+        assert_eq!(clock.boot(), BootTime(3_000));
+    }
+
+    #[test]
+    fn a_sleeper_wakes_at_its_deadline_and_not_before() {
+        let clock = FakeClock::new();
+        let mut sleeper = clock.sleep_until(BootTime(10));
+        clock.advance(Duration::from_micros(9));
+        assert!((&mut sleeper).now_or_never().is_none());
+        clock.advance(Duration::from_micros(1));
+        assert!(sleeper.now_or_never().is_some());
+        assert!(clock.sleep_until(BootTime(10)).now_or_never().is_some());
+    }
+
+    #[test]
+    fn the_next_deadline_forgets_dropped_sleepers() {
+        let clock = FakeClock::new();
+        let first = clock.sleep_until(BootTime(5));
+        let _second = clock.sleep_until(BootTime(7));
+        assert_eq!(clock.next_deadline(), Some(BootTime(5)));
+        drop(first);
+        assert_eq!(clock.next_deadline(), Some(BootTime(7)));
+    }
+
+    #[tokio::test]
+    async fn sleepers_wake_in_the_order_of_their_deadlines() {
+        let clock = FakeClock::new();
+        let woken = Arc::new(Mutex::new(Vec::new()));
+        let tasks: Vec<_> = [30, 10, 20, 10]
+            .into_iter()
+            .enumerate()
+            .map(|(at, deadline)| {
+                let (sleep, woken) = (clock.sleep_until(BootTime(deadline)), Arc::clone(&woken));
+                tokio::spawn(async move {
+                    sleep.await;
+                    woken.lock().unwrap().push((deadline, at));
+                })
+            })
+            .collect();
+        assert_eq!(clock.someone_sleeps().await, BootTime(10));
+        tokio::task::yield_now().await;
+        clock.advance(Duration::from_micros(40));
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*woken.lock().unwrap(), [(10, 1), (10, 3), (20, 2), (30, 0)]);
+    }
+}

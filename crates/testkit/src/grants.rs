@@ -1,0 +1,158 @@
+//! Makes grants for tests of tools, the only way there is: by driving a run machine.
+//!
+//! Owns nothing but the shortest road to a [`Grant`]. Knows no tool and no policy: the verdict is an allow.
+//! Begin at [`grant_for`].
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use palyra_run_core::{Decision, Effect, Grant, JudgedCall, RunInput, RunStateMachine};
+use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
+use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
+use palyra_types::run::{RunLimits, Surface, UserInput};
+use palyra_types::tool::{DecisionReason, EffectContract, Parallelism, ToolDecision, ToolName, ToolVerdict};
+use palyra_types::{AgentId, Attempt, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+
+/// Returns a grant for one pure call with a deadline of two minutes and 64 KiB of output.
+///
+/// # Panics
+/// When the run machine does not execute an allowed call: that is a bug of the machine.
+#[must_use]
+pub fn grant_for(tool: &str, arguments: &str, root: &Path) -> Grant {
+    GrantRequest::new(tool, arguments, root).grant()
+}
+
+/// A grant in the making, for tests that care about its terms.
+#[derive(Debug, Clone)]
+pub struct GrantRequest {
+    tool: ToolName,
+    arguments: Redacted<String>,
+    root: PathBuf,
+    contract: EffectContract,
+    deadline: Duration,
+    output_bytes_max: usize,
+}
+
+impl GrantRequest {
+    /// Begins with the terms of [`grant_for`].
+    #[must_use]
+    pub fn new(tool: &str, arguments: &str, root: &Path) -> Self {
+        Self {
+            tool: ToolName::new(tool),
+            arguments: arguments.into(),
+            root: root.to_owned(),
+            contract: EffectContract::Pure,
+            deadline: Duration::from_secs(120),
+            output_bytes_max: 64 * 1_024,
+        }
+    }
+
+    /// Sets what may be done when the outcome is unknown.
+    #[must_use]
+    pub fn contract(self, contract: EffectContract) -> Self {
+        Self { contract, ..self }
+    }
+
+    /// Sets how long the call may take.
+    #[must_use]
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// Sets how much output is kept.
+    #[must_use]
+    pub fn output_bytes_max(self, output_bytes_max: usize) -> Self {
+        Self { output_bytes_max, ..self }
+    }
+
+    /// Drives a run until it executes the call.
+    ///
+    /// # Panics
+    /// When the run machine does not execute an allowed call: that is a bug of the machine.
+    #[must_use]
+    pub fn grant(self) -> Grant {
+        let mut machine = RunStateMachine::new(
+            RunId::from_parts(1, 1),
+            SessionId::from_parts(1, 2),
+            PrincipalId::from_parts(1, 3),
+        );
+        let model = ModelRef::new("test", "scripted");
+        take(&mut machine, RunInput::Start(Box::new(self.started())));
+        take(&mut machine, RunInput::Begin);
+        take(&mut machine, RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone() });
+        let decision = take(&mut machine, self.answered(model));
+        let granted = decision.effects.into_iter().find_map(|effect| match effect {
+            Effect::Execute(grant) => Some(grant),
+            _ => None,
+        });
+        granted.expect("an allowed call is executed at once when nothing else runs")
+    }
+
+    fn started(&self) -> RunStarted {
+        RunStarted {
+            agent: AgentId::from_parts(1, 4),
+            surface: Surface::LocalSocket,
+            limits: RunLimits::default(),
+            config_digest: [0; 32],
+            idempotency: None,
+            input: UserInput { text: "use the tool".into() },
+            workspace_root: Redacted::new(self.root.clone()),
+            model: Redacted::new(None),
+            run_salt: Redacted::new([0; 32]),
+        }
+    }
+
+    fn answered(self, model: ModelRef) -> RunInput {
+        let proposal =
+            ToolProposal { model_call_id: "call_0".into(), tool: self.tool, arguments: self.arguments };
+        let decision = ToolDecision {
+            verdict: ToolVerdict::Allow,
+            reason: DecisionReason::Permitted,
+            explanation: Redacted::default(),
+            policy_digest: [0; 32],
+            contract: self.contract,
+            parallelism: Parallelism::Parallel,
+            deadline: self.deadline,
+            output_bytes_max: self.output_bytes_max,
+        };
+        let answer = ModelAnswer {
+            response_id: Redacted::default(),
+            answered_by: ModelName::new("scripted"),
+            finish: FinishReason::ToolCalls,
+            usage: None,
+            proposals: vec![proposal.clone()],
+        };
+        let call = JudgedCall { proposal, digest: ContentDigest::default(), decision };
+        RunInput::Answered { attempt: Attempt(1), answer, model, calls: vec![call] }
+    }
+}
+
+fn take(machine: &mut RunStateMachine, input: RunInput) -> Decision {
+    let now = Timestamp::default();
+    let decision = machine.decide(&input, now).expect("the inputs come in the order of a plain run");
+    for event in &decision.events {
+        machine.evolve(event, now);
+    }
+    decision
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_carries_the_call_and_its_terms() {
+        let grant = GrantRequest::new("read_file", r#"{"path":"a"}"#, Path::new("/somewhere"))
+            .contract(EffectContract::Opaque)
+            .deadline(Duration::from_secs(3))
+            .output_bytes_max(17)
+            .grant();
+        assert_eq!(grant.tool().as_str(), "read_file");
+        assert_eq!(grant.arguments().expose(), r#"{"path":"a"}"#);
+        assert_eq!(grant.workspace_root(), Path::new("/somewhere"));
+        assert_eq!(grant.contract(), EffectContract::Opaque);
+        assert_eq!(grant.deadline(), Duration::from_secs(3));
+        assert_eq!(grant.output_bytes_max(), 17);
+        assert_eq!(grant_for("x", "{}", Path::new("/")).contract(), EffectContract::Pure);
+    }
+}
