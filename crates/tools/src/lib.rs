@@ -1,1 +1,29 @@
-//! To be written.
+//! The built-in tools: what a model may read inside a workspace.
+//!
+//! Owns their descriptions, schemas and execution. Knows no policy and no run: it takes a grant and
+//! does exactly that.
+//!
+//! Invariant: every file is reached through the descriptor of the workspace root, resolved by the
+//! kernel beneath it; no path text is checked and opened later.
+//! Begin at [`BuiltinTools`].
+
+mod builtin;
+
+mod glob;
+mod list_dir;
+mod read_file;
+mod search;
+
+mod call;
+mod excerpt;
+mod lines;
+mod page;
+mod workspace;
+
+mod failure;
+
+#[cfg(test)]
+mod fixture;
+
+pub use builtin::BuiltinTools;
+pub use workspace::missing_mechanism;

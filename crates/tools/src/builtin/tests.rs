@@ -1,0 +1,153 @@
+//! Tests of the runtime around the tools: catalogue, pool, cancel, limits.
+
+use std::fs;
+use std::task::Poll;
+
+use futures::poll;
+use palyra_testkit::grants::{GrantRequest, grant_for};
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::fixture::Fixture;
+
+#[test]
+fn the_catalogue_holds_four_pure_low_risk_tools_with_closed_schemas() {
+    let catalog = BuiltinTools::new().catalog();
+    let names: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["glob", "list_dir", "read_file", "search"]);
+    for tool in catalog.iter() {
+        assert_eq!((tool.contract, tool.risk), (EffectContract::Pure, ApprovalRiskLevel::Low));
+        assert_eq!(tool.schema["additionalProperties"], json!(false));
+        for (name, property) in tool.schema["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{}.{name}", tool.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_granted_call_has_an_outcome() {
+    let fixture = Fixture::with(&[("a.md", "# Title\n")]);
+    let tools = BuiltinTools::new();
+    let run = |grant| tools.execute(grant, CancelFlag::default());
+
+    let outcome = run(grant_for("read_file", r#"{"path":"a.md"}"#, &fixture.root())).await.unwrap();
+    assert_eq!(outcome.failure, None);
+    assert_eq!(outcome.output.expose(), "# Title\n");
+    assert_eq!(outcome.output_bytes_total, 8);
+    assert_eq!(outcome.isolation, Isolation::DescriptorRelative);
+
+    let outcome = run(grant_for("read_file", r#"{"path":"b"}"#, &fixture.root())).await.unwrap();
+    assert_eq!(outcome.failure, Some(ErrorCode::FileNotFound));
+
+    let outcome = run(grant_for("list_dir", "{}", &fixture.root().join("gone"))).await.unwrap();
+    assert_eq!(outcome.failure, Some(ErrorCode::ToolFailed));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_ours_is_not_started() {
+    let fixture = Fixture::new();
+    for name in ["write_file", "Read_File", ""] {
+        let grant = grant_for(name, "{}", &fixture.root());
+        let error = BuiltinTools::new().execute(grant, CancelFlag::default()).await.unwrap_err();
+        assert_eq!(error, ExecuteToolError::Unknown { tool: ToolName::new(name) });
+    }
+}
+
+#[tokio::test]
+async fn a_raised_flag_ends_every_tool() {
+    let fixture = Fixture::with(&[("a", "x\n")]);
+    let cancel = CancelFlag::default();
+    cancel.cancel();
+    for (tool, arguments) in [
+        ("read_file", r#"{"path":"a"}"#),
+        ("list_dir", "{}"),
+        ("glob", r#"{"pattern":"*"}"#),
+        ("search", r#"{"pattern":"x"}"#),
+    ] {
+        let grant = grant_for(tool, arguments, &fixture.root());
+        let outcome = BuiltinTools::new().execute(grant, cancel.clone()).await.unwrap();
+        assert_eq!(outcome.failure, Some(ErrorCode::ToolCancelled), "{tool}");
+    }
+}
+
+#[test]
+fn tools_look_at_the_flag_between_files_and_between_blocks_of_lines() {
+    let fixture = Fixture::new();
+    fixture.write("folder/big.txt", "line\n".repeat(10_000).as_bytes());
+    let workspace = Workspace::open(&fixture.root()).unwrap();
+    let cancel = CancelFlag::default();
+    cancel.cancel();
+    let call = Call { workspace: &workspace, output_bytes_max: 4096, cancel: &cancel };
+    for (tool, arguments) in [
+        (TOOLS[0].run, r#"{"path":"folder/big.txt"}"#),
+        (TOOLS[1].run, "{}"),
+        (TOOLS[2].run, r#"{"pattern":"*"}"#),
+        (TOOLS[3].run, r#"{"pattern":"nowhere"}"#),
+        (TOOLS[3].run, r#"{"pattern":"nowhere","path":"folder/big.txt"}"#),
+    ] {
+        assert_eq!(tool(&call, arguments), Err(ToolFailure::Cancelled), "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn a_ninth_call_waits_for_room() {
+    let fixture = Fixture::with(&[("a", "x")]);
+    let tools = BuiltinTools::new();
+    let eight = u32::try_from(CALLS_RUNNING_MAX).unwrap();
+    let taken = tools.running.clone().acquire_many_owned(eight).await.unwrap();
+    let mut ninth = tools
+        .clone()
+        .execute(grant_for("read_file", r#"{"path":"a"}"#, &fixture.root()), CancelFlag::default());
+    assert!(matches!(poll!(&mut ninth), Poll::Pending));
+    drop(taken);
+    assert_eq!(ninth.await.unwrap().output.expose(), "x");
+    assert_eq!(tools.running.available_permits(), CALLS_RUNNING_MAX);
+}
+
+#[tokio::test]
+async fn many_calls_at_once_all_finish() {
+    let fixture = Fixture::with(&[("a", "x\n"), ("b/c", "x\n")]);
+    let tools = BuiltinTools::new();
+    let calls = (0..100).map(|_| {
+        tools.execute(grant_for("search", r#"{"pattern":"x"}"#, &fixture.root()), CancelFlag::default())
+    });
+    for outcome in futures::future::join_all(calls).await {
+        assert!(outcome.unwrap().output.expose().starts_with("[2 matches"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_the_arguments_the_output_keeps_its_limit(
+        arguments in "\\PC{0,80}",
+        path in "\\PC{0,40}",
+        pattern in "\\PC{0,20}",
+        number in any::<i64>(),
+        output_bytes_max in 0usize..2048,
+    ) {
+        let fixture = Fixture::with(&[("a.txt", "one\ntwo\n"), ("b/c.txt", "three\n")]);
+        let written = [
+            ("read_file", json!({"path": path, "from": number})),
+            ("list_dir", json!({"path": path, "depth": number})),
+            ("glob", json!({"path": path, "pattern": pattern})),
+            ("search", json!({"path": path, "pattern": pattern, "glob": pattern, "max": number, "context": number})),
+            ("search", json!({"pattern": pattern})),
+            ("glob", json!({"pattern": pattern})),
+        ];
+        for (tool, value) in written {
+            for text in [value.to_string(), arguments.clone()] {
+                let grant = GrantRequest::new(tool, &text, &fixture.root())
+                    .output_bytes_max(output_bytes_max)
+                    .grant();
+                let outcome = run_call(&Granted::of(&grant), &CancelFlag::default()).unwrap();
+                prop_assert!(outcome.output.expose().len() <= output_bytes_max);
+                prop_assert!(!outcome.output.expose().contains("hit a bug"));
+            }
+        }
+        prop_assert_eq!(fs::read_dir(fixture.outside()).unwrap().count(), 0);
+    }
+}

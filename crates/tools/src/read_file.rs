@@ -1,0 +1,182 @@
+//! `read_file`: the text of a file, whole or by lines.
+//!
+//! Owns the paging: what is shown whole comes exactly as it is; whatever is missing is named in a
+//! last line in brackets, with the `from` to continue with.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolName, ToolSpec};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::{Call, Count, parse};
+use crate::failure::ToolFailure;
+use crate::lines::{Line, Lines, is_binary};
+use crate::page::{Page, ToolOutput};
+
+const OUTPUT_BYTES_MAX: usize = 64 * 1024;
+const DEADLINE: Duration = Duration::from_secs(20);
+/// How many lines pass between two looks at the cancel flag.
+const LINES_PER_LOOK: u64 = 4096;
+
+/// Returns what the tool declares.
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new("read_file"),
+        version: 1,
+        description: "Reads a text file in the workspace and returns its text. A long file comes in parts: \
+                      the last line, in brackets, then tells which lines were shown, how many there are, and \
+                      the `from` to continue with. Folders, binary files and symbolic links are refused."
+            .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string", "minLength": 1, "maxLength": 4095,
+                    "description": "The file, from the workspace root, such as `src/main.rs`.",
+                },
+                "from": {"type": "integer", "minimum": 1, "description": "First line to show, from 1."},
+                "to": {"type": "integer", "minimum": 1, "description": "Last line to show, included."},
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        }),
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        risk: ApprovalRiskLevel::Low,
+        deadline: DEADLINE,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    from: Option<Count>,
+    to: Option<Count>,
+}
+
+/// Runs the tool.
+pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFailure> {
+    let arguments: Arguments = parse(arguments)?;
+    let from = arguments.from.map_or(1, |Count(from)| from.max(1));
+    let to = arguments.to.map_or(u64::MAX, |Count(to)| to);
+    if to < from {
+        return Err(ToolFailure::Arguments(format!("`to` ({to}) is before `from` ({from})")));
+    }
+    let path = call.workspace.path(Some(&arguments.path))?;
+    let shown_path = path.show();
+    let opened = call.workspace.file(&path)?;
+    let unreadable = |cause| ToolFailure::System(format!("could not read `{shown_path}`: {cause}"));
+    let binary = || {
+        ToolFailure::Unsuitable(format!(
+            "`{shown_path}` is a binary file of {} bytes, not text",
+            opened.bytes
+        ))
+    };
+
+    let mut lines = Lines::new(opened.file);
+    if lines.begin_binary().map_err(unreadable)? {
+        return Err(binary());
+    }
+    let mut excerpt = Excerpt::new(call.output_bytes_max);
+    while let Some(line) = lines.next().map_err(unreadable)? {
+        if line.number % LINES_PER_LOOK == 0 {
+            call.check_cancel()?;
+        }
+        if (from..=to).contains(&line.number) && !excerpt.page.is_full() {
+            if is_binary(line.bytes) {
+                return Err(binary());
+            }
+            excerpt.take(&line);
+        }
+    }
+    let file =
+        Measured { bytes: opened.bytes.max(lines.bytes()), bytes_read: lines.bytes(), lines: lines.count() };
+    if from > file.lines.max(1) {
+        return Err(ToolFailure::Arguments(format!(
+            "`{shown_path}` has {}; ask for a `from` among them",
+            file.count_lines()
+        )));
+    }
+    Ok(excerpt.finish(from, &file))
+}
+
+/// How long a file is, as far as it was read.
+struct Measured {
+    bytes: u64,
+    bytes_read: u64,
+    lines: u64,
+}
+
+impl Measured {
+    fn count_lines(&self) -> String {
+        let plural = if self.lines == 1 { "" } else { "s" };
+        let lines = format!("{} line{plural}", self.lines);
+        if self.bytes_read < self.bytes {
+            return format!("{lines} in the first {} bytes, beyond which nothing was read", self.bytes_read);
+        }
+        lines
+    }
+}
+
+/// The lines that are shown.
+struct Excerpt {
+    page: Page,
+    last: u64,
+    has_invalid: bool,
+    cut_line_bytes: Option<u64>,
+}
+
+impl Excerpt {
+    fn new(output_bytes_max: usize) -> Self {
+        Self { page: Page::new(output_bytes_max), last: 0, has_invalid: false, cut_line_bytes: None }
+    }
+
+    fn take(&mut self, line: &Line<'_>) {
+        let text = String::from_utf8_lossy(line.bytes);
+        let fits_no_page = line.is_cut() || text.len() > self.page.bytes_max();
+        if fits_no_page && !self.page.is_empty() {
+            self.page.close();
+        } else if fits_no_page {
+            self.page.push_part(&text);
+            self.last = line.number;
+            self.cut_line_bytes = Some(line.bytes_total);
+        } else {
+            self.page.push(&text);
+        }
+        if !self.page.is_full() {
+            self.last = line.number;
+            self.has_invalid |= matches!(text, Cow::Owned(_));
+        }
+    }
+
+    fn finish(self, from: u64, file: &Measured) -> ToolOutput {
+        let mut notes = Vec::new();
+        if file.lines == 0 {
+            notes.push("the file is empty".to_owned());
+        } else if from > 1 || self.last < file.lines || file.bytes_read < file.bytes {
+            notes.push(format!(
+                "lines {from}-{} of {}; the file has {} bytes",
+                self.last,
+                file.count_lines(),
+                file.bytes
+            ));
+            if self.last < file.lines {
+                notes.push(format!("continue with from={}", self.last + 1));
+            }
+        }
+        if let Some(bytes) = self.cut_line_bytes {
+            notes.push(format!("line {} is {bytes} bytes long and was cut", self.last));
+        }
+        if self.has_invalid {
+            notes.push("bytes that are not UTF-8 are shown as \u{fffd}".to_owned());
+        }
+        self.page.finish("", &notes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

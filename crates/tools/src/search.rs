@@ -1,0 +1,267 @@
+//! `search`: lines that match a regular expression.
+//!
+//! Owns which files are looked into and the count of all that was not. Binary files are passed over;
+//! long files are read to their limit.
+
+mod matches;
+
+use std::time::Duration;
+
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolName, ToolSpec};
+use regex::bytes::RegexBuilder;
+use serde::Deserialize;
+use serde_json::json;
+
+use self::matches::{FileEnd, FileSearch, Query};
+use crate::call::{Call, Count, parse};
+use crate::failure::ToolFailure;
+use crate::glob::{PATTERN_CHARS_MAX, PathPattern};
+use crate::lines::{FILE_BYTES_MAX, Lines};
+use crate::page::{Page, ToolOutput};
+use crate::workspace::{Entry, EntryKind, Next, OpenFile, Place, WalkReport, WorkspacePath, show_path, walk};
+
+const OUTPUT_BYTES_MAX: usize = 32 * 1024;
+const DEADLINE: Duration = Duration::from_secs(60);
+const MATCHES_DEFAULT: u64 = 200;
+const MATCHES_MAX: u64 = 2000;
+const CONTEXT_LINES_MAX: u64 = 10;
+/// How much one search reads over all files, in bytes.
+const SEARCH_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// How large a compiled expression may be, in bytes.
+const REGEX_BYTES_MAX: usize = 1024 * 1024;
+/// How large its cache may grow, in bytes.
+const REGEX_CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
+const REGEX_NESTING_MAX: u32 = 64;
+
+/// Returns what the tool declares.
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new("search"),
+        version: 1,
+        description: "Searches the text files of the workspace for a regular expression (Rust syntax, no \
+                      look-around or back-references), line by line. Each match comes as `path:line: text`, \
+                      context lines as `path-line- text`. Binary, hidden and ignored files and links are passed \
+                      over; a file named as `path` is searched in any case."
+            .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "pattern": {
+                    "type": "string", "minLength": 1, "maxLength": 1000,
+                    "description": "What to look for, such as `fn \\w+_test` or `TODO`.",
+                },
+                "path": {
+                    "type": "string", "maxLength": 4095,
+                    "description": "The file or folder to search, from the workspace root; the root when left out.",
+                },
+                "glob": {
+                    "type": "string", "minLength": 1, "maxLength": PATTERN_CHARS_MAX,
+                    "description": "Only files that match, such as `*.rs` or `src/**/*.md`; relative to `path`.",
+                },
+                "ignore_case": {"type": "boolean", "description": "Take upper and lower case as the same."},
+                "context": {
+                    "type": "integer", "minimum": 0, "maximum": CONTEXT_LINES_MAX,
+                    "description": "Lines to show before and after each match; none when left out.",
+                },
+                "max": {
+                    "type": "integer", "minimum": 1, "maximum": MATCHES_MAX,
+                    "description": "Stop after this many matches; 200 when left out.",
+                },
+            },
+            "required": ["pattern"],
+            "additionalProperties": false,
+        }),
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        risk: ApprovalRiskLevel::Low,
+        deadline: DEADLINE,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    pattern: String,
+    path: Option<String>,
+    glob: Option<String>,
+    #[serde(default)]
+    ignore_case: bool,
+    context: Option<Count>,
+    max: Option<Count>,
+}
+
+/// Runs the tool.
+pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFailure> {
+    let arguments: Arguments = parse(arguments)?;
+    let path = call.workspace.path(arguments.path.as_deref())?;
+    let names = arguments.glob.as_deref().map(PathPattern::compile).transpose()?;
+    let query = Query { regex: compile(&arguments)?, context: context_lines(&arguments) };
+    let matches_max = arguments.max.map_or(MATCHES_DEFAULT, |Count(max)| max.clamp(1, MATCHES_MAX));
+
+    let mut search = Search::new(call, query, matches_max);
+    let report = match call.workspace.place(&path)? {
+        Place::File(file) => {
+            search.file(&path.show(), file)?;
+            WalkReport::default()
+        }
+        Place::Folder => search.folder(&path, names.as_ref())?,
+    };
+    Ok(search.finish(&report))
+}
+
+fn context_lines(arguments: &Arguments) -> usize {
+    let lines = arguments.context.map_or(0, |Count(lines)| lines.min(CONTEXT_LINES_MAX));
+    usize::try_from(lines).unwrap_or_default()
+}
+
+fn compile(arguments: &Arguments) -> Result<regex::bytes::Regex, ToolFailure> {
+    RegexBuilder::new(&arguments.pattern)
+        .case_insensitive(arguments.ignore_case)
+        .size_limit(REGEX_BYTES_MAX)
+        .dfa_size_limit(REGEX_CACHE_BYTES_MAX)
+        .nest_limit(REGEX_NESTING_MAX)
+        .build()
+        .map_err(|cause| {
+            let reason = match cause {
+                regex::Error::CompiledTooBig(_) => "it grows too large; use smaller repetitions".to_owned(),
+                other => other.to_string().lines().last().unwrap_or_default().to_owned(),
+            };
+            ToolFailure::Pattern(format!(
+                "the pattern does not compile: {reason}; to find it as plain text, put `\\` before each of \
+                 `.+*?()|[]{{}}^$\\`"
+            ))
+        })
+}
+
+/// One search under way.
+struct Search<'c> {
+    call: &'c Call<'c>,
+    query: Query,
+    matches_max: u64,
+    page: Page,
+    matches: u64,
+    files_with_matches: u64,
+    files: u64,
+    files_binary: u64,
+    files_unreadable: u64,
+    files_long: u64,
+    bytes: u64,
+}
+
+impl<'c> Search<'c> {
+    fn new(call: &'c Call<'c>, query: Query, matches_max: u64) -> Self {
+        Self {
+            call,
+            query,
+            matches_max,
+            page: Page::new(call.output_bytes_max),
+            matches: 0,
+            files_with_matches: 0,
+            files: 0,
+            files_binary: 0,
+            files_unreadable: 0,
+            files_long: 0,
+            bytes: 0,
+        }
+    }
+
+    fn folder(
+        &mut self,
+        path: &WorkspacePath,
+        names: Option<&PathPattern>,
+    ) -> Result<WalkReport, ToolFailure> {
+        let mut failure = None;
+        let report = walk(self.call.workspace, path, self.call.cancel, |entry| {
+            if entry.is_hidden() || entry.is_ignored {
+                return Next::Pass;
+            }
+            let is_wanted = names.is_none_or(|names| names.matches(entry.path, path));
+            if entry.kind == EntryKind::File && is_wanted {
+                failure = self.entry(entry).err();
+            }
+            if failure.is_some() || self.is_done() { Next::Stop } else { Next::Enter }
+        })?;
+        failure.map_or(Ok(report), Err)
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), ToolFailure> {
+        match entry.file() {
+            Some(file) => self.file(&show_path(entry.path), file),
+            None => {
+                self.files_unreadable += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn file(&mut self, shown_path: &str, opened: OpenFile) -> Result<(), ToolFailure> {
+        self.files += 1;
+        self.files_long += u64::from(opened.bytes > FILE_BYTES_MAX);
+        let mut lines = Lines::new(opened.file);
+        if lines.begin_binary().unwrap_or_default() {
+            self.files_binary += 1;
+            return Ok(());
+        }
+        let page = &mut self.page;
+        let mut write = |text: &str| page.push(text);
+        let left = self.matches_max - self.matches;
+        let found = FileSearch::new(&self.query, shown_path, &mut write)
+            .run(lines, left, || self.call.check_cancel())?;
+        self.matches += found.matches;
+        self.files_with_matches += u64::from(found.matches > 0);
+        self.bytes += found.bytes;
+        match found.end {
+            FileEnd::Read => {}
+            FileEnd::Binary => self.files_binary += 1,
+            FileEnd::Unreadable => self.files_unreadable += 1,
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.matches >= self.matches_max || self.bytes >= SEARCH_BYTES_MAX || self.page.is_full()
+    }
+
+    fn finish(self, report: &WalkReport) -> ToolOutput {
+        let searched = format!("{} searched", count(self.files, "file"));
+        let head = match self.matches {
+            0 => format!("no matches ({searched})"),
+            _ => format!(
+                "{} in {} ({searched})",
+                count(self.matches, "match"),
+                count(self.files_with_matches, "file")
+            ),
+        };
+        let mut notes = report.notes();
+        if self.page.is_full() {
+            notes.push("the list is cut here; narrow the pattern, or set `path` or `glob`".to_owned());
+        } else if self.matches >= self.matches_max {
+            notes.push(format!("stopped at max={}; there may be more", self.matches_max));
+        } else if self.bytes >= SEARCH_BYTES_MAX {
+            notes.push(format!("stopped after {SEARCH_BYTES_MAX} bytes; set `path` or `glob`"));
+        }
+        if self.files_binary > 0 {
+            notes.push(format!("{} passed over", count(self.files_binary, "binary file")));
+        }
+        if self.files_unreadable > 0 {
+            notes.push(format!("{} could not be read", count(self.files_unreadable, "file")));
+        }
+        if self.files_long > 0 {
+            let long = count(self.files_long, "long file");
+            notes.push(format!("{long} searched only up to {FILE_BYTES_MAX} bytes"));
+        }
+        self.page.finish(&head, &notes)
+    }
+}
+
+fn count(number: u64, noun: &str) -> String {
+    match (number, noun) {
+        (1, _) => format!("1 {noun}"),
+        (_, "match") => format!("{number} matches"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Tests of `search`: shape of the output, what is passed over, and where it stops.
+
+use serde_json::json;
+
+use crate::fixture::Fixture;
+
+fn tree() -> Fixture {
+    let fixture = Fixture::with(&[
+        ("a.txt", "one\ntwo needle\nthree\nfour\nneedle five\nsix\n"),
+        ("src/b.rs", "fn needle() {}\r\nfn Needle() {}\n"),
+        ("src/.hidden.rs", "needle\n"),
+        ("target/c.rs", "needle\n"),
+        (".gitignore", "target\n"),
+    ]);
+    fixture.write("binary.bin", b"needle\0needle\n");
+    fixture
+}
+
+fn check(arguments: &serde_json::Value, expect: &str) {
+    assert_eq!(tree().call("search", arguments), expect, "{arguments}");
+}
+
+#[test]
+fn matches_come_with_path_and_line() {
+    check(
+        &json!({"pattern": "needle"}),
+        "[3 matches in 2 files (3 files searched)]\n\
+         a.txt:2: two needle\na.txt:5: needle five\nsrc/b.rs:1: fn needle() {}\n\
+         [1 binary file passed over]",
+    );
+    check(
+        &json!({"pattern": "NEEDLE", "ignore_case": true, "glob": "*.rs"}),
+        "[2 matches in 1 file (1 file searched)]\n\
+         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n",
+    );
+    check(
+        &json!({"pattern": "^needle", "path": "a.txt"}),
+        "[1 match in 1 file (1 file searched)]\na.txt:5: needle five\n",
+    );
+    check(
+        &json!({"pattern": r"\{\}$", "path": "src"}),
+        "[2 matches in 1 file (1 file searched)]\n\
+         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n",
+    );
+}
+
+#[test]
+fn a_file_named_as_path_is_searched_in_any_case() {
+    for path in ["target/c.rs", "src/.hidden.rs"] {
+        let output = tree().call("search", &json!({"pattern": "needle", "path": path}));
+        assert!(output.contains(&format!("{path}:1: needle\n")), "{output}");
+    }
+}
+
+#[test]
+fn contexts_overlap_without_repeating_a_line() {
+    check(
+        &json!({"pattern": "needle", "path": "a.txt", "context": 1}),
+        "[2 matches in 1 file (1 file searched)]\n\
+         a.txt-1- one\na.txt:2: two needle\na.txt-3- three\na.txt-4- four\na.txt:5: needle five\na.txt-6- six\n",
+    );
+    let fixture = Fixture::with(&[("f", "x\n1\n2\n3\n4\n5\nx\nx\n6\n")]);
+    assert_eq!(
+        fixture.call("search", &json!({"pattern": "x", "context": 2})),
+        "[3 matches in 1 file (1 file searched)]\n\
+         f:1: x\nf-2- 1\nf-3- 2\n--\nf-5- 4\nf-6- 5\nf:7: x\nf:8: x\nf-9- 6\n"
+    );
+}
+
+#[test]
+fn it_stops_at_max_and_shows_the_last_context() {
+    check(
+        &json!({"pattern": "needle", "max": 1, "context": 1}),
+        "[1 match in 1 file (1 file searched)]\n\
+         a.txt-1- one\na.txt:2: two needle\na.txt-3- three\n[stopped at max=1; there may be more]",
+    );
+}
+
+#[test]
+fn nothing_found_counts_what_was_searched() {
+    check(&json!({"pattern": "nowhere"}), "[no matches (3 files searched)]\n[1 binary file passed over]");
+}
+
+#[test]
+fn a_flood_is_cut_between_lines() {
+    let fixture = Fixture::with(&[("flood.txt", &"needle in a very long haystack\n".repeat(5000))]);
+    let output = fixture.call_within(4096, "search", &json!({"pattern": "needle", "max": 2000}));
+    assert!(output.len() <= 4096 && output.len() > 3000);
+    assert!(
+        output.ends_with("\n[the list is cut here; narrow the pattern, or set `path` or `glob`]"),
+        "{output}"
+    );
+}
+
+#[test]
+fn long_lines_are_shown_around_the_match() {
+    let line = format!("{}needle{}\n", "a".repeat(5000), "b".repeat(5000));
+    let fixture = Fixture::with(&[("min.js", &line)]);
+    let output = fixture.call("search", &json!({"pattern": "needle"}));
+    assert!(
+        output.contains("min.js:1: ...aaa") && output.contains("needlebbb") && output.len() < 500,
+        "{output}"
+    );
+}
+
+#[test]
+fn patterns_that_do_not_compile_or_grow_too_large_are_refused() {
+    for (pattern, expect) in [
+        ("(", "unclosed group"),
+        (r"(?=x)", "look-around"),
+        (r"(a)\1", "backreferences"),
+        ("((a{100}){100}){100}", "too large"),
+    ] {
+        let output = tree().call("search", &json!({"pattern": pattern}));
+        assert!(output.starts_with("pattern_invalid: ") && output.contains(expect), "{output}");
+    }
+    let nested = format!("{}a{}", "(".repeat(400), ")".repeat(400));
+    assert!(tree().call("search", &json!({"pattern": nested})).starts_with("pattern_invalid: "));
+}

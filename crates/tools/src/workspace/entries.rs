@@ -1,0 +1,110 @@
+//! What one folder holds: names and kinds, read from its descriptor.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{AtFlags, Dir, FileType, statat};
+
+use super::refusal::OpenRefusal;
+
+/// How many names of one folder are read.
+pub(super) const FOLDER_ENTRIES_MAX: usize = 50_000;
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link; never followed.
+    Link,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A block or character device.
+    Device,
+    /// Something else, or something that could not be opened to ask.
+    Special,
+}
+
+impl EntryKind {
+    /// Returns the kind that a file mode tells.
+    pub(crate) fn from_mode(mode: u32) -> Self {
+        Self::from(FileType::from_raw_mode(mode))
+    }
+
+    /// Returns it in words.
+    pub(crate) fn with_article(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Folder => "a folder",
+            Self::Link => "a symbolic link",
+            Self::Fifo => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+            Self::Special => "a socket or device",
+        }
+    }
+}
+
+impl From<FileType> for EntryKind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Fifo,
+            FileType::Socket => Self::Socket,
+            FileType::CharacterDevice | FileType::BlockDevice => Self::Device,
+            FileType::Unknown => Self::Special,
+        }
+    }
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) name: OsString,
+    pub(super) kind: EntryKind,
+}
+
+/// What a folder holds, sorted by name.
+#[derive(Debug)]
+pub(super) struct FolderEntries {
+    pub(super) named: Vec<Named>,
+    /// Whether there are more than were read.
+    pub(super) is_cut: bool,
+}
+
+/// Reads the names in an open folder, in order of their bytes.
+pub(super) fn read_entries(folder: &OwnedFd) -> Result<FolderEntries, OpenRefusal> {
+    let mut named = Vec::new();
+    let mut is_cut = false;
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        if named.len() == FOLDER_ENTRIES_MAX {
+            is_cut = true;
+            break;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not tell the kind in the listing.
+            FileType::Unknown => kind_of(folder, name),
+            known => known.into(),
+        };
+        named.push(Named { name: name.to_owned(), kind });
+    }
+    named.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(FolderEntries { named, is_cut })
+}
+
+fn kind_of(folder: impl AsFd, name: &OsStr) -> EntryKind {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_or(EntryKind::Special, |status| EntryKind::from_mode(status.st_mode))
+}

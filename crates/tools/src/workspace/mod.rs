@@ -1,0 +1,27 @@
+//! Everything that touches the file system, by descriptor and beneath one root.
+//!
+//! Knows no tool. A hard link inside the root is the file itself and is readable like any other: two
+//! names of one inode cannot be told apart. Mount points inside the root belong to it.
+//!
+//! Begin at [`Workspace`].
+
+mod root;
+
+mod nearby;
+mod walk;
+
+mod entries;
+mod ignore_rules;
+mod open;
+
+mod path;
+mod refusal;
+mod show;
+
+pub(crate) use entries::EntryKind;
+pub(crate) use open::OpenFile;
+pub use open::missing_mechanism;
+pub(crate) use path::WorkspacePath;
+pub(crate) use root::{Place, Workspace};
+pub(crate) use show::show_path;
+pub(crate) use walk::{Entry, Next, WalkReport, walk};

@@ -1,0 +1,100 @@
+//! A path as a model writes it, made relative to the workspace root.
+//!
+//! Owns the spelling and its early, well-worded refusals. It protects nothing: what keeps a path
+//! inside the root is the kernel's resolution when the path is opened.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::show::show_path;
+use crate::failure::ToolFailure;
+
+const PATH_BYTES_MAX: usize = 4095;
+
+/// A path below the workspace root, without `.` and `..`; empty for the root itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorkspacePath(PathBuf);
+
+impl WorkspacePath {
+    /// Reads what a model wrote; an absolute path is taken when it spells a place below `root`.
+    pub(crate) fn parse(text: &str, root: &Path) -> Result<Self, ToolFailure> {
+        if text.len() > PATH_BYTES_MAX || text.contains('\0') {
+            let reason =
+                format!("a path has at most {PATH_BYTES_MAX} bytes and no NUL; name the file by its path");
+            return Err(ToolFailure::PathRefused(reason));
+        }
+        let written = Path::new(text);
+        let mut path = PathBuf::new();
+        for component in written.strip_prefix(root).unwrap_or(written).components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) => path.push(name),
+                Component::RootDir | Component::Prefix(_) => {
+                    return Err(refused(written, "is absolute and outside the workspace"));
+                }
+                Component::ParentDir => return Err(refused(written, "contains `..`")),
+            }
+        }
+        Ok(Self(path))
+    }
+
+    /// Returns it relative to the root; empty for the root itself.
+    pub(crate) fn as_path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Returns it in a form that can be opened; `.` for the root itself.
+    pub(crate) fn to_open(&self) -> &Path {
+        if self.0.as_os_str().is_empty() { Path::new(".") } else { &self.0 }
+    }
+
+    /// Returns the folder that holds it; `None` for the root.
+    pub(crate) fn parent(&self) -> Option<Self> {
+        self.0.parent().map(|parent| Self(parent.to_owned()))
+    }
+
+    /// Returns it for a reader.
+    pub(crate) fn show(&self) -> String {
+        show_path(&self.0)
+    }
+}
+
+fn refused(written: &Path, why: &str) -> ToolFailure {
+    let shown: String = show_path(written).chars().take(200).collect();
+    ToolFailure::PathRefused(format!(
+        "`{shown}` {why}; write paths from the workspace root, such as `src/main.rs`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let shown = match WorkspacePath::parse(text, Path::new("/home/me/work")) {
+            Ok(path) => path.show(),
+            Err(failure) => failure.code().slug().to_owned(),
+        };
+        assert_eq!(shown, expect, "{text:?}");
+    }
+
+    #[test]
+    fn spellings_of_one_place_become_one_path() {
+        check("src/main.rs", "src/main.rs");
+        check("./src//./main.rs/", "src/main.rs");
+        check("", ".");
+        check(".", ".");
+        check("/home/me/work", ".");
+        check("/home/me/work/src", "src");
+        check("~/x", "~/x");
+        check("%2e%2e/x", "%2e%2e/x");
+        check("..\\x", "\"..\\\\x\"");
+    }
+
+    #[test]
+    fn what_cannot_be_below_the_root_is_refused_early() {
+        for text in ["..", "a/../b", "/", "/etc/passwd", "/home/me/workshop", "/home/me/work/../x", "a\0b"] {
+            check(text, "path_refused");
+        }
+        check(&"a/".repeat(2048), "path_refused");
+    }
+}

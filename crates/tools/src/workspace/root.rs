@@ -1,0 +1,81 @@
+//! One workspace, open for the length of one call.
+//!
+//! Invariant: the root is opened once; every place in it is reached from that descriptor.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use super::nearby::names_near;
+use super::open::{OpenFile, open_file, open_folder, open_root};
+use super::path::WorkspacePath;
+use super::refusal::OpenRefusal;
+use crate::failure::ToolFailure;
+
+/// A workspace root, open.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: OwnedFd,
+    root_path: PathBuf,
+}
+
+/// What was found at a path.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A regular file.
+    File(OpenFile),
+    /// A folder.
+    Folder,
+}
+
+impl Workspace {
+    /// Opens the folder that a grant names.
+    pub(crate) fn open(root_path: &Path) -> Result<Self, ToolFailure> {
+        let root = open_root(root_path).map_err(|refusal| match refusal {
+            OpenRefusal::MechanismMissing => refusal.explain("."),
+            _ => {
+                ToolFailure::System("the workspace folder itself cannot be opened; tell the user".to_owned())
+            }
+        })?;
+        Ok(Self { root, root_path: root_path.to_owned() })
+    }
+
+    /// Reads a path as a model wrote it; none means the root.
+    pub(crate) fn path(&self, text: Option<&str>) -> Result<WorkspacePath, ToolFailure> {
+        WorkspacePath::parse(text.unwrap_or("."), &self.root_path)
+    }
+
+    /// Opens a regular file.
+    pub(crate) fn file(&self, path: &WorkspacePath) -> Result<OpenFile, ToolFailure> {
+        open_file(&self.root, path.to_open()).map_err(|refusal| self.explain(refusal, path))
+    }
+
+    /// Opens a folder.
+    pub(crate) fn folder(&self, path: &WorkspacePath) -> Result<OwnedFd, ToolFailure> {
+        open_folder(&self.root, path.to_open()).map_err(|refusal| self.explain(refusal, path))
+    }
+
+    /// Opens whatever is there, if it is a folder or a regular file.
+    pub(crate) fn place(&self, path: &WorkspacePath) -> Result<Place, ToolFailure> {
+        match open_folder(&self.root, path.to_open()) {
+            Ok(_) => Ok(Place::Folder),
+            Err(OpenRefusal::NotAFolder) => self.file(path).map(Place::File),
+            Err(refusal) => Err(self.explain(refusal, path)),
+        }
+    }
+
+    fn explain(&self, refusal: OpenRefusal, path: &WorkspacePath) -> ToolFailure {
+        match refusal {
+            OpenRefusal::NotFound => {
+                let near = names_near(path, |folder| open_folder(&self.root, folder.to_open()).ok());
+                ToolFailure::NotFound(format!("`{}` does not exist{near}", path.show()))
+            }
+            OpenRefusal::NotAFolder if open_file(&self.root, path.to_open()).is_ok() => {
+                ToolFailure::Unsuitable(format!(
+                    "`{}` is a file, not a folder; read_file shows what is in it",
+                    path.show()
+                ))
+            }
+            _ => refusal.explain(&path.show()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Shows file names in text that a model and a person read.
+//!
+//! Invariant: a shown name is one line without control, invisible or bidirectional characters, so no
+//! name can pose as a second line of output.
+
+use std::path::Path;
+
+/// Returns a path as it is when it is plain, else quoted and escaped; the root is `.`.
+pub(crate) fn show_path(path: &Path) -> String {
+    let Some(text) = path.to_str() else {
+        return format!("{:?} (name is not UTF-8)", path.to_string_lossy());
+    };
+    if text.is_empty() {
+        return ".".to_owned();
+    }
+    let quoted = format!("{text:?}");
+    let is_plain = quoted[1..quoted.len() - 1] == *text && text.trim() == text;
+    if is_plain { text.to_owned() } else { quoted }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn only_plain_names_are_shown_as_they_are() {
+        for (name, expect) in [
+            ("src/main.rs", "src/main.rs"),
+            ("it's a d\u{e9}j\u{e0} vu", "it's a d\u{e9}j\u{e0} vu"),
+            ("", "."),
+            (" a", "\" a\""),
+            ("a\nb:1: fake", r#""a\nb:1: fake""#),
+            ("\u{1b}]0;t", r#""\u{1b}]0;t""#),
+            ("a\u{202e}txt.exe", r#""a\u{202e}txt.exe""#),
+        ] {
+            assert_eq!(show_path(Path::new(name)), expect);
+        }
+        let broken = Path::new(OsStr::from_bytes(b"a\xff"));
+        assert_eq!(show_path(broken), "\"a\u{fffd}\" (name is not UTF-8)");
+    }
+}
