@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn generated_code_may_be_included_there() {
-        let text = "//! Owns the schemas.\npub mod v1 { tonic::include_proto!(\"x\"); }\n";
+        let text = "//! Owns the schemas.\npub mod v1 { tonic::include_proto!(\"x\"); }\n\
+                    pub const SET: &[u8] = include_bytes!(\"y\");\n";
         assert!(found("crates/a/src/lib.rs", text).is_empty());
     }
 

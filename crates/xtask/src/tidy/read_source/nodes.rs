@@ -4,7 +4,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::Visit;
-use syn::{Attribute, FnArg, Item as SynItem, Pat, Type, Visibility};
+use syn::{Attribute, Expr, FnArg, Item as SynItem, Pat, Type, Visibility};
 
 /// Every identifier of a type, outermost first.
 #[derive(Default)]
@@ -102,12 +102,10 @@ pub(super) fn logic(item: &SynItem) -> Option<&'static str> {
             return items.iter().find_map(logic);
         }
         SynItem::Use(_) | SynItem::ExternCrate(_) => return None,
-        SynItem::Macro(call) => {
-            let name = call.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            if name.starts_with("include") {
-                return None;
-            }
-            "a macro"
+        SynItem::Macro(call) if is_include(&call.mac) => return None,
+        SynItem::Macro(_) => "a macro",
+        SynItem::Const(constant) if matches!(&*constant.expr, Expr::Macro(call) if is_include(&call.mac)) => {
+            return None;
         }
         SynItem::Fn(_) => "a function",
         SynItem::Struct(_) => "a struct",
@@ -117,4 +115,9 @@ pub(super) fn logic(item: &SynItem) -> Option<&'static str> {
         SynItem::Const(_) | SynItem::Static(_) => "a constant",
         _ => "an item",
     })
+}
+
+/// Returns whether a macro call brings in a file that was generated.
+fn is_include(call: &syn::Macro) -> bool {
+    call.path.segments.last().is_some_and(|segment| segment.ident.to_string().starts_with("include"))
 }
