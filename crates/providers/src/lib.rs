@@ -6,5 +6,12 @@
 //! Begin at [`DemoProvider`], the smallest one.
 
 pub mod demo;
+pub mod openai_chat;
+
+mod sse;
+mod http_client;
+pub mod secret;
 
 pub use demo::DemoProvider;
+pub use openai_chat::{OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider};
+pub use secret::Secret;

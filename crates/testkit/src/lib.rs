@@ -10,6 +10,7 @@ pub mod fake_clock;
 pub mod fixed_entropy;
 
 pub mod scripted_provider;
+pub mod model_server;
 
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::FixedEntropy;

@@ -1,0 +1,197 @@
+//! Puts an answer together from the JSON objects a server sends.
+//!
+//! Tolerant in shape, strict in ending: unknown fields, missing ids and whole messages in one piece
+//! are fine; an answer without a finish reason is a failure. Sans-IO.
+//! Invariant: no text is given out once the answer has finished.
+
+use palyra_types::Redacted;
+use palyra_types::model::{FinishReason, ModelAnswer, ModelFailure, ModelName, TokenUsage, ToolProposal};
+use palyra_types::tool::ToolName;
+use serde_json::Value;
+
+use super::failure::{malformed, stream_failure};
+use super::usage::usage;
+
+/// How many calls one answer may propose.
+const CALLS_MAX: usize = 128;
+
+/// An answer in the making.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    response_id: String,
+    answered_by: String,
+    finish: Option<FinishReason>,
+    usage: Option<TokenUsage>,
+    calls: Vec<PartialCall>,
+}
+
+#[derive(Debug, Default)]
+struct PartialCall {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Assembly {
+    /// Returns whether the server said why it stopped.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Takes one object and returns the text in it; empty when there is none.
+    pub(super) fn take(&mut self, value: &Value) -> Result<String, ModelFailure> {
+        if value.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(stream_failure(value));
+        }
+        keep_first(&mut self.response_id, value.get("id"));
+        keep_first(&mut self.answered_by, value.get("model"));
+        if let Some(found) = value.get("usage").and_then(usage) {
+            self.usage = Some(found);
+        }
+        let choices = value.get("choices").and_then(Value::as_array);
+        let first = choices.and_then(|all| all.iter().find(|choice| index_of(choice).unwrap_or(0) == 0));
+        first.map_or(Ok(String::new()), |choice| self.take_choice(choice))
+    }
+
+    fn take_choice(&mut self, choice: &Value) -> Result<String, ModelFailure> {
+        let message =
+            ["delta", "message"].iter().find_map(|name| choice.get(*name).filter(|part| part.is_object()));
+        let mut text = String::new();
+        if let Some(message) = message {
+            text = spoken(message);
+            let calls = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            if self.is_finished() && (!text.is_empty() || !calls.is_empty()) {
+                return Err(malformed("the answer went on after its end"));
+            }
+            for call in calls {
+                self.take_call(call)?;
+            }
+        }
+        if let Some(reason) =
+            choice.get("finish_reason").and_then(Value::as_str).filter(|reason| !reason.is_empty())
+        {
+            self.finish.get_or_insert(finish_reason(reason));
+        }
+        Ok(text)
+    }
+
+    fn take_call(&mut self, call: &Value) -> Result<(), ModelFailure> {
+        let index = index_of(call);
+        let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
+        let function = call.get("function").unwrap_or(&Value::Null);
+        let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+        let slot = match self.calls.iter().rposition(|known| index.is_none() || known.index == index) {
+            Some(at) if !begins_another(&self.calls[at], id, name) => at,
+            _ if self.calls.len() >= CALLS_MAX => {
+                return Err(malformed("the answer holds too many tool calls"));
+            }
+            _ => {
+                self.calls.push(PartialCall { index, ..PartialCall::default() });
+                self.calls.len() - 1
+            }
+        };
+        let known = &mut self.calls[slot];
+        if known.id.is_empty() {
+            id.clone_into(&mut known.id);
+        }
+        if known.name != name {
+            known.name.push_str(name);
+        }
+        match function.get("arguments") {
+            Some(Value::String(part)) => known.arguments.push_str(part),
+            Some(whole @ Value::Object(_)) => known.arguments.push_str(&whole.to_string()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the answer.
+    ///
+    /// # Errors
+    /// `Malformed` when the server never said why it stopped, or left a call without a name.
+    pub(super) fn end(self) -> Result<ModelAnswer, ModelFailure> {
+        let Some(said) = self.finish else {
+            return Err(malformed("the answer ended without a finish reason"));
+        };
+        let proposals: Vec<ToolProposal> = self
+            .calls
+            .into_iter()
+            .enumerate()
+            .map(|(at, call)| proposal(call, at + 1))
+            .collect::<Result<_, ModelFailure>>()?;
+        Ok(ModelAnswer {
+            response_id: Redacted::new(self.response_id),
+            answered_by: ModelName::new(&self.answered_by),
+            finish: settled(said, proposals.len()),
+            usage: self.usage,
+            proposals,
+        })
+    }
+}
+
+fn proposal(call: PartialCall, number: usize) -> Result<ToolProposal, ModelFailure> {
+    if call.name.is_empty() {
+        return Err(malformed("a tool call has no name"));
+    }
+    let id = if call.id.is_empty() { format!("call-{number}") } else { call.id };
+    let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
+    Ok(ToolProposal {
+        model_call_id: Redacted::new(id),
+        tool: ToolName::new(&call.name),
+        arguments: Redacted::new(arguments),
+    })
+}
+
+/// Returns whether a fragment begins a new call although its index points to a known one: some
+/// servers leave the index out, or send every call under index 0.
+fn begins_another(known: &PartialCall, id: &str, name: &str) -> bool {
+    let other_id = !id.is_empty() && !known.id.is_empty() && known.id != id;
+    let no_ids = id.is_empty() && known.id.is_empty();
+    let complete = serde_json::from_str::<Value>(&known.arguments).is_ok_and(|value| value.is_object());
+    !name.is_empty() && !known.name.is_empty() && (other_id || (no_ids && complete))
+}
+
+/// Servers say "stop" beside tool calls, and "tool_calls" beside none.
+fn settled(said: FinishReason, proposals: usize) -> FinishReason {
+    match (said, proposals) {
+        (FinishReason::ToolCalls, 0) => FinishReason::Other,
+        (FinishReason::Stop | FinishReason::Other, 1..) => FinishReason::ToolCalls,
+        _ => said,
+    }
+}
+
+fn finish_reason(said: &str) -> FinishReason {
+    match said {
+        "stop" | "eos" | "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "length" | "max_tokens" => FinishReason::Length,
+        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
+        _ => FinishReason::Other,
+    }
+}
+
+/// Returns what a message says: its content, text or parts, or its refusal.
+fn spoken(message: &Value) -> String {
+    let mut text = match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+        }
+        _ => String::new(),
+    };
+    text.push_str(message.get("refusal").and_then(Value::as_str).unwrap_or_default());
+    text
+}
+
+fn index_of(value: &Value) -> Option<u64> {
+    value.get("index").and_then(Value::as_u64)
+}
+
+fn keep_first(kept: &mut String, value: Option<&Value>) {
+    if kept.is_empty()
+        && let Some(text) = value.and_then(Value::as_str)
+    {
+        text.clone_into(kept);
+    }
+}

@@ -1,0 +1,116 @@
+//! Golden renderings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_types::Redacted;
+use palyra_types::model::{CallId, ModelRef};
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName};
+
+use super::*;
+
+fn request(messages: Vec<ChatMessage>) -> ModelRequest {
+    ModelRequest {
+        model: ModelRef::new("p", "vendor/m-1"),
+        system: "Be brief.".into(),
+        messages,
+        tools: Arc::default(),
+        output_tokens_max: None,
+    }
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        version: 1,
+        description: format!("Does {name}."),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        risk: ApprovalRiskLevel::Low,
+        deadline: Duration::from_secs(1),
+        output_bytes_max: 1,
+    }
+}
+
+fn rendered_call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
+    RenderedCall { call: CallId(id.into()), tool: ToolName::new(tool), arguments: arguments.into() }
+}
+
+#[test]
+fn a_text_request_has_no_tools() {
+    let rendered = render(&request(vec![ChatMessage::User { text: "Hi".into() }]), OutputCapField::MaxTokens);
+    assert_eq!(
+        rendered,
+        json!({
+            "model": "vendor/m-1",
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        })
+    );
+}
+
+#[test]
+fn a_round_with_tools_pairs_calls_and_results() {
+    let calls = vec![
+        rendered_call("c1", "read_file", r#"{"path":"a"}"#),
+        rendered_call("c2", "no such\u{e9}tool!", "{}"),
+    ];
+    let result = |id: &str, text: &str, status| ChatMessage::ToolResult {
+        call: CallId(id.into()),
+        tool: ToolName::new("read_file"),
+        text: text.into(),
+        status,
+    };
+    let mut request = request(vec![
+        ChatMessage::User { text: "Read".into() },
+        ChatMessage::Assistant { text: Redacted::default(), calls },
+        result("c1", "body", ToolResultStatus::Succeeded),
+        result("c2", "unknown tool", ToolResultStatus::Failed),
+        ChatMessage::Assistant { text: Redacted::default(), calls: Vec::new() },
+        ChatMessage::Assistant { text: "Done".into(), calls: Vec::new() },
+    ]);
+    request.system = Redacted::default();
+    request.tools = Arc::new(ToolCatalog::new(vec![spec("search"), spec("read_file")]));
+    request.output_tokens_max = Some(64);
+    let tool = |name: &str| {
+        json!({"type": "function", "function": {"name": name, "description": format!("Does {name}."),
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}})
+    };
+    assert_eq!(
+        render(&request, OutputCapField::MaxTokens),
+        json!({
+            "model": "vendor/m-1",
+            "messages": [
+                {"role": "user", "content": "Read"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": "{\"path\":\"a\"}"}},
+                    {"id": "c2", "type": "function", "function": {"name": "no_such_tool_", "arguments": "{}"}},
+                ]},
+                {"role": "tool", "tool_call_id": "c1", "content": "body"},
+                {"role": "tool", "tool_call_id": "c2", "content": "The tool did not succeed: unknown tool"},
+                {"role": "assistant", "content": "Done"},
+            ],
+            "tools": [tool("read_file"), tool("search")],
+            "max_tokens": 64,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        })
+    );
+}
+
+#[test]
+fn the_cap_goes_by_two_names() {
+    let mut request = request(Vec::new());
+    request.output_tokens_max = Some(9);
+    let rendered = render(&request, OutputCapField::MaxCompletionTokens);
+    assert_eq!((rendered.get("max_tokens"), rendered["max_completion_tokens"].as_u64()), (None, Some(9)));
+}
+
+#[test]
+fn names_are_such_as_the_format_allows() {
+    assert_eq!(tool_name(""), "unnamed");
+    assert_eq!(tool_name(&"x".repeat(99)).len(), TOOL_NAME_CHARS_MAX);
+    assert_eq!(tool_name("a.b/c d-e_F"), "a_b_c_d-e_F");
+}
