@@ -1,1 +1,34 @@
-//! To be written.
+//! The journal on SQLite: one append-only log, projections beside it.
+//!
+//! Owns the files below the state directory that hold what happened, and makes the four journal ports.
+//! Knows no run machine and no transport. Invariant: an append is answered only after its commit is durable,
+//! and every projection equals a fold over the log.
+//!
+//! Begin at [`JournalStore`], then `write::thread` for appends and `read` for queries.
+
+mod store;
+
+mod start;
+mod write;
+
+mod read;
+
+mod verify;
+
+mod project;
+
+mod entry;
+
+mod codec;
+mod kinds;
+
+mod connection;
+mod quarantine;
+mod counters;
+mod fault;
+mod schema;
+mod sql;
+
+pub use start::{OpenError, OpenOptions};
+pub use store::JournalStore;
+pub use write::FreeSpace;

@@ -9,6 +9,8 @@ pub mod fake_clock;
 
 pub mod fixed_entropy;
 
+pub mod journal_suite;
+
 pub mod scripted_provider;
 pub mod model_server;
 

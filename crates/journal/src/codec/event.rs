@@ -1,0 +1,151 @@
+//! One place where a kind meets its encoder and its decoder.
+
+use palyra_types::event::{JournalEvent, TapeEvent};
+
+use super::field::{Malformed, Pair, Read, Unreadable, check_version};
+use super::{log_entries as log, model_entries as model, run_entries as run, tool_entries as tool};
+use crate::kinds::Kind;
+
+/// An event in its stored form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Coded {
+    /// Number in the registry.
+    pub(crate) kind: u16,
+    /// Clear, for ever.
+    pub(crate) facts: Vec<u8>,
+    /// Erasable; empty when the event has no content.
+    pub(crate) payload: Vec<u8>,
+}
+
+/// Where an entry stands: an unknown kind is reported accordingly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On a run's tape.
+    Tape,
+    /// In the journal only.
+    Log,
+}
+
+/// An event that was read as unknown cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotStorable;
+
+/// Returns the stored form of an event.
+pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
+    let (kind, (facts, payload)) = match event {
+        JournalEvent::Tape(event) => encode_tape(event)?,
+        JournalEvent::LogOpened { log_id, nonce, first_key } => {
+            (Kind::LogOpened, log::encode_opened(*log_id, nonce, first_key))
+        }
+        JournalEvent::EpochStarted { epoch, key } => (Kind::EpochStarted, log::encode_epoch(*epoch, key)),
+        JournalEvent::PrincipalRegistered { principal, name } => {
+            (Kind::PrincipalRegistered, log::encode_principal(*principal, name))
+        }
+        JournalEvent::TokenCreated { token, sha256, expires, label } => {
+            (Kind::TokenCreated, log::encode_token(*token, sha256, *expires, label))
+        }
+        JournalEvent::TokenRevoked { token } => (Kind::TokenRevoked, log::encode_token_revoked(*token)),
+        JournalEvent::AgentSaved { agent, profile } => (Kind::AgentSaved, log::encode_agent(*agent, profile)),
+        JournalEvent::AgentArchived { agent } => (Kind::AgentArchived, log::encode_agent_archived(*agent)),
+        JournalEvent::SessionOpened { session, agent, key, label } => {
+            (Kind::SessionOpened, log::encode_session(*session, *agent, key.as_ref(), label.as_ref()))
+        }
+        JournalEvent::SessionReset { session } => (Kind::SessionReset, log::encode_session_reset(*session)),
+        JournalEvent::Unknown { .. } => return Err(NotStorable),
+    };
+    Ok(Coded { kind: kind.number(), facts, payload })
+}
+
+fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
+    Ok(match event {
+        TapeEvent::RunStarted(started) => (Kind::RunStarted, run::encode_started(started)),
+        TapeEvent::InputReceived { input } => (Kind::InputReceived, run::encode_input(input)),
+        TapeEvent::LoopDetected { guard, repeats } => {
+            (Kind::LoopDetected, run::encode_loop(*guard, *repeats))
+        }
+        TapeEvent::CancelRequested { actor, reason } => {
+            (Kind::CancelRequested, run::encode_cancel(*actor, *reason))
+        }
+        TapeEvent::RunFinished(finished) => (Kind::RunFinished, run::encode_finished(finished)),
+        TapeEvent::ModelRequested(requested) => (Kind::ModelRequested, model::encode_requested(requested)),
+        TapeEvent::ModelText { attempt, text } => (Kind::ModelText, model::encode_text(*attempt, text)),
+        TapeEvent::ModelMessage(message) => (Kind::ModelMessage, model::encode_message(message)),
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
+            (Kind::ModelAttemptAbandoned, model::encode_abandoned(*attempt, (*text_from, *text_to), *cause))
+        }
+        TapeEvent::ToolProposed(proposed) => (Kind::ToolProposed, tool::encode_proposed(proposed)),
+        TapeEvent::ToolDecided(decided) => (Kind::ToolDecided, tool::encode_decided(decided)),
+        TapeEvent::ToolStarted { effect, contract, deadline } => {
+            (Kind::ToolStarted, tool::encode_started(*effect, *contract, *deadline))
+        }
+        TapeEvent::ToolFinished(finished) => (Kind::ToolFinished, tool::encode_finished(finished)),
+        TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+            (Kind::ToolOutcomeUnknown, tool::encode_unknown(*effect, *cause))
+        }
+        TapeEvent::Unknown { .. } => return Err(NotStorable),
+    })
+}
+
+/// Returns the event behind stored bytes; without the payload its content fields are empty.
+///
+/// A kind, version or enum value that this version does not know yields an unknown event.
+pub(crate) fn decode(
+    kind: u16,
+    place: Place,
+    facts: &[u8],
+    payload: &[u8],
+) -> Result<JournalEvent, Malformed> {
+    let read = match Kind::from_number(kind) {
+        Some(known) => check_version(facts).and_then(|()| decode_known(known, place, facts, payload)),
+        None => Err(Unreadable::Newer),
+    };
+    match (read, place) {
+        (Ok(event), _) => Ok(event),
+        (Err(Unreadable::Malformed), _) => Err(Malformed),
+        (Err(Unreadable::Newer), Place::Log) => Ok(JournalEvent::Unknown { kind }),
+        (Err(Unreadable::Newer), Place::Tape) => Ok(JournalEvent::Tape(TapeEvent::Unknown { kind })),
+    }
+}
+
+fn decode_known(kind: Kind, place: Place, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let event = match place {
+        Place::Tape => JournalEvent::Tape(decode_tape(kind, facts, payload)?),
+        Place::Log => decode_log(kind, facts, payload)?,
+    };
+    Ok(event)
+}
+
+fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    match kind {
+        Kind::LogOpened => log::decode_opened(facts),
+        Kind::EpochStarted => log::decode_epoch(facts),
+        Kind::PrincipalRegistered => log::decode_principal(facts, payload),
+        Kind::TokenCreated => log::decode_token(facts, payload),
+        Kind::TokenRevoked => log::decode_token_revoked(facts),
+        Kind::AgentSaved => log::decode_agent(facts, payload),
+        Kind::AgentArchived => log::decode_agent_archived(facts),
+        Kind::SessionOpened => log::decode_session(facts, payload),
+        Kind::SessionReset => log::decode_session_reset(facts),
+        _ => Err(Unreadable::Malformed),
+    }
+}
+
+fn decode_tape(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    match kind {
+        Kind::RunStarted => run::decode_started(facts, payload),
+        Kind::InputReceived => run::decode_input(payload),
+        Kind::LoopDetected => run::decode_loop(facts),
+        Kind::CancelRequested => run::decode_cancel(facts),
+        Kind::RunFinished => run::decode_finished(facts, payload),
+        Kind::ModelRequested => model::decode_requested(facts, payload),
+        Kind::ModelText => model::decode_text(facts, payload),
+        Kind::ModelMessage => model::decode_message(facts, payload),
+        Kind::ModelAttemptAbandoned => model::decode_abandoned(facts),
+        Kind::ToolProposed => tool::decode_proposed(facts, payload),
+        Kind::ToolDecided => tool::decode_decided(facts, payload),
+        Kind::ToolStarted => tool::decode_started(facts),
+        Kind::ToolFinished => tool::decode_finished(facts, payload),
+        Kind::ToolOutcomeUnknown => tool::decode_unknown(facts),
+        _ => Err(Unreadable::Malformed),
+    }
+}

@@ -1,0 +1,181 @@
+//! Stored forms of entries outside runs: the log itself, access, agents, sessions.
+
+use palyra_types::agent::AgentProfile;
+use palyra_types::event::JournalEvent;
+use palyra_types::tool::ToolName;
+use palyra_types::{AgentId, Epoch, LogId, PrincipalId, Redacted, SessionId, Timestamp, TokenId};
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{Malformed, Pair, Read, VERSION, facts_only, fixed, model_name, model_ref, pair};
+
+pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32]) -> Pair {
+    facts_only(&store::LogOpenedFacts {
+        version: VERSION,
+        log_id: log_id.0.to_vec(),
+        nonce: nonce.to_vec(),
+        first_key: first_key.to_vec(),
+    })
+}
+
+pub(super) fn decode_opened(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::LogOpenedFacts::decode(facts)?;
+    Ok(JournalEvent::LogOpened {
+        log_id: LogId(fixed(&facts.log_id)?),
+        nonce: fixed(&facts.nonce)?,
+        first_key: fixed(&facts.first_key)?,
+    })
+}
+
+pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32]) -> Pair {
+    facts_only(&store::EpochStartedFacts { version: VERSION, epoch: epoch.0, key: key.to_vec() })
+}
+
+pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::EpochStartedFacts::decode(facts)?;
+    Ok(JournalEvent::EpochStarted { epoch: Epoch(facts.epoch), key: fixed(&facts.key)? })
+}
+
+pub(super) fn encode_principal(principal: PrincipalId, name: &Redacted<String>) -> Pair {
+    pair(
+        &store::PrincipalRegisteredFacts { version: VERSION, principal: principal.to_bytes().to_vec() },
+        &store::PrincipalRegisteredPayload { name: name.expose().clone() },
+    )
+}
+
+pub(super) fn decode_principal(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::PrincipalRegisteredFacts::decode(facts)?;
+    let payload = store::PrincipalRegisteredPayload::decode(payload)?;
+    Ok(JournalEvent::PrincipalRegistered {
+        principal: PrincipalId::from_bytes(fixed(&facts.principal)?),
+        name: payload.name.into(),
+    })
+}
+
+pub(super) fn encode_token(
+    token: TokenId,
+    sha256: &[u8; 32],
+    expires: Option<Timestamp>,
+    label: &Redacted<String>,
+) -> Pair {
+    pair(
+        &store::TokenCreatedFacts {
+            version: VERSION,
+            token: token.to_bytes().to_vec(),
+            sha256: sha256.to_vec(),
+            expires: expires.map(|time| time.0),
+        },
+        &store::TokenCreatedPayload { label: label.expose().clone() },
+    )
+}
+
+pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::TokenCreatedFacts::decode(facts)?;
+    let payload = store::TokenCreatedPayload::decode(payload)?;
+    Ok(JournalEvent::TokenCreated {
+        token: TokenId::from_bytes(fixed(&facts.token)?),
+        sha256: fixed(&facts.sha256)?,
+        expires: facts.expires.map(Timestamp),
+        label: payload.label.into(),
+    })
+}
+
+pub(super) fn encode_token_revoked(token: TokenId) -> Pair {
+    facts_only(&store::TokenRevokedFacts { version: VERSION, token: token.to_bytes().to_vec() })
+}
+
+pub(super) fn decode_token_revoked(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::TokenRevokedFacts::decode(facts)?;
+    Ok(JournalEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) })
+}
+
+pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> Pair {
+    pair(
+        &store::AgentSavedFacts { version: VERSION, agent: agent.to_bytes().to_vec() },
+        &profile_to_stored(profile),
+    )
+}
+
+pub(super) fn decode_agent(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::AgentSavedFacts::decode(facts)?;
+    let profile = profile_from_stored(store::AgentSavedPayload::decode(payload)?);
+    Ok(JournalEvent::AgentSaved { agent: AgentId::from_bytes(fixed(&facts.agent)?), profile })
+}
+
+pub(super) fn encode_agent_archived(agent: AgentId) -> Pair {
+    facts_only(&store::AgentArchivedFacts { version: VERSION, agent: agent.to_bytes().to_vec() })
+}
+
+pub(super) fn decode_agent_archived(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::AgentArchivedFacts::decode(facts)?;
+    Ok(JournalEvent::AgentArchived { agent: AgentId::from_bytes(fixed(&facts.agent)?) })
+}
+
+pub(super) fn encode_session(
+    session: SessionId,
+    agent: AgentId,
+    key: Option<&Redacted<String>>,
+    label: Option<&Redacted<String>>,
+) -> Pair {
+    pair(
+        &store::SessionOpenedFacts {
+            version: VERSION,
+            session: session.to_bytes().to_vec(),
+            agent: agent.to_bytes().to_vec(),
+        },
+        &store::SessionOpenedPayload {
+            key: key.map(|key| key.expose().clone()),
+            label: label.map(|label| label.expose().clone()),
+        },
+    )
+}
+
+pub(super) fn decode_session(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionOpenedFacts::decode(facts)?;
+    let payload = store::SessionOpenedPayload::decode(payload)?;
+    Ok(JournalEvent::SessionOpened {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+        agent: AgentId::from_bytes(fixed(&facts.agent)?),
+        key: payload.key.map(Redacted::new),
+        label: payload.label.map(Redacted::new),
+    })
+}
+
+pub(super) fn encode_session_reset(session: SessionId) -> Pair {
+    facts_only(&store::SessionResetFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+pub(super) fn decode_session_reset(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionResetFacts::decode(facts)?;
+    Ok(JournalEvent::SessionReset { session: SessionId::from_bytes(fixed(&facts.session)?) })
+}
+
+/// Returns a profile as the agents' projection keeps it.
+pub(crate) fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
+    profile_to_stored(profile).encode_to_vec()
+}
+
+/// Reads a profile as the agents' projection keeps it.
+pub(crate) fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, Malformed> {
+    store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| Malformed)
+}
+
+fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
+    store::AgentSavedPayload {
+        name: profile.name.expose().clone(),
+        instructions: profile.instructions.expose().clone(),
+        model: profile.model.as_ref().map(model_name),
+        tools: profile.tools.as_ref().map(|tools| store::ToolNames {
+            names: tools.iter().map(|tool| tool.as_str().to_owned()).collect(),
+        }),
+    }
+}
+
+fn profile_from_stored(stored: store::AgentSavedPayload) -> AgentProfile {
+    AgentProfile {
+        name: stored.name.into(),
+        instructions: stored.instructions.into(),
+        model: stored.model.as_ref().map(model_ref),
+        tools: stored.tools.map(|tools| tools.names.iter().map(|name| ToolName::new(name)).collect()),
+    }
+}

@@ -1,0 +1,20 @@
+//! From an event to its stored facts and payload, and back.
+//!
+//! Owns which field of an event is a fact and which is content: content goes to the payload and nowhere
+//! else. Knows no envelope, no salt, no database. Invariant: decoding undoes encoding, and decoding without
+//! the payload yields the same event with empty content. Begin at [`event::encode`].
+
+mod event;
+
+mod log_entries;
+mod model_entries;
+mod run_entries;
+mod tool_entries;
+
+mod stored_enums;
+
+mod field;
+
+pub(crate) use event::{NotStorable, Place, decode, encode};
+
+pub(crate) use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};

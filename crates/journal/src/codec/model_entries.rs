@@ -1,0 +1,134 @@
+//! Stored forms of what passes between a run and a model.
+
+use palyra_types::event::{AbandonCause, ContextPlan, ModelMessage, ModelRequested, TapeEvent};
+use palyra_types::{Attempt, Redacted, Seq, TapeSeq};
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{
+    Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, pair, redacted_model_name,
+    redacted_model_ref, unless_zero,
+};
+use super::run_entries::{usage_from_stored, usage_to_stored};
+use super::stored_enums::StoredEnum;
+
+pub(super) fn encode_requested(requested: &ModelRequested) -> Pair {
+    let context = &requested.context;
+    pair(
+        &store::ModelRequestedFacts {
+            version: VERSION,
+            attempt: requested.attempt.0,
+            turn: requested.turn,
+            messages_kept: context.messages_kept,
+            messages_dropped: context.messages_dropped,
+            dropped_because: context.dropped_because.map_or(0, StoredEnum::to_stored),
+            oldest_seq: context.oldest_seq.map(|seq| seq.0),
+            tokens_estimated: context.tokens_estimated,
+            instructions_digest: unless_zero(&context.instructions_digest),
+            catalog_digest: unless_zero(&context.catalog_digest),
+        },
+        &store::ModelRequestedPayload { model: redacted_model_name(&requested.model) },
+    )
+}
+
+pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelRequestedFacts::decode(facts)?;
+    let payload = store::ModelRequestedPayload::decode(payload)?;
+    let dropped_because = match facts.dropped_because {
+        0 => None,
+        number => Some(StoredEnum::from_stored(number)?),
+    };
+    Ok(TapeEvent::ModelRequested(ModelRequested {
+        attempt: Attempt(facts.attempt),
+        turn: facts.turn,
+        context: ContextPlan {
+            messages_kept: facts.messages_kept,
+            messages_dropped: facts.messages_dropped,
+            dropped_because,
+            oldest_seq: facts.oldest_seq.map(Seq),
+            tokens_estimated: facts.tokens_estimated,
+            instructions_digest: fixed_or_zero(&facts.instructions_digest)?,
+            catalog_digest: fixed_or_zero(&facts.catalog_digest)?,
+        },
+        model: redacted_model_ref(payload.model.as_ref()),
+    }))
+}
+
+pub(super) fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
+    pair(
+        &store::ModelTextFacts { version: VERSION, attempt: attempt.0 },
+        &store::ModelTextPayload { text: text.expose().clone() },
+    )
+}
+
+pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelTextFacts::decode(facts)?;
+    let payload = store::ModelTextPayload::decode(payload)?;
+    Ok(TapeEvent::ModelText { attempt: Attempt(facts.attempt), text: payload.text.into() })
+}
+
+pub(super) fn encode_message(message: &ModelMessage) -> Pair {
+    pair(
+        &store::ModelMessageFacts {
+            version: VERSION,
+            attempt: message.attempt.0,
+            text_from: message.text_from.0,
+            text_to: message.text_to.0,
+            proposals: message.proposals,
+            finish: message.finish.to_stored(),
+            usage: Some(usage_to_stored(message.usage)),
+        },
+        &store::ModelMessagePayload {
+            model: redacted_model_name(&message.model),
+            response_id: message.response_id.expose().clone(),
+        },
+    )
+}
+
+pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelMessageFacts::decode(facts)?;
+    let payload = store::ModelMessagePayload::decode(payload)?;
+    Ok(TapeEvent::ModelMessage(ModelMessage {
+        attempt: Attempt(facts.attempt),
+        text_from: TapeSeq(facts.text_from),
+        text_to: TapeSeq(facts.text_to),
+        proposals: facts.proposals,
+        finish: StoredEnum::from_stored(facts.finish)?,
+        usage: usage_from_stored(facts.usage)?,
+        model: redacted_model_ref(payload.model.as_ref()),
+        response_id: payload.response_id.into(),
+    }))
+}
+
+pub(super) fn encode_abandoned(attempt: Attempt, text: (TapeSeq, TapeSeq), cause: AbandonCause) -> Pair {
+    let (cause, failure) = match cause {
+        AbandonCause::Restart => (store::Abandon::Restart, 0),
+        AbandonCause::Failure(class) => (store::Abandon::Failure, class.to_stored()),
+        AbandonCause::Cancelled => (store::Abandon::Cancelled, 0),
+    };
+    facts_only(&store::ModelAttemptAbandonedFacts {
+        version: VERSION,
+        attempt: attempt.0,
+        text_from: text.0.0,
+        text_to: text.1.0,
+        cause: cause as i32,
+        failure,
+    })
+}
+
+pub(super) fn decode_abandoned(facts: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelAttemptAbandonedFacts::decode(facts)?;
+    let cause = match (store::Abandon::try_from(facts.cause), facts.failure) {
+        (Ok(store::Abandon::Restart), 0) => AbandonCause::Restart,
+        (Ok(store::Abandon::Cancelled), 0) => AbandonCause::Cancelled,
+        (Ok(store::Abandon::Failure), class) => AbandonCause::Failure(StoredEnum::from_stored(class)?),
+        (Ok(_), _) => return Err(Unreadable::Malformed),
+        (Err(_), _) => return Err(Unreadable::Newer),
+    };
+    Ok(TapeEvent::ModelAttemptAbandoned {
+        attempt: Attempt(facts.attempt),
+        text_from: TapeSeq(facts.text_from),
+        text_to: TapeSeq(facts.text_to),
+        cause,
+    })
+}

@@ -1,0 +1,161 @@
+//! Stored forms of a run's own entries: start, input, loop guard, cancel, end.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use palyra_types::event::{LoopGuard, RunFinished, RunStarted, TapeEvent};
+use palyra_types::model::TokenUsage;
+use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, UserInput};
+use palyra_types::{AgentId, PrincipalId, Redacted};
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{
+    Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
+    pair, redacted_model_name, redacted_model_ref, unless_zero,
+};
+use super::stored_enums::StoredEnum;
+
+pub(super) fn encode_started(started: &RunStarted) -> Pair {
+    let limits = &started.limits;
+    pair(
+        &store::RunStartedFacts {
+            version: VERSION,
+            agent: started.agent.to_bytes().to_vec(),
+            surface: started.surface.to_stored(),
+            limits: Some(store::RunLimits {
+                turns_max: limits.turns_max,
+                tool_calls_max: limits.tool_calls_max,
+                active_time_max: micros(limits.active_time_max),
+                parallel_tools_max: limits.parallel_tools_max,
+                output_tokens_max: limits.output_tokens_max,
+            }),
+            config_digest: unless_zero(&started.config_digest),
+            idempotency: started.idempotency.map_or_else(Vec::new, |digest| digest.0.to_vec()),
+        },
+        &store::RunStartedPayload {
+            input: started.input.text.expose().clone(),
+            workspace_root: started.workspace_root.expose().as_os_str().as_bytes().to_vec(),
+            model: redacted_model_name(&started.model),
+            run_salt: unless_zero(started.run_salt.expose()),
+        },
+    )
+}
+
+pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::RunStartedFacts::decode(facts)?;
+    let payload = store::RunStartedPayload::decode(payload)?;
+    let limits = facts.limits.ok_or(Unreadable::Malformed)?;
+    let idempotency = match facts.idempotency.as_slice() {
+        [] => None,
+        digest => Some(IdempotencyDigest(fixed(digest)?)),
+    };
+    Ok(TapeEvent::RunStarted(RunStarted {
+        agent: AgentId::from_bytes(fixed(&facts.agent)?),
+        surface: StoredEnum::from_stored(facts.surface)?,
+        limits: RunLimits {
+            turns_max: limits.turns_max,
+            tool_calls_max: limits.tool_calls_max,
+            active_time_max: Duration::from_micros(limits.active_time_max),
+            parallel_tools_max: limits.parallel_tools_max,
+            output_tokens_max: limits.output_tokens_max,
+        },
+        config_digest: fixed_or_zero(&facts.config_digest)?,
+        idempotency,
+        input: UserInput { text: payload.input.into() },
+        workspace_root: Redacted::new(PathBuf::from(OsString::from_vec(payload.workspace_root))),
+        model: redacted_model_ref(payload.model.as_ref()),
+        run_salt: Redacted::new(fixed_or_zero(&payload.run_salt)?),
+    }))
+}
+
+pub(super) fn encode_input(input: &UserInput) -> Pair {
+    pair(
+        &store::InputReceivedFacts { version: VERSION },
+        &store::InputReceivedPayload { input: input.text.expose().clone() },
+    )
+}
+
+pub(super) fn decode_input(payload: &[u8]) -> Read<TapeEvent> {
+    let payload = store::InputReceivedPayload::decode(payload)?;
+    Ok(TapeEvent::InputReceived { input: UserInput { text: payload.input.into() } })
+}
+
+pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> Pair {
+    facts_only(&store::LoopDetectedFacts { version: VERSION, guard: guard.to_stored(), repeats })
+}
+
+pub(super) fn decode_loop(facts: &[u8]) -> Read<TapeEvent> {
+    let facts = store::LoopDetectedFacts::decode(facts)?;
+    Ok(TapeEvent::LoopDetected { guard: StoredEnum::from_stored(facts.guard)?, repeats: facts.repeats })
+}
+
+pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {
+    facts_only(&store::CancelRequestedFacts {
+        version: VERSION,
+        actor: unless_zero(&actor.to_bytes()),
+        reason: reason.to_stored(),
+    })
+}
+
+pub(super) fn decode_cancel(facts: &[u8]) -> Read<TapeEvent> {
+    let facts = store::CancelRequestedFacts::decode(facts)?;
+    Ok(TapeEvent::CancelRequested {
+        actor: PrincipalId::from_bytes(fixed_or_zero(&facts.actor)?),
+        reason: StoredEnum::from_stored(facts.reason)?,
+    })
+}
+
+pub(super) fn encode_finished(finished: &RunFinished) -> Pair {
+    pair(
+        &store::RunFinishedFacts {
+            version: VERSION,
+            state: finished.state.to_stored(),
+            reason: finished.reason.to_stored(),
+            error: error_number(finished.error),
+            turns: finished.turns,
+            tool_calls: finished.tool_calls,
+            usage: Some(usage_to_stored(finished.usage)),
+            active_time: micros(finished.active_time),
+        },
+        &store::RunFinishedPayload { message: finished.message.expose().clone() },
+    )
+}
+
+pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::RunFinishedFacts::decode(facts)?;
+    let payload = store::RunFinishedPayload::decode(payload)?;
+    Ok(TapeEvent::RunFinished(RunFinished {
+        state: StoredEnum::from_stored(facts.state)?,
+        reason: StoredEnum::from_stored(facts.reason)?,
+        error: error_code(facts.error)?,
+        turns: facts.turns,
+        tool_calls: facts.tool_calls,
+        usage: usage_from_stored(facts.usage)?,
+        active_time: Duration::from_micros(facts.active_time),
+        message: payload.message.into(),
+    }))
+}
+
+pub(super) fn usage_to_stored(usage: TokenUsage) -> store::Usage {
+    store::Usage {
+        input_tokens: usage.input_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        source: usage.source.to_stored(),
+    }
+}
+
+pub(super) fn usage_from_stored(usage: Option<store::Usage>) -> Read<TokenUsage> {
+    let usage = usage.ok_or(Unreadable::Malformed)?;
+    Ok(TokenUsage {
+        input_tokens: usage.input_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        source: StoredEnum::from_stored(usage.source)?,
+    })
+}

@@ -1,0 +1,56 @@
+//! One table per stored enum. A number that is not in its table was written by a newer version.
+
+use palyra_types::event::{DecidedBy, DropReason, LoopGuard, UnknownOutcomeCause};
+use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
+use palyra_types::run::{CancelReason, RunLifecycleState, Surface, TerminationReason};
+use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use palyra_wire::store;
+
+use super::field::{Read, Unreadable};
+
+/// An enum with a stored number for each variant; zero is never one of them.
+pub(super) trait StoredEnum: Sized {
+    fn to_stored(self) -> i32;
+    fn from_stored(number: i32) -> Read<Self>;
+}
+
+macro_rules! stored_enum {
+    ($domain:ty, $stored:ident, $($variant:ident)+) => {
+        impl StoredEnum for $domain {
+            fn to_stored(self) -> i32 {
+                (match self { $(Self::$variant => store::$stored::$variant,)+ }) as i32
+            }
+
+            fn from_stored(number: i32) -> Read<Self> {
+                match store::$stored::try_from(number) {
+                    $(Ok(store::$stored::$variant) => Ok(Self::$variant),)+
+                    Ok(store::$stored::Unspecified) => Err(Unreadable::Malformed),
+                    Err(_) => Err(Unreadable::Newer),
+                }
+            }
+        }
+    };
+}
+
+stored_enum!(Surface, Surface, LocalSocket Tcp);
+stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
+stored_enum!(CancelReason, CancelReason, User TimeLimit);
+stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);
+stored_enum!(TerminationReason, Termination,
+    FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy
+    LoopStopped InternalError);
+stored_enum!(UsageSource, UsageSource, Reported Estimated);
+stored_enum!(DropReason, DropReason, Window);
+stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
+stored_enum!(ModelFailureClass, ModelFailureClass,
+    Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network
+    Timeout);
+stored_enum!(ToolVerdict, Verdict, Allow Ask Deny);
+stored_enum!(DecisionReason, DecisionReason,
+    Permitted NoRulePermits UnknownTool InvalidArguments BudgetExhausted);
+stored_enum!(DecidedBy, DecidedBy, Policy Budget);
+stored_enum!(EffectContract, Contract, Pure Opaque);
+stored_enum!(Parallelism, Overlap, Parallel Exclusive);
+stored_enum!(ToolExecutor, Executor, Internal);
+stored_enum!(Isolation, Isolation, DescriptorRelative);
+stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -1,0 +1,54 @@
+//! Numbers and states that are read without asking the writer.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use palyra_ports::maintain_journal::JournalHealth;
+
+/// What the writer has done since the journal was opened, and how it is.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) entries: AtomicU64,
+    pub(crate) commits: AtomicU64,
+    pub(crate) rows: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    /// Bytes of the WAL that hold frames of this round.
+    pub(crate) wal_bytes_used: AtomicU64,
+    pub(crate) tools_running: AtomicU64,
+    quarantined: AtomicU8,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, more: u64) {
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(counter: &AtomicU64, value: u64) {
+        counter.store(value, Ordering::Relaxed);
+    }
+
+    /// Sets to zero what the start itself has written.
+    pub(crate) fn forget_start(&self) {
+        [&self.commits, &self.rows, &self.bytes].iter().for_each(|counter| Self::set(counter, 0));
+    }
+
+    pub(crate) fn is_quarantined(&self) -> bool {
+        self.quarantined.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn quarantine(&self) {
+        self.quarantined.store(1, Ordering::Release);
+    }
+
+    /// Returns the health, given whether new work would be admitted.
+    pub(crate) fn health(&self, admits_new_work: bool) -> JournalHealth {
+        match (self.is_quarantined(), admits_new_work) {
+            (true, _) => JournalHealth::Quarantined,
+            (false, true) => JournalHealth::Writable,
+            (false, false) => JournalHealth::EndingsOnly,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! An entry on its way to the disk and back.
+//!
+//! Owns how the columns of `entry`, `payload` and `chunk` make one record. Invariant: what is handed out
+//! agrees with its envelope: columns, commitment and decoded event.
+
+use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
+use palyra_ports::NewEntry;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
+use rusqlite::{Connection, Row};
+
+use crate::codec::{self, Place};
+use crate::fault::{EntryFault, ReadFault};
+
+/// Size of a payload's salt.
+pub(crate) const SALT_BYTES: usize = 32;
+
+/// Columns that [`StoredEntry::read`] takes, in its order; `e` is `entry`, `p` is `payload`.
+pub(crate) const ENTRY_COLUMNS: &str = "e.seq, e.envelope, e.run_id, e.tape_seq, e.kind, p.key_id, p.sealed";
+
+/// A payload with what vouches for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Payload {
+    pub(crate) salt: [u8; SALT_BYTES],
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) commitment: [u8; 32],
+}
+
+/// An entry that is encoded except for its place in the chain.
+#[derive(Debug, Clone)]
+pub(crate) struct PreparedEntry {
+    pub(crate) time: Timestamp,
+    pub(crate) principal: PrincipalId,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) run: Option<(RunId, TapeSeq)>,
+    pub(crate) event: JournalEvent,
+    pub(crate) kind: u16,
+    pub(crate) facts: Vec<u8>,
+    pub(crate) payload: Option<Payload>,
+}
+
+impl PreparedEntry {
+    /// Encodes an entry; `salt` is called when it has a payload.
+    pub(crate) fn new(
+        entry: NewEntry,
+        salt: impl FnOnce() -> [u8; SALT_BYTES],
+    ) -> Result<Self, codec::NotStorable> {
+        let coded = codec::encode(&entry.event)?;
+        let payload = (!coded.payload.is_empty()).then(|| {
+            let salt = salt();
+            let commitment = commitment(&PayloadSalt(salt), &coded.payload);
+            Payload { salt, bytes: coded.payload, commitment }
+        });
+        Ok(Self {
+            time: entry.time,
+            principal: entry.principal,
+            session: entry.session,
+            run: entry.run,
+            event: entry.event,
+            kind: coded.kind,
+            facts: coded.facts,
+            payload,
+        })
+    }
+
+    /// Returns the bytes of content that it brings.
+    pub(crate) fn payload_bytes(&self) -> usize {
+        self.payload.as_ref().map_or(0, |payload| payload.bytes.len())
+    }
+}
+
+/// An entry as it was read, checked against its envelope.
+pub(crate) struct StoredEntry {
+    pub(crate) envelope: Envelope,
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) content: ContentState,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl StoredEntry {
+    /// Reads a row of [`ENTRY_COLUMNS`], with its chunks where it has any.
+    pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<Self, ReadFault> {
+        let seq = row_seq(row)?;
+        let encoded: Vec<u8> = row.get(1)?;
+        let envelope = Envelope::decode(&encoded).map_err(|_| ReadFault::at(seq, EntryFault::Envelope))?;
+        check_columns(row, seq, &envelope)?;
+        let (content, payload) = read_payload(connection, row, &envelope)?;
+        Ok(Self { envelope, encoded, content, payload })
+    }
+
+    /// Decodes the event.
+    pub(crate) fn event(&self) -> Result<JournalEvent, ReadFault> {
+        let place = if self.envelope.run.is_some() { Place::Tape } else { Place::Log };
+        codec::decode(self.envelope.kind, place, &self.envelope.facts, &self.payload)
+            .map_err(|_| ReadFault::at(self.envelope.seq, EntryFault::Facts))
+    }
+
+    /// Makes the journal's record of it.
+    pub(crate) fn into_record(self) -> Result<JournalEventRecord, ReadFault> {
+        let event = self.event()?;
+        Ok(JournalEventRecord {
+            seq: self.envelope.seq,
+            epoch: self.envelope.epoch,
+            time: self.envelope.time,
+            principal: self.envelope.principal,
+            session: self.envelope.session,
+            run: self.envelope.run,
+            kind: self.envelope.kind,
+            leaf: leaf_hash(&self.encoded).0,
+            content: self.content,
+            event,
+        })
+    }
+
+    /// Makes the tape's record of it.
+    pub(crate) fn into_tape_record(self) -> Result<OrchestratorTapeRecord, ReadFault> {
+        let misplaced = ReadFault::at(self.envelope.seq, EntryFault::Place);
+        let event: TapeEvent = match self.event()? {
+            JournalEvent::Tape(event) => event,
+            _ => return Err(misplaced),
+        };
+        let (Some((run, tape_seq)), Some(session)) = (self.envelope.run, self.envelope.session) else {
+            return Err(misplaced);
+        };
+        Ok(OrchestratorTapeRecord {
+            seq: self.envelope.seq,
+            run,
+            session,
+            principal: self.envelope.principal,
+            tape_seq,
+            time: self.envelope.time,
+            content: self.content,
+            event,
+        })
+    }
+}
+
+/// Returns the number that a row claims.
+pub(crate) fn row_seq(row: &Row<'_>) -> rusqlite::Result<Seq> {
+    row.get::<_, i64>(0).map(|seq| Seq(seq.cast_unsigned()))
+}
+
+fn check_columns(row: &Row<'_>, seq: Seq, envelope: &Envelope) -> Result<(), ReadFault> {
+    let run: Option<Vec<u8>> = row.get(2)?;
+    let tape_seq: Option<i64> = row.get(3)?;
+    let kind: i64 = row.get(4)?;
+    let agrees = envelope.seq == seq
+        && i64::from(envelope.kind) == kind
+        && envelope.run.map(|(run, _)| run.to_bytes().to_vec()) == run
+        && envelope.run.map(|(_, at)| i64::from(at.0)) == tape_seq;
+    if agrees { Ok(()) } else { Err(ReadFault::at(seq, EntryFault::Columns)) }
+}
+
+fn read_payload(
+    connection: &Connection,
+    row: &Row<'_>,
+    envelope: &Envelope,
+) -> Result<(ContentState, Vec<u8>), ReadFault> {
+    let key_id: Option<i64> = row.get(5)?;
+    let Some(expected) = envelope.commitment else {
+        return match key_id {
+            None => Ok((ContentState::Present, Vec::new())),
+            Some(_) => Err(ReadFault::at(envelope.seq, EntryFault::Payload)),
+        };
+    };
+    let broken = ReadFault::at(envelope.seq, EntryFault::Payload);
+    let sealed = row.get_ref(6)?.as_blob_or_null().map_err(|_| EntryFault::Payload.at(envelope.seq))?;
+    let (Some(sealed), Some(0)) = (sealed, key_id) else {
+        return if key_id.is_none() { Ok((ContentState::Erased, Vec::new())) } else { Err(broken) };
+    };
+    let Some((salt, inline)) = sealed.split_first_chunk::<SALT_BYTES>() else { return Err(broken) };
+    let payload = match inline {
+        [] => read_chunks(connection, envelope.seq)?,
+        inline => inline.to_vec(),
+    };
+    if commitment(&PayloadSalt(*salt), &payload) != expected {
+        return Err(ReadFault::at(envelope.seq, EntryFault::Payload));
+    }
+    Ok((ContentState::Present, payload))
+}
+
+fn read_chunks(connection: &Connection, seq: Seq) -> rusqlite::Result<Vec<u8>> {
+    let mut statement = connection.prepare_cached("SELECT sealed FROM chunk WHERE seq = ?1 ORDER BY n")?;
+    let mut rows = statement.query([seq.0.cast_signed()])?;
+    let mut payload = Vec::new();
+    while let Some(row) = rows.next()? {
+        payload.extend_from_slice(row.get_ref(0)?.as_blob()?);
+    }
+    Ok(payload)
+}

@@ -1,0 +1,79 @@
+//! What can be wrong with what is read.
+
+use palyra_ports::ReadError;
+use palyra_types::Seq;
+
+use crate::connection::{self, Failure};
+
+/// What is wrong with an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EntryFault {
+    #[error("the envelope is malformed")]
+    Envelope,
+    #[error("the columns contradict the envelope")]
+    Columns,
+    #[error("the facts are malformed")]
+    Facts,
+    #[error("the payload does not match its commitment")]
+    Payload,
+    #[error("the payload is missing")]
+    PayloadMissing,
+    #[error("a payload stands where no entry owns it")]
+    PayloadUnowned,
+    #[error("the kind does not belong in this place")]
+    Place,
+    #[error("the tape is not dense")]
+    Tape,
+    #[error("the entry's number is not the next one")]
+    Numbering,
+    #[error("the entry does not name the leaf before it")]
+    Chain,
+    #[error("the entry belongs to another log")]
+    Log,
+    #[error("the epoch falls or was never started")]
+    Epoch,
+}
+
+impl EntryFault {
+    /// Names the entry it concerns.
+    pub(crate) fn at(self, seq: Seq) -> ReadFault {
+        ReadFault::at(seq, self)
+    }
+}
+
+/// Why reading did not yield an entry.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadFault {
+    /// The entry is not what it should be.
+    #[error("seq {seq}: {fault}")]
+    Entry { seq: Seq, fault: EntryFault },
+    /// SQLite failed.
+    #[error("the store failed")]
+    Store(#[from] rusqlite::Error),
+}
+
+impl ReadFault {
+    pub(crate) fn at(seq: Seq, fault: EntryFault) -> Self {
+        Self::Entry { seq, fault }
+    }
+}
+
+impl From<rusqlite::types::FromSqlError> for ReadFault {
+    fn from(error: rusqlite::types::FromSqlError) -> Self {
+        Self::Store(rusqlite::Error::from(error))
+    }
+}
+
+impl From<ReadFault> for ReadError {
+    fn from(fault: ReadFault) -> Self {
+        match fault {
+            ReadFault::Entry { seq, .. } => Self::Corrupt { seq: seq.0 },
+            ReadFault::Store(error) => match connection::classify(&error) {
+                Failure::Interrupted | Failure::Busy => Self::Busy,
+                Failure::Full | Failure::Constraint | Failure::Storage => {
+                    Self::Storage { what: connection::describe(&error) }
+                }
+            },
+        }
+    }
+}

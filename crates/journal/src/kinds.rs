@@ -1,0 +1,71 @@
+//! The registry of kinds, as code; `kinds.toml` beside the crate's manifest says the same in words.
+//!
+//! Owns the numbers. Knows no layout: that is the codec's. Invariant: numbers are never reused (a test
+//! compares both lists). Begin at [`Kind`].
+
+/// First number that a version which does not know it may skip.
+pub(crate) const SKIPPABLE_FROM: u16 = 0x8000;
+
+/// Returns whether a version that does not know this kind must not go on without it.
+pub(crate) fn is_critical(number: u16) -> bool {
+    number < SKIPPABLE_FROM
+}
+
+macro_rules! kinds {
+    ($($name:ident = $number:literal,)*) => {
+        /// What an entry is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u16)]
+        pub(crate) enum Kind {
+            $($name = $number,)*
+        }
+
+        impl Kind {
+            #[cfg(test)]
+            pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$name, stringify!($name)),)*];
+
+            pub(crate) fn from_number(number: u16) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+
+            pub(crate) fn number(self) -> u16 {
+                self as u16
+            }
+        }
+    };
+}
+
+kinds! {
+    LogOpened = 0x0001,
+    EpochStarted = 0x0002,
+
+    PrincipalRegistered = 0x0010,
+    TokenCreated = 0x0011,
+    TokenRevoked = 0x0012,
+
+    AgentSaved = 0x0020,
+    AgentArchived = 0x0021,
+
+    SessionOpened = 0x0030,
+    SessionReset = 0x0031,
+
+    RunStarted = 0x0040,
+    InputReceived = 0x0041,
+    LoopDetected = 0x0042,
+    CancelRequested = 0x0043,
+    RunFinished = 0x0044,
+
+    ModelRequested = 0x0050,
+    ModelText = 0x0051,
+    ModelMessage = 0x0052,
+    ModelAttemptAbandoned = 0x0053,
+
+    ToolProposed = 0x0060,
+    ToolDecided = 0x0061,
+    ToolStarted = 0x0062,
+    ToolFinished = 0x0063,
+    ToolOutcomeUnknown = 0x0064,
+}

@@ -1,0 +1,106 @@
+//! Hands each entry to the families it concerns.
+
+use palyra_types::event::{JournalEvent, TapeEvent};
+use rusqlite::Connection;
+
+use super::agents::Agents;
+use super::epochs::Epochs;
+use super::folded::Folded;
+use super::principals::Principals;
+use super::rows::Held;
+use super::runs::Runs;
+use super::sessions::Sessions;
+use super::tokens::Tokens;
+use super::{agents, epochs, principals, runs, sessions, tokens};
+
+/// All projections.
+pub(crate) struct Projections {
+    pub(crate) runs: Held<Runs>,
+    pub(crate) sessions: Held<Sessions>,
+    agents: Held<Agents>,
+    principals: Held<Principals>,
+    tokens: Held<Tokens>,
+    epochs: Held<Epochs>,
+}
+
+impl Projections {
+    pub(crate) fn new() -> Self {
+        Self {
+            runs: Held::new(),
+            sessions: Held::new(),
+            agents: Held::new(),
+            principals: Held::new(),
+            tokens: Held::new(),
+            epochs: Held::new(),
+        }
+    }
+
+    /// Folds one entry into all families.
+    pub(crate) fn fold(&mut self, connection: &Connection, entry: &Folded<'_>) -> rusqlite::Result<()> {
+        match entry.event {
+            JournalEvent::Tape(event) => self.fold_tape(connection, entry, event)?,
+            JournalEvent::EpochStarted { epoch, key } => {
+                epochs::started(&mut self.epochs, entry, *epoch, key)
+            }
+            JournalEvent::PrincipalRegistered { principal, name } => {
+                principals::registered(&mut self.principals, entry, *principal, name);
+            }
+            JournalEvent::TokenCreated { token, sha256, expires, label } => {
+                tokens::created(&mut self.tokens, connection, entry, *token, (sha256, *expires, label))?;
+            }
+            JournalEvent::TokenRevoked { token } => {
+                tokens::revoked(&mut self.tokens, connection, entry, *token)?;
+            }
+            JournalEvent::AgentSaved { agent, profile } => {
+                agents::saved(&mut self.agents, connection, entry, *agent, profile)?;
+            }
+            JournalEvent::AgentArchived { agent } => {
+                agents::archived(&mut self.agents, connection, entry, *agent)?;
+            }
+            JournalEvent::SessionOpened { session, agent, key, label } => {
+                let texts = (key.as_ref(), label.as_ref());
+                sessions::opened(&mut self.sessions, connection, entry, (*session, *agent), texts)?;
+            }
+            JournalEvent::SessionReset { session } => {
+                sessions::reset(&mut self.sessions, connection, entry, *session)?;
+            }
+            JournalEvent::LogOpened { .. } | JournalEvent::Unknown { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn fold_tape(
+        &mut self,
+        connection: &Connection,
+        entry: &Folded<'_>,
+        event: &TapeEvent,
+    ) -> rusqlite::Result<()> {
+        runs::fold(&mut self.runs, connection, entry, event)?;
+        sessions::touched(&mut self.sessions, connection, entry, event)
+    }
+
+    /// Writes what changed.
+    pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.runs.flush(connection)?;
+        self.sessions.flush(connection)?;
+        self.agents.flush(connection)?;
+        self.principals.flush(connection)?;
+        self.tokens.flush(connection)?;
+        self.epochs.flush(connection)
+    }
+
+    /// Returns whether so many rows are held that they should be written.
+    pub(crate) fn is_full(&self) -> bool {
+        self.runs.is_full() || self.sessions.is_full() || self.agents.is_full() || self.principals.is_full()
+    }
+
+    /// Drops what is held after a rollback.
+    pub(crate) fn forget(&mut self) {
+        self.runs.forget();
+        self.sessions.forget();
+        self.agents.forget();
+        self.principals.forget();
+        self.tokens.forget();
+        self.epochs.forget();
+    }
+}

@@ -1,0 +1,32 @@
+//! Projections: tables that are a fold over the log.
+//!
+//! Owns one file per family. A fold takes an entry (facts and, unless erased, payload) and the family's rows;
+//! it knows no clock, no randomness, no table of another class. Invariant: the same functions run in the
+//! transaction that appends an entry and in a rebuild, so both end with equal tables. Begin at [`fold`].
+
+mod recreate;
+
+mod fold;
+
+mod runs;
+mod sessions;
+
+mod agents;
+mod principals;
+mod tokens;
+
+mod epochs;
+
+mod folded;
+mod rows;
+
+pub(crate) use fold::Projections;
+pub(crate) use folded::Folded;
+pub(crate) use recreate::{fold_log, recreate};
+
+pub(crate) use agents::all as all_agents;
+pub(crate) use epochs::newest as newest_epoch;
+pub(crate) use principals::all as all_principals;
+pub(crate) use runs::{RUN_COLUMNS, RunRow, stored_state};
+pub(crate) use sessions::{SESSION_COLUMNS, SessionRow};
+pub(crate) use tokens::all as all_tokens;

@@ -1,0 +1,53 @@
+//! The mark that an I/O error leaves for the next start.
+//!
+//! Owns one small file beside the database. Invariant: while it is there, nobody trusts the files without
+//! having copied and verified them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const QUARANTINE_FILE_NAME: &str = "journal.quarantined";
+
+/// A file that says that the last daemon saw an I/O error: the next start copies before it trusts.
+#[derive(Debug, Clone)]
+pub(crate) struct QuarantineMarker {
+    path: PathBuf,
+}
+
+impl QuarantineMarker {
+    pub(crate) fn beside(database: &Path) -> Self {
+        Self { path: database.with_file_name(QUARANTINE_FILE_NAME) }
+    }
+
+    /// Sets the mark as well as a failing disk lets it.
+    pub(crate) fn set(&self, what: &str) {
+        let written = File::create(&self.path).and_then(|mut file| {
+            file.write_all(what.as_bytes())?;
+            file.sync_all()?;
+            sync_folder(&self.path)
+        });
+        if let Err(error) = written {
+            tracing::error!(%error, "the quarantine could not be marked");
+        }
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.path.exists()
+    }
+
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => sync_folder(&self.path),
+        }
+    }
+}
+
+/// Makes the name of a file durable.
+pub(crate) fn sync_folder(file: &Path) -> io::Result<()> {
+    match file.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,10 @@
+//! Reading: a small pool of read-only connections with deadlines, and the queries that run on it.
+
+mod pool;
+
+mod records;
+mod tapes;
+
+pub(crate) use pool::ReaderPool;
+pub(crate) use records::{open_runs, run, run_by_idempotency, runs, session, session_by_key, sessions};
+pub(crate) use tapes::{entries, session_tape, tape};

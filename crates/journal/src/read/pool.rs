@@ -1,0 +1,161 @@
+//! Reader threads, each with its own read-only connection.
+//!
+//! Invariant: no query outlives its deadline, so no reader pins the WAL for long; a full queue refuses.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+use palyra_ports::ReadError;
+use rusqlite::Connection;
+
+use crate::connection::{Access, connect};
+use crate::fault::ReadFault;
+
+/// Reader threads.
+const READERS: usize = 3;
+
+/// Queries that wait, at most.
+const READS_WAITING_MAX: usize = 1_024;
+
+/// How long a query may take, waiting included.
+const READ_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS_PER_LOOK: i32 = 2_000;
+
+type Job = Box<dyn FnOnce(&Connection) + Send>;
+
+struct Waiting {
+    job: Job,
+    deadline: Instant,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Waiting>,
+    closed: Closed,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Closed {
+    #[default]
+    No,
+    Yes,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+/// The pool; dropping it ends its threads.
+pub(crate) struct ReaderPool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl ReaderPool {
+    /// Starts the threads.
+    pub(crate) fn start(database: &Path) -> rusqlite::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let mut threads = Vec::with_capacity(READERS);
+        for _ in 0..READERS {
+            let reader = Reader::new(connect(database, Access::Read)?)?;
+            let shared = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name("journal-reader".to_owned());
+            match thread.spawn(move || reader.run(&shared)) {
+                Ok(handle) => threads.push(handle),
+                // Fewer readers answer more slowly, none cannot be.
+                Err(error) if threads.is_empty() => {
+                    return Err(rusqlite::Error::ToSqlConversionFailure(Box::new(error)));
+                }
+                Err(_) => break,
+            }
+        }
+        Ok(Self { shared, threads })
+    }
+
+    /// Runs a query on some reader.
+    pub(crate) fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, ReadFault> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, ReadError>> {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| drop(answer.send(query(connection))));
+        let taken = self.push(job);
+        Box::pin(async move {
+            taken?;
+            // A reader that drops the question found its deadline passed.
+            answered.await.map_err(|_| ReadError::Busy)?.map_err(ReadError::from)
+        })
+    }
+
+    fn push(&self, job: Job) -> Result<(), ReadError> {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.jobs.len() >= READS_WAITING_MAX {
+            return Err(ReadError::Busy);
+        }
+        state.jobs.push_back(Waiting { job, deadline: Instant::now() + READ_DEADLINE });
+        self.shared.arrived.notify_one();
+        Ok(())
+    }
+}
+
+impl Drop for ReaderPool {
+    fn drop(&mut self) {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = Closed::Yes;
+        self.shared.arrived.notify_all();
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
+    }
+}
+
+struct Reader {
+    connection: Connection,
+    began: Instant,
+    /// Milliseconds after `began`.
+    deadline: Arc<AtomicU64>,
+}
+
+impl Reader {
+    fn new(mut connection: Connection) -> rusqlite::Result<Self> {
+        let began = Instant::now();
+        let deadline = Arc::new(AtomicU64::new(u64::MAX));
+        let watched = Arc::clone(&deadline);
+        let too_late = move || u128::from(watched.load(Ordering::Relaxed)) < began.elapsed().as_millis();
+        connection.progress_handler(STEPS_PER_LOOK, Some(too_late))?;
+        Ok(Self { connection, began, deadline })
+    }
+
+    fn run(self, shared: &Shared) {
+        while let Some(Waiting { job, deadline }) = next(shared) {
+            if Instant::now() >= deadline {
+                continue;
+            }
+            let millis = deadline.saturating_duration_since(self.began).as_millis();
+            self.deadline.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
+            job(&self.connection);
+        }
+    }
+}
+
+fn next(shared: &Shared) -> Option<Waiting> {
+    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if let Some(waiting) = state.jobs.pop_front() {
+            return Some(waiting);
+        }
+        if state.closed == Closed::Yes {
+            return None;
+        }
+        state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}

@@ -1,0 +1,120 @@
+//! Rows of the projections.
+
+use palyra_ports::read_records::{OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionQuery};
+use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::{PrincipalId, RunId};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+
+use crate::fault::ReadFault;
+use crate::project::{RUN_COLUMNS, RunRow, SESSION_COLUMNS, SessionRow, stored_state};
+use crate::sql::{count_to_sql, seq_to_sql};
+
+/// Returns a run.
+pub(crate) fn run(connection: &Connection, run: RunId) -> Result<Option<RunRecord>, ReadFault> {
+    Ok(select_runs(connection, "WHERE run = ?1", [run.to_bytes()])?.pop())
+}
+
+/// Returns the run that was started with a key.
+pub(crate) fn run_by_idempotency(
+    connection: &Connection,
+    principal: PrincipalId,
+    digest: IdempotencyDigest,
+) -> Result<Option<RunId>, ReadFault> {
+    let sql = "SELECT run FROM run WHERE principal = ?1 AND idempotency = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row((principal.to_bytes(), digest.0), |row| row.get(0)).optional()?;
+    Ok(found.map(RunId::from_bytes))
+}
+
+/// Returns a page of a principal's runs, newest first.
+pub(crate) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunRecord>, ReadFault> {
+    let finished_from = stored_state(RunLifecycleState::Done);
+    let (from, below) = match query.only {
+        RunFilter::All => (0, i64::MAX),
+        RunFilter::Open => (0, finished_from),
+        RunFilter::Finished => (finished_from, i64::MAX),
+    };
+    let before = query.before.map_or(i64::MAX, seq_to_sql);
+    let limit = count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
+    let principal = query.principal.to_bytes();
+    match query.session {
+        Some(session) => {
+            let condition =
+                "WHERE principal = ?1 AND session = ?2 AND seq < ?3 AND state >= ?4 AND state < ?5
+                ORDER BY seq DESC LIMIT ?6";
+            let values = params![principal, session.to_bytes(), before, from, below, limit];
+            select_runs(connection, condition, values)
+        }
+        None => {
+            let condition = "WHERE principal = ?1 AND seq < ?2 AND state >= ?3 AND state < ?4
+                ORDER BY seq DESC LIMIT ?5";
+            select_runs(connection, condition, params![principal, before, from, below, limit])
+        }
+    }
+}
+
+/// Returns every run that is not terminal, oldest first.
+pub(crate) fn open_runs(connection: &Connection) -> Result<Vec<RunRecord>, ReadFault> {
+    select_runs(connection, "WHERE state < 2 ORDER BY seq LIMIT ?1", [count_to_sql(OPEN_RUNS_MAX)])
+}
+
+fn select_runs(
+    connection: &Connection,
+    condition: &str,
+    values: impl Params,
+) -> Result<Vec<RunRecord>, ReadFault> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {RUN_COLUMNS} FROM run {condition}"))?;
+    let rows = statement.query_map(values, RunRow::read)?;
+    rows.map(|row| Ok(row?.record)).collect()
+}
+
+/// Returns a session.
+pub(crate) fn session(
+    connection: &Connection,
+    session: SessionRef,
+) -> Result<Option<OrchestratorSessionRecord>, ReadFault> {
+    let values = (session.principal.to_bytes(), session.id.to_bytes());
+    Ok(select_sessions(connection, "WHERE principal = ?1 AND session = ?2", values)?.pop())
+}
+
+/// Returns the session that a principal calls by this key.
+pub(crate) fn session_by_key(
+    connection: &Connection,
+    principal: PrincipalId,
+    key: &str,
+) -> Result<Option<OrchestratorSessionRecord>, ReadFault> {
+    let values = (principal.to_bytes(), key);
+    Ok(select_sessions(connection, "WHERE principal = ?1 AND key = ?2", values)?.pop())
+}
+
+/// Returns a page of a principal's sessions, most recently used first.
+pub(crate) fn sessions(
+    connection: &Connection,
+    query: &SessionQuery,
+) -> Result<Vec<OrchestratorSessionRecord>, ReadFault> {
+    let principal = query.principal.to_bytes();
+    let limit = count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
+    match query.after {
+        Some((updated, session)) => {
+            let condition = "WHERE principal = ?1 AND (updated, session) < (?2, ?3)
+                ORDER BY updated DESC, session DESC LIMIT ?4";
+            select_sessions(connection, condition, params![principal, updated.0, session.to_bytes(), limit])
+        }
+        None => {
+            let condition = "WHERE principal = ?1 ORDER BY updated DESC, session DESC LIMIT ?2";
+            select_sessions(connection, condition, params![principal, limit])
+        }
+    }
+}
+
+fn select_sessions(
+    connection: &Connection,
+    condition: &str,
+    values: impl Params,
+) -> Result<Vec<OrchestratorSessionRecord>, ReadFault> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {SESSION_COLUMNS} FROM session {condition}"))?;
+    let rows = statement.query_map(values, SessionRow::read)?;
+    rows.map(|row| Ok(row?.record)).collect()
+}

@@ -1,0 +1,190 @@
+//! The tables of `journal.db`, by class: log, projections, scratch.
+//!
+//! Owns every `CREATE`. Invariant: log tables never migrate in place and are only appended to (triggers hold
+//! that against our own mistakes); projections are dropped and folded anew when their version changes.
+
+use rusqlite::Connection;
+
+/// The format of the log tables, kept in `PRAGMA user_version`. An older program refuses a newer one.
+pub(crate) const FORMAT: i32 = 1;
+
+/// `PRAGMA application_id`: "PLYJ".
+pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
+
+/// Version of the projections' tables and folds; another one found at start is folded anew.
+pub(crate) const PROJECTIONS_VERSION: i64 = 1;
+
+/// Tables that are derived from the log.
+pub(crate) const PROJECTION_TABLES: &[&str] = &["epoch", "principal", "token", "agent", "session", "run"];
+
+/// Tables that may be emptied at any start. None yet.
+pub(crate) const SCRATCH_TABLES: &[&str] = &[];
+
+/// Payloads above this size lie in chunks.
+pub(crate) const PAYLOAD_INLINE_BYTES_MAX: usize = 8 * 1024;
+
+/// Size of a chunk; the last one of a payload may be smaller.
+pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
+
+const LOG: &str = "
+CREATE TABLE entry(
+    seq INTEGER PRIMARY KEY,
+    envelope BLOB NOT NULL,
+    run_id BLOB,
+    tape_seq INTEGER,
+    kind INTEGER NOT NULL,
+    UNIQUE(run_id, tape_seq)
+) STRICT;
+CREATE TRIGGER entry_append BEFORE INSERT ON entry
+WHEN NEW.seq IS NOT coalesce((SELECT seq FROM entry ORDER BY seq DESC LIMIT 1), -1) + 1
+    OR EXISTS (SELECT 1 FROM entry WHERE run_id = NEW.run_id AND tape_seq = NEW.tape_seq)
+BEGIN SELECT RAISE(ABORT, 'entries are appended, never replaced'); END;
+CREATE TRIGGER entry_update BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'entries never change'); END;
+CREATE TRIGGER entry_delete BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'entries are never deleted'); END;
+
+CREATE TABLE payload(
+    seq INTEGER PRIMARY KEY,
+    key_id INTEGER NOT NULL,
+    sealed BLOB NOT NULL
+) STRICT;
+CREATE TRIGGER payload_replace BEFORE INSERT ON payload
+WHEN EXISTS (SELECT 1 FROM payload WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'payloads are never replaced'); END;
+CREATE TRIGGER payload_update BEFORE UPDATE ON payload
+BEGIN SELECT RAISE(ABORT, 'payloads never change'); END;
+
+CREATE TABLE chunk(
+    seq INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    PRIMARY KEY(seq, n)
+) STRICT;
+CREATE TRIGGER chunk_replace BEFORE INSERT ON chunk
+WHEN EXISTS (SELECT 1 FROM chunk WHERE seq = NEW.seq AND n = NEW.n)
+BEGIN SELECT RAISE(ABORT, 'chunks are never replaced'); END;
+CREATE TRIGGER chunk_update BEFORE UPDATE ON chunk
+BEGIN SELECT RAISE(ABORT, 'chunks never change'); END;
+
+CREATE TABLE static(
+    hash BLOB PRIMARY KEY NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER static_replace BEFORE INSERT ON static
+WHEN EXISTS (SELECT 1 FROM static WHERE hash = NEW.hash)
+BEGIN SELECT RAISE(ABORT, 'static texts are never replaced'); END;
+CREATE TRIGGER static_update BEFORE UPDATE ON static
+BEGIN SELECT RAISE(ABORT, 'static texts never change'); END;
+CREATE TRIGGER static_delete BEFORE DELETE ON static
+BEGIN SELECT RAISE(ABORT, 'static texts are never deleted'); END;
+
+CREATE TABLE projections(version INTEGER NOT NULL) STRICT;
+";
+
+// Columns marked "content" may be emptied by an erasure of the entry whose seq stands beside them.
+const PROJECTIONS: &str = "
+CREATE TABLE epoch(
+    epoch INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    key BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE principal(
+    principal BLOB PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,            -- content of seq
+    seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE token(
+    token BLOB PRIMARY KEY NOT NULL,
+    principal BLOB NOT NULL,
+    sha256 BLOB NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    revoked INTEGER,
+    label TEXT NOT NULL,           -- content of seq
+    seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE agent(
+    agent BLOB PRIMARY KEY NOT NULL,
+    profile BLOB NOT NULL,         -- content of seq
+    archived INTEGER,
+    seq INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE session(
+    seq INTEGER PRIMARY KEY,
+    principal BLOB NOT NULL,
+    session BLOB NOT NULL,
+    agent BLOB NOT NULL,
+    key TEXT,                      -- content of seq
+    label TEXT,                    -- content of seq
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    runs INTEGER NOT NULL,
+    last_run BLOB,
+    reset_at INTEGER,
+    UNIQUE(principal, session)
+) STRICT;
+CREATE UNIQUE INDEX session_key ON session(principal, key) WHERE key IS NOT NULL;
+
+CREATE TABLE run(
+    seq INTEGER PRIMARY KEY,
+    run BLOB NOT NULL UNIQUE,
+    principal BLOB NOT NULL,
+    session BLOB NOT NULL,
+    agent BLOB NOT NULL,
+    state INTEGER NOT NULL,
+    wait INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    error INTEGER NOT NULL,
+    last_tape_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    cached_input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    usage_source INTEGER NOT NULL,
+    idempotency BLOB,
+    input_preview TEXT NOT NULL    -- content of seq
+) STRICT;
+CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
+CREATE INDEX run_of_session ON run(principal, session, seq);
+CREATE INDEX run_active ON run(principal, session, run) WHERE state = 1;
+CREATE INDEX run_open ON run(seq) WHERE state < 2;
+";
+
+/// Creates all tables and stamps the format; the caller holds the transaction.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(LOG)?;
+    connection.execute("INSERT INTO projections(version) VALUES (?1)", [PROJECTIONS_VERSION])?;
+    connection.execute_batch(PROJECTIONS)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)
+}
+
+/// Drops and creates the projections' tables; the caller holds the transaction and folds the log afterwards.
+pub(crate) fn recreate_projections(connection: &Connection) -> rusqlite::Result<()> {
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+        AND name NOT IN ('entry', 'payload', 'chunk', 'static', 'projections')";
+    let mut statement = connection.prepare(tables)?;
+    let names = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    for name in names.iter().filter(|name| !SCRATCH_TABLES.contains(&name.as_str())) {
+        connection.execute_batch(&format!("DROP TABLE \"{name}\""))?;
+    }
+    connection.execute("UPDATE projections SET version = ?1", [PROJECTIONS_VERSION])?;
+    connection.execute_batch(PROJECTIONS)
+}
+
+/// Deletes every row of every projection; the caller holds the transaction and folds the log afterwards.
+pub(crate) fn empty_projections(connection: &Connection) -> rusqlite::Result<()> {
+    PROJECTION_TABLES
+        .iter()
+        .try_for_each(|table| connection.execute(&format!("DELETE FROM {table}"), []).map(drop))
+}

@@ -1,0 +1,104 @@
+//! Why a journal cannot be opened.
+
+use std::io;
+
+use palyra_types::ErrorCode;
+
+use crate::connection::{self, Failure};
+use crate::fault::ReadFault;
+
+/// Why the journal was not opened. Nothing was lost.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// SQLite's locks cannot be trusted there.
+    #[error("the state directory lies on a network file system ({file_system})")]
+    NetworkFilesystem {
+        /// Its kind.
+        file_system: &'static str,
+    },
+    /// The folder or a file in it cannot be used.
+    #[error("the state directory cannot be used: {doing}")]
+    StateDir {
+        /// What was tried.
+        doing: &'static str,
+        /// Why it failed.
+        #[source]
+        cause: io::Error,
+    },
+    /// Written by a newer version.
+    #[error("the journal has format {found}, this version knows formats up to {known}")]
+    Newer {
+        /// Its format.
+        found: i32,
+        /// Our newest.
+        known: i32,
+    },
+    /// The file is something else.
+    #[error("the file journal.db is not a journal")]
+    NotAJournal,
+    /// An entry is not what it should be.
+    #[error("the journal does not verify at seq {seq}")]
+    Corrupt {
+        /// The first bad entry.
+        seq: u64,
+    },
+    /// No space for the first entries.
+    #[error("the disk is too full to open the journal")]
+    DiskFull,
+    /// Another daemon took the journal over in this moment.
+    #[error("another daemon has taken over this journal")]
+    Fenced,
+    /// SQLite failed.
+    #[error("the journal could not be opened: {what}")]
+    Store {
+        /// What SQLite said.
+        what: String,
+    },
+}
+
+impl OpenError {
+    /// Returns the stable code shown to clients.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NetworkFilesystem { .. } => ErrorCode::NetworkFilesystem,
+            Self::StateDir { .. } => ErrorCode::StateDirUnusable,
+            Self::Newer { .. } => ErrorCode::JournalNewer,
+            Self::NotAJournal | Self::Corrupt { .. } | Self::Store { .. } => ErrorCode::JournalCorrupt,
+            Self::DiskFull => ErrorCode::DiskFull,
+            Self::Fenced => ErrorCode::Fenced,
+        }
+    }
+
+    pub(super) fn doing(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::StateDir { doing, cause }
+    }
+
+    /// Returns whether copying the files might help: what was read is damaged.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Store { .. })
+    }
+}
+
+impl From<rusqlite::Error> for OpenError {
+    fn from(error: rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
+            return Self::NotAJournal;
+        }
+        match connection::classify(&error) {
+            Failure::Full => Self::DiskFull,
+            Failure::Constraint | Failure::Busy | Failure::Interrupted | Failure::Storage => {
+                Self::Store { what: connection::describe(&error) }
+            }
+        }
+    }
+}
+
+impl From<ReadFault> for OpenError {
+    fn from(fault: ReadFault) -> Self {
+        match fault {
+            ReadFault::Entry { seq, .. } => Self::Corrupt { seq: seq.0 },
+            ReadFault::Store(error) => error.into(),
+        }
+    }
+}

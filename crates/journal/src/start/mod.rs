@@ -1,0 +1,21 @@
+//! From a folder to a journal that can be written.
+//!
+//! Owns what happens before the first append: refusing folders and formats that do not fit, repairing after a
+//! quarantine, pre-writing the WAL, opening the log, raising the epoch. Begin at [`open`].
+
+mod options;
+
+mod opening;
+
+mod repair;
+
+mod epoch_keys;
+mod folder;
+mod tail;
+
+mod error;
+
+pub use error::OpenError;
+pub use options::OpenOptions;
+
+pub(crate) use opening::open;

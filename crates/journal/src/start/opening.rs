@@ -1,0 +1,168 @@
+//! Opening, step by step.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use palyra_ledger::{Chain, EpochKey, log_id};
+use palyra_ports::{AppendClass, NewEntry};
+use palyra_types::event::JournalEvent;
+use palyra_types::{Epoch, LogId, PrincipalId};
+use rusqlite::Connection;
+
+use super::error::OpenError;
+use super::folder;
+use super::options::OpenOptions;
+use super::tail::{self, Tail};
+use super::{epoch_keys, repair};
+use crate::connection::{Access, connect};
+use crate::counters::Counters;
+use crate::entry::PreparedEntry;
+use crate::project;
+use crate::quarantine::QuarantineMarker;
+use crate::schema;
+use crate::write::{GroupError, LogWriter, PreparedAppend};
+
+/// A journal whose epoch has begun, with nobody writing yet.
+pub(crate) struct Opened {
+    pub(crate) database: std::path::PathBuf,
+    pub(crate) log: LogWriter,
+    pub(crate) log_id: LogId,
+    pub(crate) epoch: Epoch,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) marker: QuarantineMarker,
+}
+
+/// Opens the journal below the state directory, making it when there is none, and begins a new epoch.
+pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
+    let database = folder::prepare(&options.state_dir)?;
+    let marker = QuarantineMarker::beside(&database);
+    if marker.is_set() {
+        repair::copy_verify_swap(&database, &marker)?;
+    }
+    let (connection, tail) = match connect_and_check(&database) {
+        Err(error) if error.is_damage() => {
+            repair::copy_verify_swap(&database, &marker)?;
+            connect_and_check(&database)?
+        }
+        checked => checked?,
+    };
+    if let Some(pages) = options.database_pages_max {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    let counters = Arc::new(Counters::default());
+    let begun = begin_epoch(options, connection, tail, &counters)?;
+    counters.forget_start();
+    Ok(Opened { database, log: begun.log, log_id: begun.log_id, epoch: begun.epoch, counters, marker })
+}
+
+/// Opens the file, checks its format and the end of the log, and brings the projections up to date.
+fn connect_and_check(database: &Path) -> Result<(Connection, Option<Tail>), OpenError> {
+    if folder::has_content(database)? {
+        folder::prewrite_wal(database)?;
+    } else {
+        folder::create_empty(database)?;
+    }
+    let connection = connect(database, Access::Write)?;
+    if !check_format(&connection)? {
+        drop(connection);
+        // SQLite deletes the WAL of an empty database, so the reserve is written once there is a first page.
+        folder::prewrite_wal(database)?;
+        return Ok((connect(database, Access::Write)?, None));
+    }
+    move_wal(&connection)?;
+    refresh_projections(&connection)?;
+    let tail = tail::read(&connection)?;
+    Ok((connection, tail))
+}
+
+/// Returns whether tables exist; refuses what is not a journal or newer than we know.
+fn check_format(connection: &Connection) -> Result<bool, OpenError> {
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables == 0 {
+        return Ok(false);
+    }
+    if number("application_id")? != schema::APPLICATION_ID {
+        return Err(OpenError::NotAJournal);
+    }
+    match number("user_version")? {
+        schema::FORMAT => Ok(true),
+        found if found > schema::FORMAT => Err(OpenError::Newer { found, known: schema::FORMAT }),
+        _ => Err(OpenError::NotAJournal),
+    }
+}
+
+/// Empties the WAL into the database, so that the whole reserve is there; a full disk may prevent it.
+fn move_wal(connection: &Connection) -> Result<(), OpenError> {
+    match connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(OpenError::from) {
+        Err(OpenError::DiskFull) => Ok(()),
+        result => result,
+    }
+}
+
+fn refresh_projections(connection: &Connection) -> Result<(), OpenError> {
+    let version: i64 = connection.query_row("SELECT version FROM projections", [], |row| row.get(0))?;
+    if version == schema::PROJECTIONS_VERSION {
+        return Ok(());
+    }
+    tracing::info!("folding the journal anew: its projections are of another version");
+    project::recreate(connection).map_err(OpenError::from)
+}
+
+struct Begun {
+    log: LogWriter,
+    log_id: LogId,
+    epoch: Epoch,
+}
+
+fn begin_epoch(
+    options: &OpenOptions,
+    connection: Connection,
+    tail: Option<Tail>,
+    counters: &Arc<Counters>,
+) -> Result<Begun, OpenError> {
+    let key = EpochKey::from_entropy(options.entropy.bytes32());
+    let before = match tail {
+        Some(tail) => tail.last_epoch.max(project::newest_epoch(&connection)?),
+        None => Epoch(0),
+    };
+    let epoch = before.next();
+    epoch_keys::save(&options.state_dir, epoch, &key)?;
+    let mut events = Vec::new();
+    let chain = match tail {
+        Some(tail) => tail.chain,
+        None => {
+            let nonce = options.entropy.bytes32();
+            let log_id = log_id(&key.public(), &nonce);
+            events.push(JournalEvent::LogOpened { log_id, nonce, first_key: key.public() });
+            Chain::begin(log_id)
+        }
+    };
+    events.push(JournalEvent::EpochStarted { epoch, key: key.public() });
+    let append = own_append(options, events);
+    let mut log = LogWriter::new(connection, chain, epoch, Arc::clone(counters))?;
+    let make_tables = |connection: &Connection| match tail {
+        Some(_) => Ok(()),
+        None => schema::create(connection),
+    };
+    log.begin_epoch(before, &append, make_tables).map_err(|error| match error {
+        GroupError::Fenced => OpenError::Fenced,
+        GroupError::Store(error) => error.into(),
+    })?;
+    Ok(Begun { log, log_id: chain.log_id, epoch })
+}
+
+fn own_append(options: &OpenOptions, events: Vec<JournalEvent>) -> PreparedAppend {
+    let time = options.clock.wall();
+    let entries = events.into_iter().map(|event| {
+        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
+        PreparedEntry::new(entry, || options.entropy.bytes32()).expect("the journal knows its own kinds")
+    });
+    PreparedAppend {
+        guards: Vec::new(),
+        entries: entries.collect(),
+        statics: Vec::new(),
+        class: AppendClass::Ending,
+        payload_bytes: 0,
+    }
+}

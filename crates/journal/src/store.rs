@@ -1,0 +1,299 @@
+//! The journal as the rest of the house sees it: a cheap handle that makes four ports.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport};
+use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
+use palyra_ports::{
+    AppendError, AppendTape, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
+};
+use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::agent::AgentRecord;
+use palyra_types::run::{IdempotencyDigest, RunRecord};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::tape::JournalEventRecord;
+use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
+
+use crate::connection::{Access, connect, wal_path};
+use crate::counters::Counters;
+use crate::fault::ReadFault;
+use crate::start::{self, OpenError, OpenOptions};
+use crate::verify::verify;
+use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
+use crate::{project, read};
+
+/// The durable store. Cloning shares it; the last clone to go ends its threads after what is queued is written.
+#[derive(Clone)]
+pub struct JournalStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    database: PathBuf,
+    log_id: LogId,
+    epoch: Epoch,
+    entropy: Arc<dyn Entropy>,
+    queue: Arc<Queue>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    readers: read::ReaderPool,
+    counters: Arc<Counters>,
+    headroom: Headroom,
+    verifying: AtomicBool,
+}
+
+impl JournalStore {
+    /// Opens the journal below the state directory and begins a new epoch. Blocks; the caller holds the lock.
+    ///
+    /// # Errors
+    /// See [`OpenError`]; nothing is lost in any case.
+    pub fn open(options: &OpenOptions) -> Result<Self, OpenError> {
+        let opened = start::open(options)?;
+        let free_space =
+            options.free_space.clone().unwrap_or_else(|| write::free_space_of(&options.state_dir));
+        let headroom = Headroom::new(free_space);
+        let queue = Arc::new(Queue::default());
+        let readers = read::ReaderPool::start(&opened.database)?;
+        let writer = Writer {
+            log: opened.log,
+            queue: Arc::clone(&queue),
+            counters: Arc::clone(&opened.counters),
+            headroom: headroom.clone(),
+            marker: opened.marker,
+        };
+        let writer = write::spawn(writer)
+            .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                database: opened.database,
+                log_id: opened.log_id,
+                epoch: opened.epoch,
+                entropy: Arc::clone(&options.entropy),
+                queue,
+                writer: Mutex::new(Some(writer)),
+                readers,
+                counters: opened.counters,
+                headroom,
+                verifying: AtomicBool::new(false),
+            }),
+        })
+    }
+
+    /// Refuses new appends, and resolves when everything queued is written and the writer has ended.
+    pub fn close(&self) -> BoxFuture<'static, ()> {
+        self.inner.queue.close();
+        let writer = self.inner.take_writer();
+        let (ended, end) = oneshot::channel();
+        let joined = writer.map(|writer| {
+            std::thread::spawn(move || {
+                drop(writer.join());
+                let _ = ended.send(());
+            })
+        });
+        Box::pin(async move {
+            if joined.is_some() {
+                let _ = end.await;
+            }
+        })
+    }
+
+    /// Returns the log's id.
+    #[must_use]
+    pub fn log_id(&self) -> LogId {
+        self.inner.log_id
+    }
+
+    /// Returns the number of this start.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.inner.epoch
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&rusqlite::Connection) -> Result<T, ReadFault> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, ReadError>> {
+        self.inner.readers.read(query)
+    }
+}
+
+impl std::fmt::Debug for JournalStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JournalStore").field("log_id", &self.inner.log_id).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn take_writer(&self) -> Option<JoinHandle<()>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(writer) = self.take_writer() {
+            drop(writer.join());
+        }
+    }
+}
+
+impl AppendTape for JournalStore {
+    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+        let (answer, answered) = oneshot::channel();
+        let taken = write::prepare(request, &*self.inner.entropy).and_then(|append| {
+            self.inner.queue.push(Pending { append, answer }).map_err(|refused| match refused {
+                Refused::Full => AppendError::Busy,
+                Refused::Closed => AppendError::Closed,
+            })
+        });
+        Box::pin(async move {
+            taken?;
+            // The writer drops a question only if it died over it: nobody knows what is on the disk.
+            answered.await.unwrap_or(Err(AppendError::Unknown))
+        })
+    }
+}
+
+impl ReadTape for JournalStore {
+    fn tape(
+        &self,
+        run: RunId,
+        after: TapeSeq,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        self.read(move |connection| read::tape(connection, run, after, limit))
+    }
+
+    fn session_tape(
+        &self,
+        session: SessionRef,
+        after: Option<Seq>,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        self.read(move |connection| read::session_tape(connection, session, after, limit))
+    }
+}
+
+impl ReadRecords for JournalStore {
+    fn run(&self, run: RunId) -> BoxFuture<'static, Result<Option<RunRecord>, ReadError>> {
+        self.read(move |connection| read::run(connection, run))
+    }
+
+    fn run_by_idempotency(
+        &self,
+        principal: PrincipalId,
+        digest: IdempotencyDigest,
+    ) -> BoxFuture<'static, Result<Option<RunId>, ReadError>> {
+        self.read(move |connection| read::run_by_idempotency(connection, principal, digest))
+    }
+
+    fn runs(&self, query: RunQuery) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>> {
+        self.read(move |connection| read::runs(connection, &query))
+    }
+
+    fn open_runs(&self) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>> {
+        self.read(read::open_runs)
+    }
+
+    fn session(
+        &self,
+        session: SessionRef,
+    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>> {
+        self.read(move |connection| read::session(connection, session))
+    }
+
+    fn session_by_key(
+        &self,
+        principal: PrincipalId,
+        key: String,
+    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>> {
+        self.read(move |connection| read::session_by_key(connection, principal, &key))
+    }
+
+    fn sessions(
+        &self,
+        query: SessionQuery,
+    ) -> BoxFuture<'static, Result<Vec<OrchestratorSessionRecord>, ReadError>> {
+        self.read(move |connection| read::sessions(connection, &query))
+    }
+
+    fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>> {
+        self.read(project::all_agents)
+    }
+
+    fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>> {
+        self.read(|connection| Ok(project::all_principals(connection)?))
+    }
+
+    fn tokens(&self) -> BoxFuture<'static, Result<Vec<TokenRecord>, ReadError>> {
+        self.read(|connection| Ok(project::all_tokens(connection)?))
+    }
+}
+
+impl MaintainJournal for JournalStore {
+    fn status(&self) -> JournalStatus {
+        let inner = &self.inner;
+        let counters = &inner.counters;
+        let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
+        let admits = inner.headroom.admits_new_work(wal_bytes_used, Counters::get(&counters.tools_running));
+        let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |found| found.len());
+        JournalStatus {
+            log_id: inner.log_id,
+            epoch: inner.epoch,
+            health: counters.health(admits),
+            entries: Counters::get(&counters.entries),
+            commits: Counters::get(&counters.commits),
+            rows: Counters::get(&counters.rows),
+            bytes: Counters::get(&counters.bytes),
+            database_bytes: size(&inner.database),
+            wal_bytes: size(&wal_path(&inner.database)),
+        }
+    }
+
+    fn verify(&self, progress: Progress) -> BoxFuture<'static, Result<VerifyReport, ReadError>> {
+        let inner = Arc::clone(&self.inner);
+        if inner.verifying.swap(true, Ordering::AcqRel) {
+            return Box::pin(async { Err(ReadError::Busy) });
+        }
+        let (answer, answered) = oneshot::channel();
+        let work = move || {
+            let report = connect(&inner.database, Access::Read)
+                .map_err(ReadFault::from)
+                .and_then(|connection| verify(&connection, &progress));
+            inner.verifying.store(false, Ordering::Release);
+            drop(answer.send(report.map_err(ReadError::from)));
+        };
+        let started = std::thread::Builder::new().name("journal-verify".to_owned()).spawn(work);
+        Box::pin(async move {
+            if started.is_err() {
+                return Err(ReadError::Busy);
+            }
+            answered.await.unwrap_or(Err(ReadError::Busy))
+        })
+    }
+
+    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
+        let (answer, answered) = oneshot::channel();
+        let taken = self.inner.queue.push_rebuild(PendingRebuild { progress, answer });
+        Box::pin(async move {
+            match taken {
+                Ok(()) => answered.await.unwrap_or(Err(AppendError::Unknown.into())),
+                Err(Refused::Full) => Err(AppendError::Busy.into()),
+                Err(Refused::Closed) => Err(AppendError::Closed.into()),
+            }
+        })
+    }
+
+    fn entries(
+        &self,
+        from: Seq,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Vec<JournalEventRecord>, ReadError>> {
+        self.read(move |connection| read::entries(connection, from, limit))
+    }
+}

@@ -1,0 +1,153 @@
+//! Verifying the log: every entry, in order, from what is stored alone.
+//!
+//! Recomputes leaves, chain, numbering and commitments, compares columns with envelopes, checks that epochs
+//! rise and tapes are dense. Invariant: the fault reported is the first one in the order of the log.
+
+use palyra_ledger::{Chain, ChainFault, log_id};
+use palyra_ports::VerifyReport;
+use palyra_ports::maintain_journal::Progress;
+use palyra_types::event::JournalEvent;
+use palyra_types::tape::ContentState;
+use palyra_types::{Epoch, Seq};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::fault::{EntryFault, ReadFault};
+use crate::sql::seq_from_sql;
+
+/// Entries between two reports of progress.
+const PROGRESS_EVERY_ENTRIES: u64 = 4_096;
+
+/// Checks the whole log in one read transaction.
+pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<VerifyReport, ReadFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut checks = Checks::default();
+    let walked = walk(&snapshot, progress, &mut checks);
+    let in_order = fault_of(walked)?;
+    let by_table = [unowned_payload(&snapshot)?, unowned_chunk(&snapshot)?, sparse_tape(&snapshot)?];
+    let first = in_order.into_iter().chain(by_table.into_iter().flatten()).min_by_key(|(seq, _)| *seq);
+    Ok(VerifyReport {
+        entries: checks.entries,
+        head: checks.chain.map_or([0; 32], |chain| chain.head.0),
+        fault: first.map(|(seq, fault)| (seq, fault.to_string())),
+    })
+}
+
+type Found = Option<(Seq, EntryFault)>;
+
+fn fault_of(walked: Result<(), ReadFault>) -> Result<Found, ReadFault> {
+    match walked {
+        Ok(()) => Ok(None),
+        Err(ReadFault::Entry { seq, fault }) => Ok(Some((seq, fault))),
+        Err(fault @ ReadFault::Store(_)) => Err(fault),
+    }
+}
+
+/// What has been seen so far.
+#[derive(Default)]
+struct Checks {
+    entries: u64,
+    chain: Option<Chain>,
+    epoch: Option<Epoch>,
+}
+
+fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
+    let total: i64 =
+        connection.query_row("SELECT coalesce(max(seq) + 1, 0) FROM entry", [], |row| row.get(0))?;
+    let total = total.cast_unsigned();
+    let sql =
+        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq ORDER BY e.seq");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let entry = StoredEntry::read(connection, row)?;
+        checks.admit(&entry)?;
+        checks.entries += 1;
+        if checks.entries % PROGRESS_EVERY_ENTRIES == 0 {
+            progress(checks.entries, total);
+        }
+    }
+    progress(checks.entries, total);
+    Ok(())
+}
+
+impl Checks {
+    fn admit(&mut self, entry: &StoredEntry) -> Result<(), ReadFault> {
+        let envelope = &entry.envelope;
+        let seq = envelope.seq;
+        let chain = self.chain.get_or_insert_with(|| Chain::begin(envelope.log_id));
+        chain.admit(envelope, &entry.encoded).map_err(|fault| match fault {
+            ChainFault::Seq => EntryFault::Numbering.at(chain.next_seq.min(seq)),
+            ChainFault::Prev => EntryFault::Chain.at(seq),
+            ChainFault::Log => EntryFault::Log.at(seq),
+        })?;
+        if entry.content == ContentState::Erased {
+            return Err(EntryFault::PayloadMissing.at(seq));
+        }
+        self.admit_epoch(entry, &entry.event()?)
+    }
+
+    fn admit_epoch(&mut self, entry: &StoredEntry, event: &JournalEvent) -> Result<(), ReadFault> {
+        let envelope = &entry.envelope;
+        let seq = envelope.seq;
+        match event {
+            JournalEvent::LogOpened { log_id: named, nonce, first_key } => {
+                let true_id = log_id(first_key, nonce);
+                if seq != Seq(0) || *named != true_id || envelope.log_id != true_id {
+                    return Err(EntryFault::Log.at(seq));
+                }
+                Ok(())
+            }
+            _ if seq == Seq(0) => Err(EntryFault::Log.at(seq)),
+            JournalEvent::EpochStarted { epoch, .. } => {
+                let rises = self.epoch.is_none_or(|before| before < *epoch);
+                if !rises || envelope.epoch != *epoch {
+                    return Err(EntryFault::Epoch.at(seq));
+                }
+                self.epoch = Some(*epoch);
+                Ok(())
+            }
+            _ if self.epoch != Some(envelope.epoch) => Err(EntryFault::Epoch.at(seq)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unowned_payload(connection: &Connection) -> rusqlite::Result<Found> {
+    let sql = "SELECT p.seq FROM payload p WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.seq = p.seq)
+        ORDER BY p.seq LIMIT 1";
+    first_seq(connection, sql, EntryFault::PayloadUnowned)
+}
+
+fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
+    let sql = "SELECT c.seq FROM chunk c WHERE NOT EXISTS
+            (SELECT 1 FROM payload p WHERE p.seq = c.seq AND length(p.sealed) = 32)
+        ORDER BY c.seq LIMIT 1";
+    first_seq(connection, sql, EntryFault::PayloadUnowned)
+}
+
+fn first_seq(connection: &Connection, sql: &str, fault: EntryFault) -> rusqlite::Result<Found> {
+    let seq: Option<i64> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    Ok(seq.map(|seq| (seq_from_sql(seq), fault)))
+}
+
+/// Finds the first entry whose tape number is not the one after its predecessor's, or lies before it.
+fn sparse_tape(connection: &Connection) -> Result<Found, ReadFault> {
+    let sql = "SELECT run_id, tape_seq, seq FROM entry WHERE run_id IS NOT NULL ORDER BY run_id, tape_seq";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut before: Option<(Vec<u8>, i64, i64)> = None;
+    let mut found: Option<i64> = None;
+    while let Some(row) = rows.next()? {
+        let here: (Vec<u8>, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let dense = match &before {
+            Some((run, tape_seq, seq)) if *run == here.0 => here.1 == tape_seq + 1 && here.2 > *seq,
+            _ => here.1 == 1,
+        };
+        if !dense {
+            found = Some(found.map_or(here.2, |seq| seq.min(here.2)));
+        }
+        before = Some(here);
+    }
+    Ok(found.map(|seq| (seq_from_sql(seq), EntryFault::Tape)))
+}

@@ -1,0 +1,240 @@
+//! One transaction of the log: chain, insert, fold, commit.
+//!
+//! Owns the write connection, the chain's head and the projections' rows in use. Knows no queue and no
+//! waiting caller. Invariant: what is in memory equals what is committed; a rollback drops the rest.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use palyra_ledger::{Chain, Envelope, envelope::RedactionMark, leaf_hash, sha256};
+use palyra_ports::{AppendError, Committed, StaticText};
+use palyra_types::{Epoch, Seq};
+use rusqlite::{Connection, params};
+
+use super::checkpoint::WAL_FRAME_BYTES;
+use super::guards;
+use super::prepare::{PreparedAppend, invalid};
+use crate::counters::Counters;
+use crate::entry::{PreparedEntry, SALT_BYTES};
+use crate::fault::ReadFault;
+use crate::project::{self, Folded, Projections};
+use crate::schema::{self, CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
+use crate::sql::{count_to_sql, seq_to_sql};
+
+/// Static texts remembered as stored, at most.
+const STATICS_REMEMBERED_MAX: usize = 1_024;
+
+/// What each append of a group came to; nothing of it may be told before the commit.
+pub(crate) type Outcomes = Vec<Result<Committed, AppendError>>;
+
+/// Why a whole transaction came to nothing.
+#[derive(Debug)]
+pub(crate) enum GroupError {
+    /// A newer daemon has started writing.
+    Fenced,
+    /// SQLite failed.
+    Store(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for GroupError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The write connection with what it must remember.
+pub(crate) struct LogWriter {
+    connection: Connection,
+    epoch: Epoch,
+    chain: Chain,
+    rows: Projections,
+    statics: HashSet<[u8; 32]>,
+    counters: Arc<Counters>,
+}
+
+impl LogWriter {
+    /// Takes over a connection whose log ends where `chain` stands.
+    pub(crate) fn new(
+        mut connection: Connection,
+        chain: Chain,
+        epoch: Epoch,
+        counters: Arc<Counters>,
+    ) -> rusqlite::Result<Self> {
+        let watched = Arc::clone(&counters);
+        connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, frames: std::ffi::c_int| {
+            let frames = u64::try_from(frames).unwrap_or(0);
+            watched.wal_bytes_used.store(frames * WAL_FRAME_BYTES, Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Counters::set(&counters.entries, chain.next_seq.0);
+        Ok(Self { connection, epoch, chain, rows: Projections::new(), statics: HashSet::new(), counters })
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Writes the entries that begin this epoch, in one transaction with the tables where they are missing.
+    pub(crate) fn begin_epoch(
+        &mut self,
+        before: Epoch,
+        append: &PreparedAppend,
+        make_tables: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<Outcomes, GroupError> {
+        self.transact(|log| {
+            make_tables(&log.connection)?;
+            log.write(&[append], before)
+        })
+    }
+
+    /// Appends a group in one transaction. An append that is refused leaves the others alone.
+    pub(crate) fn commit(&mut self, group: &[&PreparedAppend]) -> Result<Outcomes, GroupError> {
+        self.transact(|log| log.write(group, log.epoch))
+    }
+
+    /// Empties the projections and folds the log into them, in one transaction.
+    pub(crate) fn rebuild(&mut self, progress: &dyn Fn(u64, u64)) -> Result<u64, ReadFault> {
+        self.rows.forget();
+        let transaction = self.connection.unchecked_transaction()?;
+        schema::empty_projections(&transaction)?;
+        let entries = project::fold_log(&transaction, progress)?;
+        transaction.commit()?;
+        Ok(entries)
+    }
+
+    fn transact(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<Outcomes, GroupError>,
+    ) -> Result<Outcomes, GroupError> {
+        let before = self.chain;
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE").map_err(GroupError::Store);
+        begun.and_then(|()| write(self)).inspect_err(|_| {
+            self.chain = before;
+            self.rows.forget();
+            self.statics.clear();
+            if !self.connection.is_autocommit() {
+                // A rollback that fails leaves a handle that is given up anyway.
+                drop(self.connection.execute_batch("ROLLBACK"));
+            }
+        })
+    }
+
+    fn write(&mut self, group: &[&PreparedAppend], newest: Epoch) -> Result<Outcomes, GroupError> {
+        let rows_before = self.connection.total_changes();
+        let first = self.chain.next_seq;
+        if project::newest_epoch(&self.connection)? != newest {
+            return Err(GroupError::Fenced);
+        }
+        let mut bytes = 0;
+        let mut outcomes = Outcomes::with_capacity(group.len());
+        for append in group {
+            outcomes.push(match guards::check(&self.connection, &mut self.rows, append)? {
+                Ok(()) => self.append(append, &mut bytes)?,
+                Err(refused) => Err(refused),
+            });
+        }
+        let end = if self.chain.next_seq == first { "ROLLBACK" } else { "COMMIT" };
+        self.connection.prepare_cached(end)?.execute([])?;
+        if self.chain.next_seq != first {
+            Counters::set(&self.counters.entries, self.chain.next_seq.0);
+            Counters::add(&self.counters.commits, 1);
+            Counters::add(&self.counters.rows, self.connection.total_changes() - rows_before);
+            Counters::add(&self.counters.bytes, bytes);
+        }
+        Ok(outcomes)
+    }
+
+    fn append(
+        &mut self,
+        append: &PreparedAppend,
+        bytes: &mut u64,
+    ) -> rusqlite::Result<Result<Committed, AppendError>> {
+        let wrong = |text: &&StaticText| {
+            !self.statics.contains(&text.sha256) && sha256(text.body.as_bytes()) != text.sha256
+        };
+        if append.statics.iter().any(|text| wrong(&text)) {
+            return Ok(Err(invalid("a static text does not have its digest")));
+        }
+        let first_seq = self.chain.next_seq;
+        for text in &append.statics {
+            self.insert_static(text)?;
+        }
+        for entry in &append.entries {
+            *bytes += self.insert_entry(entry)?;
+        }
+        self.rows.flush(&self.connection)?;
+        Ok(Ok(Committed { first_seq }))
+    }
+
+    fn insert_static(&mut self, text: &StaticText) -> rusqlite::Result<()> {
+        if self.statics.contains(&text.sha256) {
+            return Ok(());
+        }
+        let sql = "INSERT INTO static(hash, body) SELECT ?1, ?2
+            WHERE NOT EXISTS (SELECT 1 FROM static WHERE hash = ?1)";
+        self.connection.prepare_cached(sql)?.execute(params![text.sha256, &*text.body])?;
+        if self.statics.len() >= STATICS_REMEMBERED_MAX {
+            self.statics.clear();
+        }
+        self.statics.insert(text.sha256);
+        Ok(())
+    }
+
+    fn insert_entry(&mut self, entry: &PreparedEntry) -> rusqlite::Result<u64> {
+        let seq = self.chain.next_seq;
+        let envelope = Envelope {
+            redaction: RedactionMark::Untouched,
+            kind: entry.kind,
+            epoch: self.epoch,
+            seq,
+            time: entry.time,
+            log_id: self.chain.log_id,
+            principal: entry.principal,
+            session: entry.session,
+            run: entry.run,
+            redaction_ruleset: 0,
+            prev: self.chain.head,
+            commitment: entry.payload.as_ref().map(|payload| payload.commitment),
+            facts: entry.facts.clone(),
+        };
+        let encoded = envelope.encode().expect("an append is checked against every rule of envelopes");
+        let sql = "INSERT INTO entry(seq, envelope, run_id, tape_seq, kind) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let run = entry.run.map(|(run, _)| run.to_bytes());
+        let tape_seq = entry.run.map(|(_, at)| at.0);
+        let mut insert = self.connection.prepare_cached(sql)?;
+        insert.execute(params![seq_to_sql(seq), encoded, run, tape_seq, entry.kind])?;
+        drop(insert);
+        let content = self.insert_payload(seq, entry)?;
+        let folded = Folded {
+            seq,
+            time: entry.time,
+            principal: entry.principal,
+            session: entry.session,
+            run: entry.run,
+            event: &entry.event,
+        };
+        self.rows.fold(&self.connection, &folded)?;
+        self.chain = Chain { next_seq: seq.next(), head: leaf_hash(&encoded), ..self.chain };
+        Ok(encoded.len() as u64 + content)
+    }
+
+    fn insert_payload(&self, seq: Seq, entry: &PreparedEntry) -> rusqlite::Result<u64> {
+        let Some(payload) = &entry.payload else { return Ok(0) };
+        let chunked = payload.bytes.len() > PAYLOAD_INLINE_BYTES_MAX;
+        let inline: &[u8] = if chunked { &[] } else { &payload.bytes };
+        let mut sealed = Vec::with_capacity(SALT_BYTES + inline.len());
+        sealed.extend_from_slice(&payload.salt);
+        sealed.extend_from_slice(inline);
+        let sql = "INSERT INTO payload(seq, key_id, sealed) VALUES (?1, 0, ?2)";
+        self.connection.prepare_cached(sql)?.execute(params![seq_to_sql(seq), sealed])?;
+        if chunked {
+            let sql = "INSERT INTO chunk(seq, n, sealed) VALUES (?1, ?2, ?3)";
+            let mut insert = self.connection.prepare_cached(sql)?;
+            for (at, chunk) in payload.bytes.chunks(CHUNK_BYTES).enumerate() {
+                insert.execute(params![seq_to_sql(seq), count_to_sql(at + 1), chunk])?;
+            }
+        }
+        Ok((SALT_BYTES + payload.bytes.len()) as u64)
+    }
+}

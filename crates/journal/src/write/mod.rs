@@ -1,0 +1,23 @@
+//! The one writer: a queue, a thread, a connection.
+//!
+//! Owns every write to the log after the start. Knows no caller: appends come from the queue, answers go out
+//! by their channel, and only after the commit returned. Begin at [`thread`].
+
+mod prepare;
+mod queue;
+
+mod thread;
+
+mod log_writer;
+mod rebuild;
+mod guards;
+
+mod checkpoint;
+mod headroom;
+
+pub use headroom::FreeSpace;
+pub(crate) use headroom::{Headroom, free_space_of};
+pub(crate) use log_writer::{GroupError, LogWriter};
+pub(crate) use prepare::{PreparedAppend, prepare};
+pub(crate) use queue::{Pending, PendingRebuild, Queue, Refused};
+pub(crate) use thread::{Writer, spawn};

@@ -1,0 +1,88 @@
+//! Checks and encodes an append in the caller's own time, so that the writer only chains and inserts.
+
+use palyra_ledger::FACTS_BYTES_MAX;
+use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
+use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendRequest, NewEntry, StaticText};
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::{RunId, SessionId, TapeSeq};
+
+use crate::entry::PreparedEntry;
+
+/// An append that keeps all rules that can be checked without looking at the log.
+#[derive(Debug)]
+pub(crate) struct PreparedAppend {
+    pub(crate) guards: Vec<Guard>,
+    pub(crate) entries: Vec<PreparedEntry>,
+    pub(crate) statics: Vec<StaticText>,
+    pub(crate) class: AppendClass,
+    pub(crate) payload_bytes: usize,
+}
+
+/// Checks and encodes an append.
+pub(crate) fn prepare(
+    request: JournalAppendRequest,
+    entropy: &(dyn Entropy + 'static),
+) -> Result<PreparedAppend, AppendError> {
+    if request.entries.is_empty() {
+        return Err(invalid("it has no entries"));
+    }
+    if request.entries.len() > APPEND_ENTRIES_MAX {
+        return Err(invalid("it has too many entries"));
+    }
+    let entries = request.entries.into_iter().map(|entry| prepare_entry(entry, entropy));
+    let entries = entries.collect::<Result<Vec<_>, _>>()?;
+    let payload_bytes = entries.iter().map(PreparedEntry::payload_bytes).sum();
+    if payload_bytes > APPEND_BYTES_MAX {
+        return Err(invalid("its content is too large"));
+    }
+    Ok(PreparedAppend {
+        guards: request.guards,
+        entries,
+        statics: request.statics,
+        class: request.class,
+        payload_bytes,
+    })
+}
+
+fn prepare_entry(entry: NewEntry, entropy: &(dyn Entropy + 'static)) -> Result<PreparedEntry, AppendError> {
+    check_place(&entry)?;
+    let prepared = PreparedEntry::new(entry, || entropy.bytes32())
+        .map_err(|_| invalid("an unknown kind cannot be written"))?;
+    if prepared.facts.len() > FACTS_BYTES_MAX {
+        return Err(invalid("its facts are too large"));
+    }
+    Ok(prepared)
+}
+
+fn check_place(entry: &NewEntry) -> Result<(), AppendError> {
+    if entry.session == Some(SessionId::NIL) {
+        return Err(invalid("a session's id is nil"));
+    }
+    match (&entry.event, entry.run) {
+        (JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. }, _) => {
+            Err(invalid("only the journal itself writes such an entry"))
+        }
+        (JournalEvent::Tape(_), None) => Err(invalid("a tape entry names no run")),
+        (JournalEvent::Tape(event), Some(place)) => check_tape_place(event, place, entry.session),
+        (_, Some(_)) => Err(invalid("an entry outside tapes names a run")),
+        (_, None) => Ok(()),
+    }
+}
+
+fn check_tape_place(
+    event: &TapeEvent,
+    (run, tape_seq): (RunId, TapeSeq),
+    session: Option<SessionId>,
+) -> Result<(), AppendError> {
+    if run == RunId::NIL || session.is_none() {
+        return Err(invalid("a tape entry names no session or a nil run"));
+    }
+    if matches!(event, TapeEvent::RunStarted(_)) != (tape_seq == TapeSeq(1)) {
+        return Err(invalid("a tape begins with its start and has no other"));
+    }
+    Ok(())
+}
+
+pub(super) fn invalid(what: &'static str) -> AppendError {
+    AppendError::Invalid { what }
+}

@@ -1,0 +1,163 @@
+//! What waits for the writer: bounded by appends' entries and bytes, in order of arrival.
+//!
+//! Invariant: a full queue refuses, it never blocks a caller; a closed one hands out what it holds and then
+//! says that nothing will follow.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use futures::channel::oneshot;
+use palyra_ports::maintain_journal::{Progress, RebuildError};
+use palyra_ports::{AppendError, Committed};
+
+use super::prepare::PreparedAppend;
+
+/// Entries that wait, at most.
+pub(crate) const QUEUE_ENTRIES_MAX: usize = 8_192;
+
+/// Content bytes that wait, at most; one append always fits.
+pub(crate) const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Entries of one commit, at most (unless a single append has more).
+pub(crate) const GROUP_ENTRIES_MAX: usize = 256;
+
+/// An append and the one who waits for it.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) append: PreparedAppend,
+    pub(crate) answer: oneshot::Sender<Result<Committed, AppendError>>,
+}
+
+/// A rebuild and the one who waits for it.
+pub(crate) struct PendingRebuild {
+    pub(crate) progress: Progress,
+    pub(crate) answer: oneshot::Sender<Result<u64, RebuildError>>,
+}
+
+/// What the writer does next.
+pub(crate) enum Work {
+    /// Commit these together.
+    Group(Vec<Pending>),
+    /// Fold the log anew.
+    Rebuild(PendingRebuild),
+    /// Nothing will follow.
+    End,
+}
+
+/// Why something was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// No room.
+    Full,
+    /// The writer has ended or is about to.
+    Closed,
+}
+
+enum Waiting {
+    Append(Pending),
+    Rebuild(PendingRebuild),
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    entries: usize,
+    bytes: usize,
+    closed: Closed,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Closed {
+    #[default]
+    No,
+    Yes,
+}
+
+/// The queue; shared by callers and the writer.
+#[derive(Default)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+impl Queue {
+    /// Puts an append at the end.
+    pub(crate) fn push(&self, pending: Pending) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed == Closed::Yes {
+            return Err(Refused::Closed);
+        }
+        let entries = state.entries + pending.append.entries.len();
+        let bytes = state.bytes + pending.append.payload_bytes;
+        if !state.waiting.is_empty() && (entries > QUEUE_ENTRIES_MAX || bytes > QUEUE_BYTES_MAX) {
+            return Err(Refused::Full);
+        }
+        (state.entries, state.bytes) = (entries, bytes);
+        state.waiting.push_back(Waiting::Append(pending));
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Puts a rebuild at the end.
+    pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed == Closed::Yes {
+            return Err(Refused::Closed);
+        }
+        state.waiting.push_back(Waiting::Rebuild(rebuild));
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Waits for work and takes as much as belongs into one commit.
+    pub(crate) fn take(&self) -> Work {
+        let mut state = self.lock();
+        loop {
+            match state.waiting.pop_front() {
+                Some(Waiting::Append(first)) => return Work::Group(take_group(&mut state, first)),
+                Some(Waiting::Rebuild(rebuild)) => return Work::Rebuild(rebuild),
+                None if state.closed == Closed::Yes => return Work::End,
+                None => {
+                    state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// Refuses everything from now on; what waits is still done.
+    pub(crate) fn close(&self) {
+        self.lock().closed = Closed::Yes;
+        self.arrived.notify_all();
+    }
+
+    /// Returns whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().waiting.is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
+    let mut group = Vec::new();
+    let mut entries = 0;
+    let mut next = Some(first);
+    while let Some(pending) = next.take() {
+        entries += pending.append.entries.len();
+        state.entries -= pending.append.entries.len();
+        state.bytes -= pending.append.payload_bytes;
+        group.push(pending);
+        let fits = |waiting: &Waiting| match waiting {
+            Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
+            Waiting::Rebuild(_) => false,
+        };
+        if state.waiting.front().is_some_and(fits)
+            && let Some(Waiting::Append(pending)) = state.waiting.pop_front()
+        {
+            next = Some(pending);
+        }
+    }
+    group
+}

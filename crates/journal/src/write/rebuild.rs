@@ -1,0 +1,26 @@
+//! Rebuilding the projections while the journal is in service.
+
+use palyra_ports::AppendError;
+use palyra_ports::maintain_journal::{Progress, RebuildError};
+
+use super::log_writer::LogWriter;
+use crate::connection::{self, Failure};
+use crate::counters::Counters;
+use crate::fault::ReadFault;
+
+/// Folds the log anew on the writer's own connection.
+pub(crate) fn rebuild(
+    log: &mut LogWriter,
+    counters: &Counters,
+    progress: &Progress,
+) -> Result<u64, RebuildError> {
+    if counters.is_quarantined() {
+        return Err(AppendError::Quarantined.into());
+    }
+    log.rebuild(progress.as_ref()).map_err(|fault| match fault {
+        ReadFault::Store(error) if connection::classify(&error) == Failure::Full => {
+            AppendError::DiskFull.into()
+        }
+        fault => RebuildError::Read(fault.into()),
+    })
+}

@@ -1,0 +1,158 @@
+//! The writer's thread: takes a group, commits it, answers, checkpoints when idle.
+//!
+//! Owns what a failed commit means for those who wait. Invariant: nobody is answered before the commit
+//! returned, and after an I/O error other than a full disk nothing is written any more.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use palyra_ports::{AppendClass, AppendError};
+
+use super::checkpoint::{Checkpoints, Waiting};
+use super::guards::tools_started;
+use super::headroom::Headroom;
+use super::log_writer::{GroupError, LogWriter, Outcomes};
+use super::prepare::{PreparedAppend, invalid};
+use super::queue::{Pending, Queue, Work};
+use super::rebuild::rebuild;
+use crate::connection::{self, Failure};
+use crate::counters::Counters;
+use crate::quarantine::QuarantineMarker;
+
+/// Everything the thread works with.
+pub(crate) struct Writer {
+    pub(crate) log: LogWriter,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) headroom: Headroom,
+    pub(crate) marker: QuarantineMarker,
+}
+
+/// Starts the thread; it ends when the queue is closed and empty.
+pub(crate) fn spawn(writer: Writer) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name("journal-writer".to_owned()).spawn(move || writer.run())
+}
+
+impl Writer {
+    fn run(mut self) {
+        let mut checkpoints = Checkpoints::default();
+        loop {
+            match self.queue.take() {
+                Work::Group(group) => self.serve(group),
+                Work::Rebuild(waiting) => {
+                    let result = rebuild(&mut self.log, &self.counters, &waiting.progress);
+                    drop(waiting.answer.send(result));
+                }
+                Work::End => return,
+            }
+            self.checkpoint(&mut checkpoints);
+        }
+    }
+
+    fn serve(&mut self, group: Vec<Pending>) {
+        if self.counters.is_quarantined() {
+            answer_all(group, &AppendError::Quarantined);
+            return;
+        }
+        let group = self.admit(group);
+        if group.is_empty() {
+            return;
+        }
+        let appends: Vec<&PreparedAppend> = group.iter().map(|pending| &pending.append).collect();
+        match self.log.commit(&appends) {
+            Ok(outcomes) => self.answer(group, outcomes),
+            Err(error) => self.after_failure(group, &error),
+        }
+    }
+
+    /// Refuses new work while there is room for endings only.
+    fn admit(&self, group: Vec<Pending>) -> Vec<Pending> {
+        let used = Counters::get(&self.counters.wal_bytes_used);
+        if self.headroom.admits_new_work(used, Counters::get(&self.counters.tools_running)) {
+            return group;
+        }
+        let (endings, new_work) =
+            group.into_iter().partition(|pending| pending.append.class == AppendClass::Ending);
+        answer_all(new_work, &AppendError::DiskFull);
+        endings
+    }
+
+    fn answer(&self, group: Vec<Pending>, outcomes: Outcomes) {
+        for (pending, outcome) in group.into_iter().zip(outcomes) {
+            if outcome.is_ok() {
+                let (started, ended) = tools_started(&pending.append);
+                let change = |running: u64| Some((running + started).saturating_sub(ended));
+                let tools = &self.counters.tools_running;
+                let _ = tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+            }
+            drop(pending.answer.send(outcome));
+        }
+    }
+
+    /// The group was rolled back. A cause that lies in one append is found by trying them one by one.
+    fn after_failure(&mut self, group: Vec<Pending>, error: &GroupError) {
+        let alone = group.len() == 1;
+        match failure_of(error) {
+            None => answer_all(group, &AppendError::Fenced),
+            Some(Failure::Busy) => answer_all(group, &AppendError::Busy),
+            Some(Failure::Constraint) if alone => {
+                answer_all(group, &invalid("it contradicts what is stored"));
+            }
+            Some(Failure::Full) if alone => answer_all(group, &AppendError::DiskFull),
+            Some(Failure::Constraint) => self.serve_one_by_one(group),
+            Some(Failure::Full) => {
+                let (endings, new_work): (Vec<_>, Vec<_>) =
+                    group.into_iter().partition(|pending| pending.append.class == AppendClass::Ending);
+                answer_all(new_work, &AppendError::DiskFull);
+                self.serve_one_by_one(endings);
+            }
+            Some(Failure::Interrupted | Failure::Storage) => {
+                self.quarantine(error);
+                answer_all(group, &AppendError::Unknown);
+            }
+        }
+    }
+
+    fn serve_one_by_one(&mut self, group: Vec<Pending>) {
+        for pending in group {
+            self.serve(vec![pending]);
+        }
+    }
+
+    fn checkpoint(&mut self, checkpoints: &mut Checkpoints) {
+        let waiting = if self.queue.is_empty() { Waiting::Nothing } else { Waiting::Appends };
+        let wal_bytes = Counters::get(&self.counters.wal_bytes_used);
+        if self.counters.is_quarantined() || !checkpoints.is_due(wal_bytes, waiting) {
+            return;
+        }
+        match checkpoints.run(self.log.connection(), wal_bytes) {
+            Ok(super::checkpoint::Checkpointed::All) => Counters::set(&self.counters.wal_bytes_used, 0),
+            Ok(super::checkpoint::Checkpointed::HeldUp) => {}
+            Err(error) => self.quarantine(&GroupError::Store(error)),
+        }
+    }
+
+    fn quarantine(&self, error: &GroupError) {
+        let what = match error {
+            GroupError::Fenced => "fenced".to_owned(),
+            GroupError::Store(error) => connection::describe(error),
+        };
+        tracing::error!(what, "the journal is read-only after an I/O error");
+        self.counters.quarantine();
+        self.marker.set(&what);
+    }
+}
+
+fn failure_of(error: &GroupError) -> Option<Failure> {
+    match error {
+        GroupError::Fenced => None,
+        GroupError::Store(error) => Some(connection::classify(error)),
+    }
+}
+
+fn answer_all(group: Vec<Pending>, error: &AppendError) {
+    for pending in group {
+        drop(pending.answer.send(Err(error.clone())));
+    }
+}

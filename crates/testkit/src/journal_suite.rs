@@ -1,0 +1,3 @@
+//! One conformance suite for every journal.
+
+pub mod samples;
