@@ -1,1 +1,42 @@
-//! To be written.
+//! Actors that carry runs from input to answer.
+//!
+//! Decisions are made below, in `run-core` and `policy`; adapters are handed in from above. What is kept in
+//! memory here can be rebuilt from the journal.
+//!
+//! Begin at [`gateway::start`]; the road of one run goes through `session/actor.rs`, `run/actor.rs`,
+//! `run/record.rs`, `run/perform/` and `tape.rs`.
+
+pub mod caller;
+
+pub mod gateway;
+
+mod engine;
+
+pub mod session;
+
+mod run;
+
+pub mod tape;
+
+pub mod runs;
+
+mod recovery;
+
+pub mod access;
+pub mod agents;
+pub mod journal;
+pub mod model_directory;
+pub mod models;
+
+pub mod health;
+
+pub mod config;
+pub mod error;
+pub mod parts;
+
+pub use caller::Caller;
+pub use config::GatewayRuntimeConfigSnapshot;
+pub use error::RequestError;
+pub use gateway::GatewayRuntimeState;
+pub use model_directory::ModelDirectory;
+pub use parts::RuntimePorts;

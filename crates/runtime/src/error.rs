@@ -1,0 +1,117 @@
+//! Why a request was refused or a start failed.
+
+use palyra_ports::{AppendError, ReadError, WorkspaceError};
+use palyra_types::ErrorCode;
+use palyra_types::model::ModelFailure;
+
+/// Why a handle did not do what a caller asked.
+///
+/// What belongs to another principal is reported exactly like what does not exist.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RequestError {
+    /// No such session for this principal.
+    #[error("no such session")]
+    SessionNotFound,
+    /// The id and the key name different sessions.
+    #[error("the session id and the session key name different sessions")]
+    SessionMismatch,
+    /// No such run for this principal.
+    #[error("no such run")]
+    RunNotFound,
+    /// No such agent.
+    #[error("no such agent; `main` always exists")]
+    AgentNotFound,
+    /// No such model.
+    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
+    ModelNotConfigured {
+        /// What was asked for.
+        model: String,
+    },
+    /// A workspace came over a transport that may not choose one.
+    #[error("a workspace can only be chosen over the daemon's Unix socket")]
+    WorkspaceRefused,
+    /// The tape has not reached that number.
+    #[error("the tape ends at {last}, before the number to attach after")]
+    AttachOutOfRange {
+        /// The last number.
+        last: u32,
+    },
+    /// A field is not acceptable.
+    #[error("{what}")]
+    InvalidArgument {
+        /// Which, and what would be.
+        what: String,
+    },
+    /// An input is too large.
+    #[error("the input has {bytes} bytes; at most {bytes_max} are taken")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// A queue is full; nothing was taken.
+    #[error("too much is waiting already; try again when something has finished")]
+    QueueFull,
+    /// The run takes no answer now.
+    #[error("the run does not wait for an answer")]
+    RunNotWaiting,
+    /// The run is over.
+    #[error("the run is over")]
+    RunFinished,
+    /// The daemon stops.
+    #[error("the daemon is shutting down")]
+    ShuttingDown,
+    /// The journal did not take it.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// No workspace.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A model provider failed.
+    #[error(transparent)]
+    Model(#[from] ModelFailure),
+}
+
+impl RequestError {
+    /// Returns the stable code shown to clients; its page is `docs/errors/<code>.md`.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::SessionNotFound => ErrorCode::SessionNotFound,
+            Self::SessionMismatch => ErrorCode::SessionMismatch,
+            Self::RunNotFound => ErrorCode::RunNotFound,
+            Self::AgentNotFound => ErrorCode::AgentNotFound,
+            Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
+            Self::WorkspaceRefused => ErrorCode::WorkspaceRefused,
+            Self::AttachOutOfRange { .. } => ErrorCode::AttachOutOfRange,
+            Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
+            Self::TooLarge { .. } => ErrorCode::MessageTooLarge,
+            Self::QueueFull => ErrorCode::QueueFull,
+            Self::RunNotWaiting => ErrorCode::RunNotWaiting,
+            Self::RunFinished => ErrorCode::RunFinished,
+            Self::ShuttingDown => ErrorCode::ShuttingDown,
+            Self::Append(error) => error.code(),
+            Self::Read(error) => error.code(),
+            Self::Workspace(error) => error.code(),
+            Self::Model(failure) => failure.class.code(),
+        }
+    }
+}
+
+/// Why the runtime did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The journal could not be read.
+    #[error("the journal could not be read at start")]
+    Read(#[from] ReadError),
+    /// The journal could not be written.
+    #[error("the journal could not be written at start")]
+    Append(#[from] AppendError),
+    /// The tools do not make a valid policy.
+    #[error("the policy could not be compiled")]
+    Policy(#[from] palyra_policy::CompilePolicyError),
+}

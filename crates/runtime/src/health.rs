@@ -1,0 +1,125 @@
+//! How the daemon is, as checks with a mend.
+
+use std::sync::Arc;
+
+use palyra_ports::maintain_journal::JournalHealth;
+
+use crate::error::RequestError;
+use crate::parts::RuntimePorts;
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckLevel {
+    /// As it should be.
+    Ok,
+    /// Works, but look at it.
+    Warning,
+    /// Does not work.
+    Error,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// Stable name.
+    pub name: &'static str,
+    /// How it went.
+    pub level: CheckLevel,
+    /// What was found.
+    pub found: String,
+    /// What to do about it; empty when nothing.
+    pub mend: &'static str,
+}
+
+/// Runs the daemon's checks.
+#[derive(Clone)]
+pub struct HealthHandle {
+    ports: Arc<RuntimePorts>,
+}
+
+impl HealthHandle {
+    pub(crate) fn new(ports: Arc<RuntimePorts>) -> Self {
+        Self { ports }
+    }
+
+    /// Returns how many runs are not terminal.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn open_runs(&self) -> Result<u64, RequestError> {
+        Ok(self.ports.records.open_runs().await?.len() as u64)
+    }
+
+    /// Runs every check.
+    pub async fn checks(&self) -> Vec<Check> {
+        vec![self.journal(), self.runs().await, self.model(), isolation(), proofs()]
+    }
+
+    fn journal(&self) -> Check {
+        let status = self.ports.maintain.status();
+        let found = format!("{} entries, database {} bytes", status.entries, status.database_bytes);
+        let (level, mend) = match status.health {
+            JournalHealth::Writable => (CheckLevel::Ok, ""),
+            JournalHealth::EndingsOnly => {
+                (CheckLevel::Warning, "free disk space: new work is refused until there is room")
+            }
+            JournalHealth::Quarantined => (
+                CheckLevel::Error,
+                "restart the daemon; look at the disk: an I/O error made the journal read-only",
+            ),
+        };
+        Check { name: "journal_writable", level, found, mend }
+    }
+
+    async fn runs(&self) -> Check {
+        let name = "projections_readable";
+        match self.open_runs().await {
+            Ok(open) => Check { name, level: CheckLevel::Ok, found: format!("{open} open runs"), mend: "" },
+            Err(error) => {
+                let mend = "run `palyra journal verify`, then `palyra journal rebuild`";
+                Check { name, level: CheckLevel::Error, found: error.to_string(), mend }
+            }
+        }
+    }
+
+    fn model(&self) -> Check {
+        let directory = self.ports.models.borrow();
+        let model = directory.default_model();
+        let found = format!("default model {model}");
+        let name = "default_model";
+        if directory.provider(model).is_none() {
+            let mend = "configure its provider, or choose another default: `palyra model list`";
+            return Check { name, level: CheckLevel::Error, found, mend };
+        }
+        let demo = model.provider.as_str() == "demo";
+        let mend = if demo {
+            "this is the built-in demo model; `palyra model add` configures a real one"
+        } else {
+            ""
+        };
+        Check { name, level: CheckLevel::Ok, found, mend }
+    }
+}
+
+fn isolation() -> Check {
+    Check {
+        name: "tool_isolation",
+        level: CheckLevel::Ok,
+        found: "built-in read-only tools run in the daemon; files only by descriptor beneath the workspace root; \
+                no processes, no network"
+            .to_owned(),
+        mend: "",
+    }
+}
+
+fn proofs() -> Check {
+    Check {
+        name: "journal_proofs",
+        level: CheckLevel::Warning,
+        found:
+            "entries are hash-chained; checkpoints are not signed yet, so a rewrite of the whole file by its \
+                owner goes unnoticed"
+                .to_owned(),
+        mend: "keep backups of the state directory out of reach of this machine",
+    }
+}

@@ -1,0 +1,47 @@
+//! Which providers there are: a directory, replaced as a whole when the configuration changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use palyra_ports::ModelProvider;
+use palyra_types::model::{ModelRef, ProviderName};
+
+/// Configured providers and the default model. Immutable; a new configuration makes a new one.
+#[derive(Clone)]
+pub struct ModelDirectory {
+    providers: BTreeMap<ProviderName, Arc<dyn ModelProvider>>,
+    default: ModelRef,
+    suggestions: Vec<String>,
+}
+
+impl ModelDirectory {
+    /// Makes a directory; `default` need not be listed by its provider, but the provider must be there to serve it.
+    #[must_use]
+    pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
+        let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
+        Self { providers, default, suggestions }
+    }
+
+    /// Returns the default model.
+    #[must_use]
+    pub fn default_model(&self) -> &ModelRef {
+        &self.default
+    }
+
+    /// Returns all providers in order of name.
+    pub fn providers(&self) -> impl Iterator<Item = &Arc<dyn ModelProvider>> {
+        self.providers.values()
+    }
+
+    /// Returns the provider that serves a model.
+    #[must_use]
+    pub fn provider(&self, model: &ModelRef) -> Option<&Arc<dyn ModelProvider>> {
+        self.providers.get(&model.provider)
+    }
+
+    /// Returns what was found on this machine and could be configured, in sentences.
+    #[must_use]
+    pub fn suggestions(&self) -> &[String] {
+        &self.suggestions
+    }
+}

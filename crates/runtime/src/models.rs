@@ -1,0 +1,135 @@
+//! Lists and tests the models that can be asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_types::model::{
+    ChatMessage, ModelFailure, ModelFailureClass, ModelPiece, ModelRef, ModelRequest, ProviderName,
+    TokenUsage,
+};
+use palyra_types::tool::ToolCatalog;
+use palyra_types::{BootTime, Redacted};
+
+use crate::error::RequestError;
+use crate::model_directory::ModelDirectory;
+use crate::parts::RuntimePorts;
+
+/// How long a test of a model may take.
+const TEST_SPAN_MAX: Duration = Duration::from_secs(60);
+/// How much of a test's answer is kept, in bytes.
+const TEST_TEXT_BYTES_MAX: usize = 2_048;
+
+/// Lists and tests models.
+#[derive(Clone)]
+pub struct ModelsHandle {
+    ports: Arc<RuntimePorts>,
+}
+
+/// The models of one provider, or why it did not say.
+pub type ProviderModels = (ProviderName, Result<Vec<ModelInfo>, ModelFailure>);
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelTest {
+    /// What it said, cut to 2 KiB.
+    pub text: Redacted<String>,
+    /// Time to the first text.
+    pub first_text: Duration,
+    /// Time in all.
+    pub total: Duration,
+    /// What it used, if the provider said.
+    pub usage: Option<TokenUsage>,
+}
+
+impl ModelsHandle {
+    pub(crate) fn new(ports: Arc<RuntimePorts>) -> Self {
+        Self { ports }
+    }
+
+    /// Returns the directory in force.
+    #[must_use]
+    pub fn directory(&self) -> Arc<ModelDirectory> {
+        Arc::clone(&self.ports.models.borrow())
+    }
+
+    /// Asks every provider which models it has.
+    pub async fn ask_all(&self) -> Vec<ProviderModels> {
+        let directory = self.directory();
+        let asked = directory.providers().map(|provider| {
+            let (name, models) = (provider.name(), provider.models());
+            async move { (name, models.await) }
+        });
+        futures::future::join_all(asked).await
+    }
+
+    /// Asks a model for one short answer, without recording anything.
+    ///
+    /// # Errors
+    /// [`RequestError::ModelNotConfigured`]; [`RequestError::Model`] when the provider fails.
+    pub async fn test(&self, model: Option<ModelRef>) -> Result<(ModelRef, ModelTest), RequestError> {
+        let directory = self.directory();
+        let model = model.unwrap_or_else(|| directory.default_model().clone());
+        let provider = directory
+            .provider(&model)
+            .ok_or_else(|| RequestError::ModelNotConfigured { model: model.to_string() })?;
+        let deadline = self.ports.clock.boot().after(TEST_SPAN_MAX);
+        let answer = self.ask(Arc::clone(provider), model.clone());
+        let too_slow = self.ports.clock.sleep_until(deadline);
+        tokio::select! {
+            test = answer => Ok((model, test?)),
+            () = too_slow => Err(RequestError::Model(silence())),
+        }
+    }
+
+    async fn ask(
+        &self,
+        provider: Arc<dyn ModelProvider>,
+        model: ModelRef,
+    ) -> Result<ModelTest, ModelFailure> {
+        let request = ModelRequest {
+            model,
+            system: "Answer with one short sentence.".into(),
+            messages: vec![ChatMessage::User { text: "Say hello.".into() }],
+            tools: Arc::new(ToolCatalog::default()),
+            output_tokens_max: Some(64),
+        };
+        let clock = &self.ports.clock;
+        let started = clock.boot();
+        let mut first: Option<BootTime> = None;
+        let mut text = String::new();
+        let mut stream = provider.stream(Arc::new(request));
+        while let Some(piece) = stream.next().await {
+            match piece? {
+                ModelPiece::Text(piece) => {
+                    first.get_or_insert_with(|| clock.boot());
+                    if text.len() < TEST_TEXT_BYTES_MAX {
+                        text.push_str(piece.expose());
+                    }
+                }
+                ModelPiece::Answer(answer) => {
+                    let ended = clock.boot();
+                    return Ok(ModelTest {
+                        text: Redacted::new(text),
+                        first_text: first.unwrap_or(ended).since(started),
+                        total: ended.since(started),
+                        usage: answer.usage,
+                    });
+                }
+            }
+        }
+        Err(broken_off())
+    }
+}
+
+/// The failure of a stream that ended without an answer: an invariant of the provider's adapter.
+pub(crate) fn broken_off() -> ModelFailure {
+    let detail = "the provider's stream ended without an answer".into();
+    ModelFailure { class: ModelFailureClass::Malformed, detail, retry_after: None }
+}
+
+fn silence() -> ModelFailure {
+    let detail = "no complete answer came in time".into();
+    ModelFailure { class: ModelFailureClass::Timeout, detail, retry_after: None }
+}

@@ -1,0 +1,34 @@
+//! The adapters that the daemon hands in.
+
+use std::sync::Arc;
+
+use palyra_ports::{
+    AppendTape, Clock, Entropy, MaintainJournal, ReadRecords, ReadTape, Redactor, ToolRuntime, Workspaces,
+};
+use tokio::sync::watch;
+
+use crate::model_directory::ModelDirectory;
+
+/// One adapter per port.
+pub struct RuntimePorts {
+    /// Appends to the journal.
+    pub append: Arc<dyn AppendTape>,
+    /// Reads tapes.
+    pub tapes: Arc<dyn ReadTape>,
+    /// Reads projections.
+    pub records: Arc<dyn ReadRecords>,
+    /// Looks after the journal.
+    pub maintain: Arc<dyn MaintainJournal>,
+    /// Runs tools.
+    pub tools: Arc<dyn ToolRuntime>,
+    /// Cleans content at the doors.
+    pub redactor: Arc<dyn Redactor>,
+    /// Chooses workspaces.
+    pub workspaces: Arc<dyn Workspaces>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// The configured models; replaced as a whole when the configuration changes.
+    pub models: watch::Receiver<Arc<ModelDirectory>>,
+}

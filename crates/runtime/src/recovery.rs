@@ -1,0 +1,32 @@
+//! Takes up, after a start, every run that somebody has to drive.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use palyra_ports::ReadError;
+use palyra_types::run::RunPhase;
+use palyra_types::session::SessionRef;
+
+use crate::parts::RuntimePorts;
+use crate::session::SessionsHandle;
+
+/// Wakes the sessions that have work to do; a run that waits for a person stays a row. Returns the runs found.
+pub(crate) async fn take_up_open_runs(
+    ports: &Arc<RuntimePorts>,
+    sessions: &SessionsHandle,
+) -> Result<usize, ReadError> {
+    let open = ports.records.open_runs().await?;
+    let waiting: BTreeSet<SessionRef> =
+        open.iter().filter(|run| matches!(run.phase, RunPhase::Waiting(_))).map(session_of).collect();
+    // Runs queued behind a waiting one wait with it.
+    let to_wake: BTreeSet<SessionRef> =
+        open.iter().map(session_of).filter(|s| !waiting.contains(s)).collect();
+    for session in to_wake {
+        sessions.wake(session).await;
+    }
+    Ok(open.len())
+}
+
+fn session_of(run: &palyra_types::run::RunRecord) -> SessionRef {
+    SessionRef { principal: run.principal, id: run.session }
+}

@@ -1,0 +1,22 @@
+//! One run: the loop of decide, record, perform.
+//!
+//! Begin at [`actor`].
+
+mod actor;
+
+mod mailbox;
+
+mod draft;
+
+mod record;
+
+mod perform;
+
+mod context;
+
+mod state;
+
+pub(crate) mod replay;
+
+pub(crate) use actor::{LiveRun, spawn_run};
+pub(crate) use mailbox::{Acceptance, DeliverReply, Delivered, RunCommand, RunExit, RunMailbox, RunSeed};

@@ -1,0 +1,101 @@
+//! Assembles what a model is shown: instructions, history, this run, tools.
+
+use std::sync::Arc;
+
+use palyra_ports::StaticText;
+use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble};
+use palyra_types::Redacted;
+use palyra_types::event::{ContextPlan, TapeEvent};
+use palyra_types::model::{ModelRef, ModelRequest};
+use palyra_types::tool::ToolCatalog;
+
+use crate::engine::Engine;
+use crate::run::state::AgentRunLoopState;
+
+/// The window assumed for a model that nobody configured any more; its request will be refused anyway.
+const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
+
+/// Where a run's context comes from.
+pub(super) struct ContextSource<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) history: &'a [PastRun],
+}
+
+/// A request with its plan, and the texts that the plan names by digest.
+pub(super) struct PreparedInput {
+    pub(super) request: ModelRequest,
+    pub(super) plan: ContextPlan,
+    pub(super) statics: Vec<StaticText>,
+}
+
+impl ContextSource<'_> {
+    /// Assembles the next request of a run whose latest events are not committed yet.
+    pub(super) fn prepare_model_provider_input(
+        &self,
+        state: &AgentRunLoopState,
+        fresh: &[TapeEvent],
+    ) -> Result<PreparedInput, ContextTooLarge> {
+        let mut transcript = state.transcript.clone();
+        fresh.iter().for_each(|event| transcript.push(event));
+        let started = state.started.as_ref().or_else(|| {
+            fresh.iter().find_map(|event| match event {
+                TapeEvent::RunStarted(started) => Some(started),
+                _ => None,
+            })
+        });
+        let directory = Arc::clone(&self.engine.ports.models.borrow());
+        let model = started.and_then(|started| started.model.expose().clone());
+        let model = model.unwrap_or_else(|| directory.default_model().clone());
+        let window_tokens = directory
+            .provider(&model)
+            .map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens);
+        let agent = started.and_then(|started| self.engine.agents.by_id(started.agent));
+        let instructions =
+            self.instructions(agent.as_ref().map(|a| a.profile.instructions.expose().as_str()));
+        let catalog = self.catalog(agent.as_ref().and_then(|agent| agent.profile.tools.as_deref()));
+        let catalog_text: Arc<str> = catalog.canonical_text().into();
+        let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
+        let catalog_digest = palyra_ledger::sha256(catalog_text.as_bytes());
+        let prompt = assemble(PromptInputs {
+            instructions: &instructions,
+            history: self.history,
+            current: transcript.messages(),
+            catalog_bytes: catalog_text.len(),
+            window_tokens,
+            instructions_digest,
+            catalog_digest,
+        })?;
+        let request = ModelRequest {
+            model: ModelRef { provider: model.provider, model: model.model },
+            system: Redacted::new(instructions.to_string()),
+            messages: prompt.messages,
+            tools: catalog,
+            output_tokens_max: None,
+        };
+        let statics = vec![
+            StaticText { sha256: instructions_digest, body: instructions },
+            StaticText { sha256: catalog_digest, body: catalog_text },
+        ];
+        Ok(PreparedInput { request, plan: prompt.plan, statics: self.engine.not_yet_stored(statics) })
+    }
+
+    fn instructions(&self, of_agent: Option<&str>) -> Arc<str> {
+        let shipped = Arc::clone(&self.engine.config.borrow().instructions);
+        match of_agent.filter(|text| !text.is_empty()) {
+            None => shipped,
+            Some(text) => format!("{shipped}\n\n{text}").into(),
+        }
+    }
+
+    /// An agent sees the tools of its profile that exist, and none beyond them.
+    fn catalog(&self, of_agent: Option<&[palyra_types::tool::ToolName]>) -> Arc<ToolCatalog> {
+        let all = self.engine.policy.catalog();
+        match of_agent {
+            None => Arc::clone(all),
+            Some(names) => {
+                let tools = names.iter().filter_map(|name| all.get(name)).cloned();
+                Arc::new(ToolCatalog::new(tools.collect()))
+            }
+        }
+    }
+}

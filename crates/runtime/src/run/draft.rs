@@ -1,0 +1,76 @@
+//! A step in the making: inputs are decided on a working copy until only outside effects remain.
+//!
+//! Pure but for the context, which is assembled inline. Nothing here is visible before the commit.
+
+use std::sync::Arc;
+
+use palyra_ports::StaticText;
+use palyra_run_core::{Effect, RunError, RunInput, RunStateMachine};
+use palyra_types::Timestamp;
+use palyra_types::event::TapeEvent;
+use palyra_types::model::ModelRequest;
+
+use crate::run::context::ContextSource;
+use crate::run::state::AgentRunLoopState;
+
+/// What one step will record and perform.
+pub(super) struct Draft {
+    pub(super) now: Timestamp,
+    pub(super) machine: RunStateMachine,
+    pub(super) events: Vec<TapeEvent>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) request: Option<Arc<ModelRequest>>,
+    pub(super) statics: Vec<StaticText>,
+}
+
+impl Draft {
+    pub(super) fn new(state: &AgentRunLoopState, now: Timestamp) -> Self {
+        Self {
+            now,
+            machine: state.machine.clone(),
+            events: Vec::new(),
+            effects: Vec::new(),
+            request: None,
+            statics: Vec::new(),
+        }
+    }
+
+    /// Decides one input, with all its inline work.
+    pub(super) fn decide(
+        &mut self,
+        input: &RunInput,
+        state: &AgentRunLoopState,
+        source: &ContextSource<'_>,
+    ) -> Result<(), RunError> {
+        let decision = self.machine.decide(input, self.now)?;
+        for event in decision.events {
+            self.machine.evolve(&event, self.now);
+            self.events.push(event);
+        }
+        for effect in decision.effects {
+            match effect {
+                Effect::AssembleContext { .. } => self.assemble(state, source)?,
+                Effect::CallModel { .. }
+                | Effect::AbortModel { .. }
+                | Effect::Execute(_)
+                | Effect::AbortTools
+                | Effect::End => self.effects.push(effect),
+            }
+        }
+        Ok(())
+    }
+
+    fn assemble(&mut self, state: &AgentRunLoopState, source: &ContextSource<'_>) -> Result<(), RunError> {
+        let answer = match source.prepare_model_provider_input(state, &self.events) {
+            Ok(prepared) => {
+                let plan = prepared.plan;
+                let model = prepared.request.model.clone();
+                self.request = Some(Arc::new(prepared.request));
+                self.statics = prepared.statics;
+                RunInput::ContextReady { plan, model }
+            }
+            Err(_too_large) => RunInput::ContextTooLarge,
+        };
+        self.decide(&answer, state, source)
+    }
+}

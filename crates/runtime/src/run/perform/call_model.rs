@@ -1,0 +1,112 @@
+//! Asks a model and hands its pieces to the run, which judges and records them.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::{FutureExt, StreamExt};
+use palyra_policy::decide_tool_call;
+use palyra_ports::ModelProvider;
+use palyra_run_core::JudgedCall;
+use palyra_types::model::{
+    ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, ToolProposal,
+};
+use palyra_types::tool::ToolCall;
+use palyra_types::{Attempt, Redacted};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::engine::Engine;
+use crate::models::broken_off;
+
+/// Pieces held between a model and its run; a model that is quicker than the journal waits.
+const PIECES_MAX: usize = 64;
+
+/// The run's end of a model request. Dropping it aborts the request.
+pub(in crate::run) struct LiveModelCall {
+    pub(in crate::run) attempt: Attempt,
+    pub(in crate::run) request: Arc<ModelRequest>,
+    pub(in crate::run) pieces: mpsc::Receiver<ModelNews>,
+    task: AbortHandle,
+}
+
+/// What comes from a model.
+pub(in crate::run) enum ModelNews {
+    Text(Redacted<String>),
+    Answered(ModelAnswer),
+    Failed(ModelFailure),
+}
+
+impl Drop for LiveModelCall {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Starts a request; nothing of its answer counts before it is recorded.
+pub(in crate::run) fn execute_run_stream_provider_request(
+    engine: &Engine,
+    attempt: Attempt,
+    request: Arc<ModelRequest>,
+) -> LiveModelCall {
+    let (sender, pieces) = mpsc::channel(PIECES_MAX);
+    let provider = engine.ports.models.borrow().provider(&request.model).map(Arc::clone);
+    let asked = Arc::clone(&request);
+    let task = tokio::spawn(async move {
+        let streaming = AssertUnwindSafe(stream(provider, asked, &sender)).catch_unwind();
+        let failure = match streaming.await {
+            Ok(ended) => ended.err(),
+            Err(_panic) => {
+                Some(failure(ModelFailureClass::Malformed, "the provider's adapter panicked; a bug"))
+            }
+        };
+        if let Some(failure) = failure {
+            // The run may have gone; then nobody wants to know.
+            let _ = sender.send(ModelNews::Failed(failure)).await;
+        }
+    });
+    LiveModelCall { attempt, request, pieces, task: task.abort_handle() }
+}
+
+async fn stream(
+    provider: Option<Arc<dyn ModelProvider>>,
+    request: Arc<ModelRequest>,
+    sender: &mpsc::Sender<ModelNews>,
+) -> Result<(), ModelFailure> {
+    let Some(provider) = provider else {
+        return Err(failure(ModelFailureClass::Permanent, "the run's model is no longer configured"));
+    };
+    let mut pieces = provider.stream(request);
+    while let Some(piece) = pieces.next().await {
+        match piece? {
+            ModelPiece::Text(text) if text.expose().is_empty() => {}
+            ModelPiece::Text(text) => {
+                if sender.send(ModelNews::Text(text)).await.is_err() {
+                    return Ok(());
+                }
+            }
+            ModelPiece::Answer(answer) => {
+                let _ = sender.send(ModelNews::Answered(answer)).await;
+                return Ok(());
+            }
+        }
+    }
+    Err(broken_off())
+}
+
+fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+    ModelFailure { class, detail: detail.into(), retry_after: None }
+}
+
+/// Judges a proposal by policy and digests it under the run's salt.
+pub(in crate::run) fn judge(
+    engine: &Engine,
+    salt: &Redacted<[u8; 32]>,
+    proposal: ToolProposal,
+) -> JudgedCall {
+    let arguments = engine.ports.redactor.redact(proposal.arguments.clone());
+    let proposal = ToolProposal { arguments, ..proposal };
+    let call = ToolCall { tool: proposal.tool.clone(), arguments: proposal.arguments.clone() };
+    let content = [call.tool.as_str(), call.arguments.expose()].join("\0");
+    let digest = palyra_ledger::content_digest(salt, content.as_bytes());
+    JudgedCall { decision: decide_tool_call(&engine.policy, &call), proposal, digest }
+}

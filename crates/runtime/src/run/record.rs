@@ -1,0 +1,94 @@
+//! Turns a step's events into entries, and appends them in one commit.
+//!
+//! Invariant: nothing of a step is kept, shown or performed unless its commit returned; only stopping is
+//! quicker than that.
+
+use palyra_ports::{AppendClass, AppendError, Committed, Guard, JournalAppendRequest, NewEntry, StaticText};
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::RunLifecycleState;
+use palyra_types::session::SessionRef;
+use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
+use palyra_types::{RunId, Seq, TapeSeq, Timestamp};
+
+use crate::engine::Engine;
+use crate::run::mailbox::Acceptance;
+
+/// One step, ready to be appended.
+pub(super) struct Step<'a> {
+    pub(super) run: RunId,
+    pub(super) session: SessionRef,
+    pub(super) last: TapeSeq,
+    pub(super) state_before: RunLifecycleState,
+    pub(super) now: Timestamp,
+    pub(super) events: &'a [TapeEvent],
+    pub(super) statics: &'a [StaticText],
+    /// Set for the step that accepts the run.
+    pub(super) accepts: Option<&'a Acceptance>,
+}
+
+impl Step<'_> {
+    /// Appends the step; returns its entries as anybody will read them from now on.
+    pub(super) async fn append(&self, engine: &Engine) -> Result<Vec<OrchestratorTapeRecord>, AppendError> {
+        let before = self.accepts.map(|acceptance| acceptance.entries_before.clone()).unwrap_or_default();
+        let offset = before.len() as u64;
+        let entries = before.into_iter().chain(self.events.iter().zip(1u32..).map(|(event, at)| NewEntry {
+            time: self.now,
+            principal: self.session.principal,
+            session: Some(self.session.id),
+            run: Some((self.run, TapeSeq(self.last.0 + at))),
+            event: JournalEvent::Tape(event.clone()),
+        }));
+        let request = JournalAppendRequest {
+            guards: self.guards(),
+            entries: entries.collect(),
+            statics: self.statics.to_vec(),
+            class: self.class(),
+        };
+        let Committed { first_seq } = engine.ports.append.append(request).await?;
+        let stored: Vec<_> = self.statics.iter().map(|text| text.sha256).collect();
+        engine.remember_stored(&stored);
+        Ok(self.records(Seq(first_seq.0 + offset)))
+    }
+
+    fn guards(&self) -> Vec<Guard> {
+        let mut guards = match self.accepts {
+            Some(acceptance) => acceptance.guards.clone(),
+            None => vec![Guard::RunAt { run: self.run, tape_seq: self.last }],
+        };
+        let begins = self.state_before == RunLifecycleState::Pending
+            && self.events.iter().any(|event| matches!(event, TapeEvent::ModelRequested(_)));
+        if begins {
+            guards.push(Guard::NoOtherRunInProgress { session: self.session, run: self.run });
+        }
+        guards
+    }
+
+    /// What ends something may use the space kept for endings.
+    fn class(&self) -> AppendClass {
+        let ends = |event: &TapeEvent| {
+            matches!(
+                event,
+                TapeEvent::ToolFinished(_)
+                    | TapeEvent::ToolOutcomeUnknown { .. }
+                    | TapeEvent::CancelRequested { .. }
+                    | TapeEvent::RunFinished(_)
+            )
+        };
+        if self.events.iter().any(ends) { AppendClass::Ending } else { AppendClass::Normal }
+    }
+
+    fn records(&self, first: Seq) -> Vec<OrchestratorTapeRecord> {
+        let numbered = self.events.iter().zip(0u32..);
+        let record = |(event, at): (&TapeEvent, u32)| OrchestratorTapeRecord {
+            seq: Seq(first.0 + u64::from(at)),
+            run: self.run,
+            session: self.session.id,
+            principal: self.session.principal,
+            tape_seq: TapeSeq(self.last.0 + 1 + at),
+            time: self.now,
+            content: ContentState::Present,
+            event: event.clone(),
+        };
+        numbered.map(record).collect()
+    }
+}

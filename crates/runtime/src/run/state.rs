@@ -1,0 +1,48 @@
+//! A run as far as its tape tells: the machine, the transcript, and how it was started.
+
+use palyra_run_core::RunStateMachine;
+use palyra_run_core::prompt::PastRun;
+use palyra_run_core::transcript::Transcript;
+use palyra_types::event::{RunStarted, TapeEvent};
+use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};
+
+/// Everything that replaying a tape yields.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentRunLoopState {
+    pub(crate) machine: RunStateMachine,
+    pub(crate) transcript: Transcript,
+    pub(crate) started: Option<RunStarted>,
+    pub(crate) first_seq: Option<Seq>,
+}
+
+impl AgentRunLoopState {
+    pub(crate) fn new(run: RunId, session: SessionId, principal: PrincipalId) -> Self {
+        Self {
+            machine: RunStateMachine::new(run, session, principal),
+            transcript: Transcript::new(run),
+            started: None,
+            first_seq: None,
+        }
+    }
+
+    /// Takes one committed entry into account.
+    pub(crate) fn take(&mut self, event: &TapeEvent, time: Timestamp, seq: Seq) {
+        self.machine.evolve(event, time);
+        self.remember(event, seq);
+    }
+
+    /// Takes one committed entry into account that the machine already knows.
+    pub(crate) fn remember(&mut self, event: &TapeEvent, seq: Seq) {
+        self.transcript.push(event);
+        self.first_seq.get_or_insert(seq);
+        if let TapeEvent::RunStarted(started) = event {
+            self.started = Some(started.clone());
+        }
+    }
+
+    /// Returns what later runs may see of this one.
+    pub(crate) fn past_run(&self) -> PastRun {
+        let first_seq = self.first_seq.unwrap_or_default();
+        PastRun { first_seq, messages: self.transcript.messages().into() }
+    }
+}

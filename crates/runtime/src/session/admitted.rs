@@ -1,0 +1,100 @@
+//! A run that is ready to be accepted, with the session it opens if that is new.
+
+use palyra_ports::{Guard, NewEntry};
+use palyra_types::event::{JournalEvent, RunStarted};
+use palyra_types::run::RunSpec;
+use palyra_types::session::SessionRef;
+use palyra_types::{AgentId, Redacted, TapeSeq, Timestamp};
+
+use crate::run::Acceptance;
+use crate::session::request::{Admission, Submitted};
+
+/// A session about to be opened.
+#[derive(Debug, Clone)]
+pub(super) struct Opening {
+    pub(super) session: SessionRef,
+    pub(super) agent: AgentId,
+    pub(super) key: Option<Redacted<String>>,
+    pub(super) label: Option<Redacted<String>>,
+}
+
+impl Opening {
+    pub(super) fn entry(&self, now: Timestamp) -> NewEntry {
+        let event = JournalEvent::SessionOpened {
+            session: self.session.id,
+            agent: self.agent,
+            key: self.key.clone(),
+            label: self.label.clone(),
+        };
+        let session = Some(self.session.id);
+        NewEntry { time: now, principal: self.session.principal, session, run: None, event }
+    }
+
+    pub(super) fn guard(&self) -> Guard {
+        Guard::SessionAbsent { session: self.session, key: self.key.clone() }
+    }
+}
+
+/// A run that is ready to be accepted.
+#[derive(Debug, Clone)]
+pub(super) struct Admitted {
+    pub(super) spec: RunSpec,
+    pub(super) opening: Option<Opening>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Admitted {
+    /// Returns the first event of the run's tape.
+    pub(super) fn started(&self) -> RunStarted {
+        let spec = &self.spec;
+        RunStarted {
+            agent: spec.agent,
+            surface: spec.surface,
+            limits: spec.limits,
+            config_digest: spec.config_digest,
+            idempotency: spec.idempotency,
+            input: spec.input.clone(),
+            workspace_root: spec.workspace_root.clone(),
+            model: Redacted::new(Some(spec.model.clone())),
+            run_salt: spec.run_salt.clone(),
+        }
+    }
+
+    /// Returns the receipt for the caller.
+    pub(super) fn receipt(&self, admission: Admission) -> Submitted {
+        Submitted {
+            run: self.spec.run,
+            session: self.spec.session,
+            session_created: self.opening.is_some(),
+            admission,
+            model: Some(self.spec.model.clone()),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// Returns the conditions of the append that accepts the run.
+    pub(super) fn guards(&self) -> Vec<Guard> {
+        let spec = &self.spec;
+        let mut guards = vec![Guard::RunAt { run: spec.run, tape_seq: TapeSeq::default() }];
+        if let Some(digest) = spec.idempotency {
+            guards.push(Guard::IdempotencyUnseen { principal: spec.principal, digest });
+        }
+        guards.extend(self.opening.as_ref().map(Opening::guard));
+        guards
+    }
+
+    /// Returns what has to be appended before the run's own first entry.
+    pub(super) fn entries_before(&self, now: Timestamp) -> Vec<NewEntry> {
+        self.opening.iter().map(|opening| opening.entry(now)).collect()
+    }
+
+    /// Returns what accepts the run.
+    pub(super) fn acceptance(&self, now: Timestamp) -> Acceptance {
+        Acceptance {
+            run: self.spec.run,
+            started: self.started(),
+            guards: self.guards(),
+            entries_before: self.entries_before(now),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What earlier runs of a session look like to a model, newest kept.
+//!
+//! Bounded in runs and bytes; rendered from tapes by the pure transcript.
+
+use std::collections::VecDeque;
+
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
+use palyra_run_core::prompt::PastRun;
+use palyra_types::Seq;
+use palyra_types::session::SessionRef;
+
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::run::replay;
+
+/// Runs remembered, at most.
+const HISTORY_RUNS_MAX: usize = 256;
+/// Bytes remembered, at most: as much as the largest windows hold.
+const HISTORY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The finished runs of a session that later runs may see, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    runs: VecDeque<(PastRun, usize)>,
+    bytes: usize,
+    reset_at: Option<Seq>,
+}
+
+impl History {
+    /// Reads the history of a session from the journal, newest run first, until it is full.
+    pub(super) async fn load(
+        engine: &Engine,
+        session: SessionRef,
+        reset_at: Option<Seq>,
+    ) -> Result<Self, RequestError> {
+        let mut newest_first = Vec::new();
+        let mut bytes = 0;
+        let mut before = None;
+        'pages: loop {
+            let query = RunQuery {
+                principal: session.principal,
+                session: Some(session.id),
+                only: RunFilter::Finished,
+                before,
+                limit: HISTORY_RUNS_MAX.min(RECORD_PAGE_ROWS_MAX),
+            };
+            let page = engine.ports.records.runs(query).await?;
+            for record in &page {
+                let left_behind = reset_at.is_some_and(|reset| record.first_seq < reset);
+                if left_behind || newest_first.len() >= HISTORY_RUNS_MAX || bytes >= HISTORY_BYTES_MAX {
+                    break 'pages;
+                }
+                let replayed = replay::replay(engine, record.run).await?;
+                let past = replayed.past_run();
+                bytes += size_of(&past);
+                newest_first.push(past);
+            }
+            let Some(last) = page.last() else { break };
+            before = Some(last.first_seq);
+        }
+        let mut history = Self { reset_at, ..Self::default() };
+        newest_first.into_iter().rev().for_each(|past| history.push(past));
+        Ok(history)
+    }
+
+    /// Adds a finished run, unless it began before the latest reset.
+    pub(super) fn push(&mut self, past: PastRun) {
+        if past.messages.is_empty() || self.reset_at.is_some_and(|reset| past.first_seq < reset) {
+            return;
+        }
+        let bytes = size_of(&past);
+        self.bytes += bytes;
+        self.runs.push_back((past, bytes));
+        while self.runs.len() > HISTORY_RUNS_MAX || (self.bytes > HISTORY_BYTES_MAX && self.runs.len() > 1) {
+            if let Some((_, bytes)) = self.runs.pop_front() {
+                self.bytes -= bytes;
+            }
+        }
+    }
+
+    /// Forgets everything before a reset.
+    pub(super) fn reset(&mut self, at: Seq) {
+        *self = Self { reset_at: Some(at), ..Self::default() };
+    }
+
+    /// Returns the runs, oldest first; cheap, for messages are shared.
+    pub(super) fn snapshot(&self) -> Vec<PastRun> {
+        self.runs.iter().map(|(past, _)| past.clone()).collect()
+    }
+}
+
+fn size_of(past: &PastRun) -> usize {
+    past.messages.iter().map(palyra_types::model::ChatMessage::content_bytes).sum()
+}

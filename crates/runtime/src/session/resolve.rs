@@ -1,0 +1,158 @@
+//! Which session a caller means, and opening it.
+//!
+//! Invariant: another principal's session behaves exactly like one that does not exist.
+
+use std::sync::Arc;
+
+use palyra_ports::{AppendError, JournalAppendRequest};
+use palyra_types::agent::AgentRecord;
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::{Redacted, SessionId};
+use tokio::sync::oneshot;
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::session::admitted::Opening;
+use crate::session::directory::{Command, Directory};
+use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionSelector};
+
+/// Races for a new key are settled by the journal; the loser looks again, at most so often.
+const RACES_MAX: u32 = 3;
+/// Characters of a key, at most.
+const KEY_CHARS_MAX: usize = 512;
+/// Characters of a label, at most.
+const LABEL_CHARS_MAX: usize = 200;
+
+/// A session that exists, or the entry that would open it.
+pub(super) enum Found {
+    Existing(OrchestratorSessionRecord),
+    New(Opening),
+}
+
+/// Finds a session or opens it; resets it if asked.
+pub(super) async fn resolve_orchestrator_session(
+    engine: &Arc<Engine>,
+    directory: &Directory,
+    caller: Caller,
+    selector: SessionSelector,
+    agent: Option<String>,
+) -> Result<ResolvedSession, RequestError> {
+    for _ in 0..RACES_MAX {
+        match find(engine, caller, &selector, agent.as_deref()).await? {
+            Found::Existing(record) => {
+                let reset_applied = selector.reset == ResetWish::Reset;
+                if reset_applied {
+                    reset(directory, record.session).await?;
+                }
+                return Ok(ResolvedSession { record, created: false, reset_applied });
+            }
+            Found::New(opening) => {
+                let now = engine.ports.clock.wall();
+                let request = JournalAppendRequest {
+                    guards: vec![opening.guard()],
+                    entries: vec![opening.entry(now)],
+                    ..JournalAppendRequest::default()
+                };
+                match engine.ports.append.append(request).await {
+                    Ok(_) => {
+                        let record = engine.ports.records.session(opening.session).await?;
+                        let record = record.ok_or(RequestError::SessionNotFound)?;
+                        return Ok(ResolvedSession { record, created: true, reset_applied: false });
+                    }
+                    Err(AppendError::GuardFailed { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+    Err(RequestError::QueueFull)
+}
+
+/// Starts a session afresh; returns once that is durable.
+pub(super) async fn reset(directory: &Directory, session: SessionRef) -> Result<(), RequestError> {
+    let (reply, answer) = oneshot::channel();
+    directory.send(session, Command::Reset { reply }).await;
+    answer.await.map_err(|_| RequestError::ShuttingDown)?
+}
+
+/// Finds the session a selector means, or what would open it.
+pub(super) async fn find(
+    engine: &Engine,
+    caller: Caller,
+    selector: &SessionSelector,
+    agent: Option<&str>,
+) -> Result<Found, RequestError> {
+    check_texts(selector)?;
+    let records = &engine.ports.records;
+    let by_key = match &selector.key {
+        Some(key) => records.session_by_key(caller.principal, key.expose().clone()).await?,
+        None => None,
+    };
+    let by_id = match selector.id {
+        Some(id) => records.session(SessionRef { principal: caller.principal, id }).await?,
+        None => None,
+    };
+    let existing = match (selector.id, by_id, by_key) {
+        (None, _, by_key) => by_key,
+        (Some(_), Some(by_id), by_key) => {
+            let same = by_key.is_some_and(|by_key| by_key.session == by_id.session);
+            if selector.key.is_some() && !same {
+                return Err(RequestError::SessionMismatch);
+            }
+            Some(by_id)
+        }
+        (Some(_), None, Some(_)) => return Err(RequestError::SessionMismatch),
+        (Some(_), None, None) => None,
+    };
+    if let Some(record) = existing {
+        check_agent(engine, &record, agent)?;
+        return Ok(Found::Existing(record));
+    }
+    if selector.existing == ExistingSession::Required {
+        return Err(RequestError::SessionNotFound);
+    }
+    let agent = engine.agents.by_name(agent)?;
+    let id = selector.id.unwrap_or_else(|| new_session_id(engine));
+    let session = SessionRef { principal: caller.principal, id };
+    let (key, label) = (selector.key.clone(), selector.label.clone());
+    Ok(Found::New(Opening { session, agent: agent.id, key, label }))
+}
+
+/// A session is bound to one agent: naming another is an error, not a switch.
+fn check_agent(
+    engine: &Engine,
+    record: &OrchestratorSessionRecord,
+    agent: Option<&str>,
+) -> Result<Option<AgentRecord>, RequestError> {
+    let Some(name) = agent else { return Ok(None) };
+    let agent = engine.agents.by_name(Some(name))?;
+    if agent.id == record.agent {
+        return Ok(Some(agent));
+    }
+    let what =
+        "the session is bound to another agent; leave the agent out, or use another session".to_owned();
+    Err(RequestError::InvalidArgument { what })
+}
+
+fn check_texts(selector: &SessionSelector) -> Result<(), RequestError> {
+    let fits = |text: &Option<Redacted<String>>, chars_max: usize| {
+        text.as_ref().is_none_or(|text| {
+            !text.expose().is_empty()
+                && text.expose().chars().count() <= chars_max
+                && !text.expose().contains(char::is_control)
+        })
+    };
+    if fits(&selector.key, KEY_CHARS_MAX) && fits(&selector.label, LABEL_CHARS_MAX) {
+        return Ok(());
+    }
+    let what = format!(
+        "a session key has 1 to {KEY_CHARS_MAX} characters and a label 1 to {LABEL_CHARS_MAX}, none of them control characters"
+    );
+    Err(RequestError::InvalidArgument { what })
+}
+
+fn new_session_id(engine: &Engine) -> SessionId {
+    let (ms, random) = engine.ports.entropy.id_parts(engine.ports.clock.wall());
+    SessionId::from_parts(ms, random)
+}

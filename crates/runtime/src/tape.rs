@@ -1,0 +1,235 @@
+//! Following tapes: pages from the journal, then live entries.
+//!
+//! Invariant: nothing is shown that is not committed; each follower sees every entry after its number once,
+//! in order. A follower that is slow reads from the journal again; it never holds a run back.
+//! Begin at [`TapeHandle::follow`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
+use palyra_ports::{ReadTape, TapePage};
+use palyra_types::event::TapeEvent;
+use palyra_types::session::SessionRef;
+use palyra_types::tape::OrchestratorTapeRecord;
+use palyra_types::{RunId, Seq, TapeSeq};
+use tokio::sync::broadcast;
+
+use crate::caller::Caller;
+use crate::error::RequestError;
+use crate::parts::RuntimePorts;
+
+/// Live entries held for a follower before it has to read from the journal.
+const LIVE_ENTRIES_MAX: usize = 256;
+
+type Entry = Arc<OrchestratorTapeRecord>;
+
+/// Where run actors publish committed entries.
+#[derive(Clone, Default)]
+pub(crate) struct TapeHub {
+    live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<Entry>>>>,
+}
+
+impl TapeHub {
+    /// Shows committed entries to whoever follows the run.
+    pub(crate) fn publish(&self, run: RunId, entries: Vec<OrchestratorTapeRecord>) {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = live.get(&run) {
+            for entry in entries {
+                // Fails only when the last follower just left.
+                let _ = sender.send(Arc::new(entry));
+            }
+        }
+    }
+
+    fn subscribe(&self, run: RunId) -> broadcast::Receiver<Entry> {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.entry(run).or_insert_with(|| broadcast::channel(LIVE_ENTRIES_MAX).0).subscribe()
+    }
+
+    fn leave(&self, run: RunId) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        // The one that leaves is still counted.
+        if live.get(&run).is_some_and(|sender| sender.receiver_count() <= 1) {
+            live.remove(&run);
+        }
+    }
+}
+
+/// Reads and follows tapes on behalf of callers.
+#[derive(Clone)]
+pub struct TapeHandle {
+    ports: Arc<RuntimePorts>,
+    hub: TapeHub,
+}
+
+impl TapeHandle {
+    pub(crate) fn new(ports: Arc<RuntimePorts>, hub: TapeHub) -> Self {
+        Self { ports, hub }
+    }
+
+    /// Follows a run from the entry after `after` to its last.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::AttachOutOfRange`] when
+    /// the tape has not reached `after`.
+    pub async fn follow(
+        &self,
+        caller: Caller,
+        run: RunId,
+        after: TapeSeq,
+    ) -> Result<TapeFollower, RequestError> {
+        // Subscribed before the look at the journal, so that nothing falls between the two.
+        let mut follower = TapeFollower {
+            reader: Arc::clone(&self.ports.tapes),
+            live: self.hub.subscribe(run),
+            hub: self.hub.clone(),
+            run,
+            last: after,
+            caught_up_at: after,
+            over: false,
+            ready: VecDeque::new(),
+            stage: Stage::CatchingUp,
+        };
+        let record = self.ports.records.run(run).await?;
+        let record =
+            record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        if after > record.last_tape_seq {
+            return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
+        }
+        follower.caught_up_at = record.last_tape_seq;
+        follower.over = record.state.is_terminal();
+        Ok(follower)
+    }
+
+    /// Returns a page of a run's tape.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run.
+    pub async fn page(
+        &self,
+        caller: Caller,
+        run: RunId,
+        after: TapeSeq,
+        limit: usize,
+    ) -> Result<TapePage, RequestError> {
+        let record = self.ports.records.run(run).await?;
+        if record.is_none_or(|record| record.principal != caller.principal) {
+            return Err(RequestError::RunNotFound);
+        }
+        Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
+    }
+
+    /// Returns a page of a session's entries in the journal's order.
+    ///
+    /// # Errors
+    /// [`RequestError::SessionNotFound`], also for another principal's session.
+    pub async fn session_page(
+        &self,
+        caller: Caller,
+        session: palyra_types::SessionId,
+        after: Option<Seq>,
+        limit: usize,
+    ) -> Result<TapePage, RequestError> {
+        let session = SessionRef { principal: caller.principal, id: session };
+        if self.ports.records.session(session).await?.is_none() {
+            return Err(RequestError::SessionNotFound);
+        }
+        Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
+    }
+}
+
+/// What a follower sees next.
+#[derive(Debug, Clone)]
+pub enum Followed {
+    /// An entry: each once, in order.
+    Entry(Entry),
+    /// All entries that existed when following began were given; the number of the last.
+    CaughtUp(TapeSeq),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    CatchingUp,
+    /// Like `CatchingUp`, but the follower was told before that it caught up.
+    FallenBehind,
+    Live,
+    Ended,
+}
+
+/// One follower of one run. Dropping it ends the following, never the run.
+pub struct TapeFollower {
+    reader: Arc<dyn ReadTape>,
+    hub: TapeHub,
+    run: RunId,
+    last: TapeSeq,
+    caught_up_at: TapeSeq,
+    over: bool,
+    live: broadcast::Receiver<Entry>,
+    ready: VecDeque<Entry>,
+    stage: Stage,
+}
+
+impl TapeFollower {
+    /// Returns the number of the last entry given.
+    #[must_use]
+    pub fn last(&self) -> TapeSeq {
+        self.last
+    }
+
+    /// Returns what comes next; `None` after the run's last entry. Cancel-safe.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`] when the journal cannot be read; the follower may be asked again.
+    pub async fn next(&mut self) -> Result<Option<Followed>, RequestError> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                self.last = entry.tape_seq;
+                if matches!(entry.event, TapeEvent::RunFinished(_)) {
+                    self.over = true;
+                    if self.stage != Stage::CatchingUp {
+                        self.stage = Stage::Ended;
+                    }
+                }
+                return Ok(Some(Followed::Entry(entry)));
+            }
+            match self.stage {
+                Stage::Ended => return Ok(None),
+                Stage::CatchingUp if self.last >= self.caught_up_at => {
+                    self.stage = if self.over { Stage::Ended } else { Stage::FallenBehind };
+                    return Ok(Some(Followed::CaughtUp(self.last)));
+                }
+                Stage::CatchingUp | Stage::FallenBehind => self.read_page().await?,
+                Stage::Live => self.receive().await,
+            }
+        }
+    }
+
+    async fn read_page(&mut self) -> Result<(), RequestError> {
+        let page = self.reader.tape(self.run, self.last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
+        if page.entries.is_empty() && self.stage == Stage::FallenBehind && page.more == MoreEntries::None {
+            self.stage = Stage::Live;
+        }
+        self.ready.extend(page.entries.into_iter().map(Arc::new));
+        Ok(())
+    }
+
+    async fn receive(&mut self) {
+        match self.live.recv().await {
+            Ok(entry) if entry.tape_seq <= self.last => {}
+            Ok(entry) if entry.tape_seq == self.last.next() => self.ready.push_back(entry),
+            // A gap, a lag, or a closed channel: the journal knows better.
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.stage = Stage::FallenBehind,
+            Err(broadcast::error::RecvError::Closed) => {
+                self.live = self.hub.subscribe(self.run);
+                self.stage = Stage::FallenBehind;
+            }
+        }
+    }
+}
+
+impl Drop for TapeFollower {
+    fn drop(&mut self) {
+        self.hub.leave(self.run);
+    }
+}
