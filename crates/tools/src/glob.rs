@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::call::{Call, parse};
 use crate::failure::ToolFailure;
 use crate::page::{Page, ToolOutput};
+use crate::quantity::quantity;
 use crate::workspace::{EntryKind, Next, WorkspacePath, show_path, walk};
 
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
@@ -90,8 +91,7 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
             notes.push(skipped_note(&arguments));
             format!("no matches in {} ({} names looked at)", start.show(), report.entries)
         }
-        1 => "1 match".to_owned(),
-        _ => format!("{found} matches"),
+        _ => quantity(found, "match"),
     };
     if page.is_full() {
         notes.push("the list is cut here; narrow the pattern or name a folder as `path`".to_owned());

@@ -21,7 +21,10 @@ mod page;
 mod workspace;
 
 mod failure;
+mod quantity;
 
+#[cfg(test)]
+mod attacks;
 #[cfg(test)]
 mod fixture;
 

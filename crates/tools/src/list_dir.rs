@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::call::{Call, Count, parse};
 use crate::failure::ToolFailure;
 use crate::page::{Page, ToolOutput};
+use crate::quantity::quantity;
 use crate::workspace::{Entry, EntryKind, Next, show_path, walk};
 
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
@@ -81,7 +82,7 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
 
     let head = match folders + others {
         0 => format!("{} is empty", path.show()),
-        _ => format!("{} holds {}, {}", path.show(), count(folders, "folder"), count(others, "file")),
+        _ => format!("{} holds {}, {}", path.show(), quantity(folders, "folder"), quantity(others, "file")),
     };
     let mut notes = report.notes();
     if page.is_full() {
@@ -94,7 +95,7 @@ fn line(entry: &Entry<'_>, says_why_not_entered: bool) -> String {
     let path = show_path(entry.path);
     match entry.kind {
         EntryKind::File => match entry.bytes() {
-            Some(bytes) => format!("{path} ({})\n", count(bytes, "byte")),
+            Some(bytes) => format!("{path} ({})\n", quantity(bytes, "byte")),
             None => format!("{path}\n"),
         },
         EntryKind::Folder if entry.is_ignored && says_why_not_entered => {
@@ -108,10 +109,6 @@ fn line(entry: &Entry<'_>, says_why_not_entered: bool) -> String {
         }
         kind => format!("{path} ({})\n", kind.with_article()),
     }
-}
-
-fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `read_file`: the text of a file, whole or by lines.
 //!
 //! Owns the paging: what is shown whole comes exactly as it is; whatever is missing is named in a
-//! last line in brackets, with the `from` to continue with.
+//! last line in brackets, with the `from` to continue with. A hard link to a file outside is that file
+//! and is read like any other; only links that name a path are refused.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::call::{Call, Count, parse};
 use crate::failure::ToolFailure;
 use crate::lines::{Line, Lines, is_binary};
 use crate::page::{Page, ToolOutput};
+use crate::quantity::quantity;
 
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -113,8 +115,7 @@ struct Measured {
 
 impl Measured {
     fn count_lines(&self) -> String {
-        let plural = if self.lines == 1 { "" } else { "s" };
-        let lines = format!("{} line{plural}", self.lines);
+        let lines = quantity(self.lines, "line");
         if self.bytes_read < self.bytes {
             return format!("{lines} in the first {} bytes, beyond which nothing was read", self.bytes_read);
         }

@@ -18,6 +18,7 @@ use crate::failure::ToolFailure;
 use crate::glob::{PATTERN_CHARS_MAX, PathPattern};
 use crate::lines::{FILE_BYTES_MAX, Lines};
 use crate::page::{Page, ToolOutput};
+use crate::quantity::quantity;
 use crate::workspace::{Entry, EntryKind, Next, OpenFile, Place, WalkReport, WorkspacePath, show_path, walk};
 
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
@@ -224,13 +225,13 @@ impl<'c> Search<'c> {
     }
 
     fn finish(self, report: &WalkReport) -> ToolOutput {
-        let searched = format!("{} searched", count(self.files, "file"));
+        let searched = format!("{} searched", quantity(self.files, "file"));
         let head = match self.matches {
             0 => format!("no matches ({searched})"),
             _ => format!(
                 "{} in {} ({searched})",
-                count(self.matches, "match"),
-                count(self.files_with_matches, "file")
+                quantity(self.matches, "match"),
+                quantity(self.files_with_matches, "file")
             ),
         };
         let mut notes = report.notes();
@@ -242,24 +243,16 @@ impl<'c> Search<'c> {
             notes.push(format!("stopped after {SEARCH_BYTES_MAX} bytes; set `path` or `glob`"));
         }
         if self.files_binary > 0 {
-            notes.push(format!("{} passed over", count(self.files_binary, "binary file")));
+            notes.push(format!("{} passed over", quantity(self.files_binary, "binary file")));
         }
         if self.files_unreadable > 0 {
-            notes.push(format!("{} could not be read", count(self.files_unreadable, "file")));
+            notes.push(format!("{} could not be read", quantity(self.files_unreadable, "file")));
         }
         if self.files_long > 0 {
-            let long = count(self.files_long, "long file");
+            let long = quantity(self.files_long, "long file");
             notes.push(format!("{long} searched only up to {FILE_BYTES_MAX} bytes"));
         }
         self.page.finish(&head, &notes)
-    }
-}
-
-fn count(number: u64, noun: &str) -> String {
-    match (number, noun) {
-        (1, _) => format!("1 {noun}"),
-        (_, "match") => format!("{number} matches"),
-        _ => format!("{number} {noun}s"),
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 
 use super::refusal::OpenRefusal;
 
-/// How many names of one folder are read.
+/// How many names of one folder a walk reads.
 pub(super) const FOLDER_ENTRIES_MAX: usize = 50_000;
 
 /// What a name stands for.
@@ -79,8 +79,8 @@ pub(super) struct FolderEntries {
     pub(super) is_cut: bool,
 }
 
-/// Reads the names in an open folder, in order of their bytes.
-pub(super) fn read_entries(folder: &OwnedFd) -> Result<FolderEntries, OpenRefusal> {
+/// Reads at most `entries_max` names in an open folder, in order of their bytes.
+pub(super) fn read_entries(folder: &OwnedFd, entries_max: usize) -> Result<FolderEntries, OpenRefusal> {
     let mut named = Vec::new();
     let mut is_cut = false;
     for entry in Dir::read_from(folder)? {
@@ -89,7 +89,7 @@ pub(super) fn read_entries(folder: &OwnedFd) -> Result<FolderEntries, OpenRefusa
         if name == "." || name == ".." {
             continue;
         }
-        if named.len() == FOLDER_ENTRIES_MAX {
+        if named.len() == entries_max {
             is_cut = true;
             break;
         }
@@ -107,4 +107,24 @@ pub(super) fn read_entries(folder: &OwnedFd) -> Result<FolderEntries, OpenRefusa
 fn kind_of(folder: impl AsFd, name: &OsStr) -> EntryKind {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .map_or(EntryKind::Special, |status| EntryKind::from_mode(status.st_mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_crowded_folder_is_read_only_so_far() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b", "a", "c"] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let whole = read_entries(&folder, 3).unwrap();
+        assert!(!whole.is_cut && whole.named.iter().map(|named| &named.name).eq(["a", "b", "c"]));
+        let cut = read_entries(&folder, 2).unwrap();
+        assert!(cut.is_cut && cut.named.len() == 2);
+    }
 }

@@ -21,6 +21,8 @@ mod show;
 pub(crate) use entries::EntryKind;
 pub(crate) use open::OpenFile;
 pub use open::missing_mechanism;
+#[cfg(test)]
+pub(crate) use open::open_file;
 pub(crate) use path::WorkspacePath;
 pub(crate) use root::{Place, Workspace};
 pub(crate) use show::show_path;

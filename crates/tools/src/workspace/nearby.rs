@@ -8,6 +8,7 @@ use super::path::WorkspacePath;
 use super::show::show_path;
 
 const NAMES_SHOWN_MAX: usize = 8;
+const NAMES_READ_MAX: usize = 5_000;
 const ANCESTORS_TRIED_MAX: usize = 64;
 /// Longer names are compared by their letters only, not by their distance.
 const DISTANCE_CHARS_MAX: usize = 48;
@@ -31,7 +32,7 @@ fn told(folder: &OwnedFd, folder_path: &WorkspacePath, wanted: &str) -> String {
         true => "the workspace root".to_owned(),
         false => format!("`{}`", folder_path.show()),
     };
-    let Ok(entries) = read_entries(folder) else {
+    let Ok(entries) = read_entries(folder, NAMES_READ_MAX) else {
         return "; list_dir shows what is there".to_owned();
     };
     if entries.named.is_empty() {

@@ -37,7 +37,7 @@ pub(super) fn open_folder(beneath: impl AsFd, path: &Path) -> Result<OwnedFd, Op
 }
 
 /// Opens a regular file; anything else is refused without waiting for it.
-pub(super) fn open_file(beneath: impl AsFd, path: &Path) -> Result<OpenFile, OpenRefusal> {
+pub(crate) fn open_file(beneath: impl AsFd, path: &Path) -> Result<OpenFile, OpenRefusal> {
     // Non-blocking, so that a FIFO without a writer cannot hold a thread; the kind is asked afterwards,
     // of the descriptor, because a name may change its meaning in between.
     let descriptor = open_beneath(beneath, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;

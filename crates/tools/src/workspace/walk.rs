@@ -21,6 +21,7 @@ use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
 use super::root::Workspace;
 use crate::failure::ToolFailure;
+use crate::quantity::quantity;
 
 /// How many entries one walk looks at.
 const ENTRIES_WALKED_MAX: u64 = 200_000;
@@ -101,19 +102,15 @@ impl WalkReport {
                 .push(format!("stopped after {ENTRIES_WALKED_MAX} entries; name a smaller folder as `path`"));
         }
         if self.crowded > 0 {
-            notes.push(format!(
-                "of {} folders only {FOLDER_ENTRIES_MAX} names each were looked at",
-                self.crowded
-            ));
+            let crowded = quantity(self.crowded, "crowded folder");
+            notes.push(format!("of {crowded} only {FOLDER_ENTRIES_MAX} names were looked at"));
         }
         if self.too_deep > 0 {
-            notes.push(format!(
-                "{} folders deeper than {WALK_DEPTH_MAX} levels were not entered",
-                self.too_deep
-            ));
+            let deep = quantity(self.too_deep, "folder");
+            notes.push(format!("{deep} deeper than {WALK_DEPTH_MAX} levels not entered"));
         }
         if self.unreadable > 0 {
-            notes.push(format!("{} folders could not be read", self.unreadable));
+            notes.push(format!("{} could not be read", quantity(self.unreadable, "folder")));
         }
         notes
     }
@@ -232,10 +229,30 @@ impl Walk {
     }
 
     fn read(&mut self, folder: OwnedFd) -> Result<(), OpenRefusal> {
-        let entries = read_entries(&folder)?;
+        let entries = read_entries(&folder, FOLDER_ENTRIES_MAX)?;
         self.report.crowded += u64::from(entries.is_cut);
         self.rules.enter(&folder, &self.path);
         self.levels.push(Level { folder, left: entries.named.into_iter() });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_was_not_looked_at_is_said() {
+        let report = WalkReport { entries: 9, is_cut: true, unreadable: 1, too_deep: 2, crowded: 3 };
+        assert_eq!(
+            report.notes(),
+            [
+                "stopped after 200000 entries; name a smaller folder as `path`",
+                "of 3 crowded folders only 50000 names were looked at",
+                "2 folders deeper than 64 levels not entered",
+                "1 folder could not be read",
+            ]
+        );
+        assert!(WalkReport::default().notes().is_empty());
     }
 }
