@@ -11,7 +11,7 @@ use std::path::Path;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::entries::EntryKind;
+use super::kind::EntryKind;
 use super::open::open_file;
 
 /// How much of one ignore file is read, in bytes.

@@ -14,11 +14,12 @@ mod entries;
 mod ignore_rules;
 mod open;
 
+mod kind;
 mod path;
 mod refusal;
 mod show;
 
-pub(crate) use entries::EntryKind;
+pub(crate) use kind::EntryKind;
 pub(crate) use open::OpenFile;
 pub use open::missing_mechanism;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use super::entries::{EntryKind, Named, read_entries};
+use super::entries::{Named, read_entries};
+use super::kind::EntryKind;
 use super::path::WorkspacePath;
 use super::show::show_path;
 

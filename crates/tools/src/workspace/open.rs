@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
-use super::entries::EntryKind;
+use super::kind::EntryKind;
 use super::refusal::OpenRefusal;
 
 /// How often an open is repeated when the tree changed under the kernel's resolution.

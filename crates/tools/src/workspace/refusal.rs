@@ -4,7 +4,7 @@
 
 use rustix::io::Errno;
 
-use super::entries::EntryKind;
+use super::kind::EntryKind;
 use crate::failure::ToolFailure;
 
 /// Why a place was not opened.

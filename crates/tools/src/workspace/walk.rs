@@ -14,8 +14,9 @@ use std::vec;
 use palyra_ports::CancelFlag;
 use rustix::fs::{AtFlags, readlinkat, statat};
 
-use super::entries::{EntryKind, FOLDER_ENTRIES_MAX, Named, read_entries};
+use super::entries::{FOLDER_ENTRIES_MAX, Named, read_entries};
 use super::ignore_rules::IgnoreRules;
+use super::kind::EntryKind;
 use super::open::{OpenFile, open_file, open_folder};
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
