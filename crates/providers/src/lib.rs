@@ -7,11 +7,15 @@
 
 pub mod demo;
 pub mod openai_chat;
+pub mod detect;
 
-mod sse;
-mod http_client;
+pub mod key_reference;
 pub mod secret;
 
+mod http_client;
+mod sse;
+
 pub use demo::DemoProvider;
+pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider};
 pub use secret::Secret;

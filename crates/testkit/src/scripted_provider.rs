@@ -130,7 +130,7 @@ impl ModelProvider for ScriptedProvider {
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
         let shared = self.shared.clone();
-        stream::once(async move { Playing::begin(shared, request) })
+        stream::once(async move { Playing::begin(shared, &request) })
             .flat_map(|playing| stream::unfold(playing, Playing::next))
             .boxed()
     }
@@ -150,7 +150,7 @@ struct Playing {
 }
 
 impl Playing {
-    fn begin(shared: Arc<Shared>, request: Arc<ModelRequest>) -> Self {
+    fn begin(shared: Arc<Shared>, request: &Arc<ModelRequest>) -> Self {
         let script = {
             let mut state = shared.state();
             state.requests.push(request.clone());

@@ -137,10 +137,11 @@ fn matches(text: &str, pattern: &str) -> String {
 /// Returns the entries of an output of one entry a line; notes of the tool are not entries.
 fn entries(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    lines
-        .filter(|line| !(line.starts_with('[') && line.ends_with(']')) && !line.starts_with('('))
-        .map(clip_line)
-        .collect()
+    lines.filter(|line| !is_note(line)).map(clip_line).collect()
+}
+
+fn is_note(line: &str) -> bool {
+    (line.starts_with('[') && line.ends_with(']')) || (line.starts_with('(') && line.ends_with(')'))
 }
 
 fn some(entries: &[String], entries_max: usize, joint: &str) -> String {

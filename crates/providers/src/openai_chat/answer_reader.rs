@@ -114,7 +114,7 @@ impl AnswerReader {
             },
             Format::Events(decoder) => match decoder.finish() {
                 Ok(Some(event)) if is_whole(&event) || !self.assembly.is_finished() => {
-                    self.take_event(&event, out)
+                    self.take_event(&event, out);
                 }
                 Ok(_) => {}
                 Err(error) => self.fail(malformed(&error.to_string()), out),

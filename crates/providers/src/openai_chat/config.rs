@@ -37,6 +37,14 @@ impl OpenAiChatConfig {
         let name = ProviderName::new(name);
         Self { name, base_url: base_url.to_owned(), key, idle_timeout: IDLE_TIMEOUT, context_tokens: None }
     }
+
+    /// Says whether the address can be used, asking nobody.
+    ///
+    /// # Errors
+    /// [`OpenAiChatConfigError`] when it cannot.
+    pub fn check(&self) -> Result<(), OpenAiChatConfigError> {
+        Addresses::read(&self.base_url).map(drop)
+    }
 }
 
 /// Why a provider cannot be made.

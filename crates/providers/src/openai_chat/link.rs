@@ -20,6 +20,9 @@ use crate::secret::Secret;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an error's body is read.
 const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
+/// How long, and for how many reads, the end of a body is waited for once the answer is complete.
+const REST_TIMEOUT: Duration = Duration::from_millis(500);
+const REST_CHUNKS_MAX: usize = 4;
 /// How large a list of models may be.
 const LIST_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -67,6 +70,20 @@ impl Link {
             Ok(Err(error)) => Err(self.scrubbed(transport_failure(error))),
             Err(_) => Err(self.silence()),
         }
+    }
+
+    /// Reads what little is left behind the end of an answer, so that the connection can serve the
+    /// next request; a server that goes on is hung up on.
+    pub(super) async fn finish(mut response: Response) {
+        let rest = async {
+            for _ in 0..REST_CHUNKS_MAX {
+                if !matches!(response.chunk().await, Ok(Some(_))) {
+                    return;
+                }
+            }
+        };
+        // Whether it ended or not, there is nothing more to do.
+        drop(tokio::time::timeout(REST_TIMEOUT, rest).await);
     }
 
     /// Takes the credential out of what a server said.

@@ -113,10 +113,8 @@ impl Exchange {
     }
 
     fn close(&mut self) {
-        if let State::Reading(mut response) = std::mem::replace(&mut self.state, State::Over) {
-            // The end of the body mostly came with the end of the answer; taken now, the connection
-            // can serve the next request.
-            drop(response.chunk().now_or_never());
+        if let State::Reading(response) = std::mem::replace(&mut self.state, State::Over) {
+            tokio::spawn(Link::finish(response));
         }
     }
 }

@@ -38,6 +38,7 @@ pub enum Tear {
 pub struct Reply {
     kind: Kind,
     headers: Vec<(String, String)>,
+    hangs: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -81,13 +82,13 @@ impl Reply {
     /// Answers with nothing yet.
     #[must_use]
     pub fn empty() -> Self {
-        Self { kind: Kind::Chat(Chat::default()), headers: Vec::new() }
+        Self { kind: Kind::Chat(Chat::default()), headers: Vec::new(), hangs: false }
     }
 
     /// Refuses with a status and a body.
     #[must_use]
     pub fn status(status: u16, body: &str) -> Self {
-        Self { kind: Kind::Status(status, body.to_owned()), headers: Vec::new() }
+        Self { kind: Kind::Status(status, body.to_owned()), headers: Vec::new(), hangs: false }
     }
 
     /// Refuses as OpenAI does.
@@ -96,16 +97,23 @@ impl Reply {
         Self::status(status, &json!({"error": {"message": message, "type": code, "code": code}}).to_string())
     }
 
+    /// Says everything, and then neither ends the body nor closes the connection.
+    #[must_use]
+    pub fn then_hang(mut self) -> Self {
+        self.hangs = true;
+        self
+    }
+
     /// Answers 200 with any bytes.
     #[must_use]
     pub fn raw(content_type: &str, body: &[u8]) -> Self {
-        Self { kind: Kind::Raw(content_type.to_owned(), body.to_vec()), headers: Vec::new() }
+        Self { kind: Kind::Raw(content_type.to_owned(), body.to_vec()), headers: Vec::new(), hangs: false }
     }
 
     /// Never answers.
     #[must_use]
     pub fn silent() -> Self {
-        Self { kind: Kind::Silent, headers: Vec::new() }
+        Self { kind: Kind::Silent, headers: Vec::new(), hangs: false }
     }
 
     /// Adds a header.
@@ -198,7 +206,7 @@ impl Reply {
 
     /// Returns status, headers and acts for a request; `None` when nothing is ever said.
     pub(super) fn performance(&self, envelope: &Envelope) -> Option<Performance> {
-        let (status, content_type, acts) = match &self.kind {
+        let (status, content_type, mut acts) = match &self.kind {
             Kind::Silent => return None,
             Kind::Status(status, body) => {
                 (*status, "application/json", vec![Act::Send(body.clone().into_bytes())])
@@ -207,6 +215,9 @@ impl Reply {
             Kind::Chat(chat) if envelope.streams => (200, "text/event-stream", chat.events(envelope)),
             Kind::Chat(chat) => (200, "application/json", chat.document(envelope)),
         };
+        if self.hangs {
+            acts.push(Act::Hang);
+        }
         let mut headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
         headers.extend(self.headers.iter().cloned());
         Some(Performance { status, headers, acts })

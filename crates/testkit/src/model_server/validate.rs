@@ -53,9 +53,9 @@ fn unpaired(messages: &[Value]) -> Option<String> {
         let calls = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let content = message.get("content");
         let speaks = content.is_some_and(|content| content.is_string() || content.is_array());
-        if !matches!(role, "system" | "developer" | "user" | "assistant" | "tool")
-            || !(speaks || !calls.is_empty())
-        {
+        let known = matches!(role, "system" | "developer" | "user" | "assistant" | "tool");
+        let is_empty = !speaks && calls.is_empty();
+        if !known || is_empty {
             return Some(format!("invalid messages[{at}]"));
         }
         for call in calls {

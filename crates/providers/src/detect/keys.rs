@@ -1,0 +1,91 @@
+//! Sees which providers' keys the environment holds.
+
+use std::collections::BTreeMap;
+
+use crate::key_reference::KeyReference;
+
+/// A key that is there. Nobody knows whether it is valid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetectedKey {
+    /// Whose it is.
+    pub vendor: &'static str,
+    /// Where it is kept.
+    pub key: KeyReference,
+    /// The base URL to use it with, for vendors whose API this version speaks.
+    pub base_url: Option<&'static str>,
+}
+
+impl DetectedKey {
+    /// Returns one sentence that says what was found and what to do with it.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { vendor, key, base_url } = self;
+        match base_url {
+            Some(base_url) => format!(
+                "A key for {vendor} is set ({key}); it is not used by itself. To use it: \
+                 `palyra model add --base-url {base_url} --key {key}`."
+            ),
+            None => format!("A key for {vendor} is set ({key}); this version does not speak its API."),
+        }
+    }
+}
+
+struct Known {
+    variable: &'static str,
+    vendor: &'static str,
+    base_url: Option<&'static str>,
+}
+
+const KNOWN: &[Known] = &[
+    known("OPENAI_API_KEY", "OpenAI", Some("https://api.openai.com/v1")),
+    known("OPENROUTER_API_KEY", "OpenRouter", Some("https://openrouter.ai/api/v1")),
+    known("GROQ_API_KEY", "Groq", Some("https://api.groq.com/openai/v1")),
+    known("MISTRAL_API_KEY", "Mistral", Some("https://api.mistral.ai/v1")),
+    known("DEEPSEEK_API_KEY", "DeepSeek", Some("https://api.deepseek.com/v1")),
+    known("XAI_API_KEY", "xAI", Some("https://api.x.ai/v1")),
+    known("ANTHROPIC_API_KEY", "Anthropic", None),
+    known("GEMINI_API_KEY", "Google Gemini", None),
+    known("GOOGLE_API_KEY", "Google Gemini", None),
+];
+
+const fn known(variable: &'static str, vendor: &'static str, base_url: Option<&'static str>) -> Known {
+    Known { variable, vendor, base_url }
+}
+
+/// Returns the keys an environment holds, at most one for each vendor.
+#[must_use]
+pub fn detect_keys(environment: &BTreeMap<String, String>) -> Vec<DetectedKey> {
+    let mut found: Vec<DetectedKey> = Vec::new();
+    for Known { variable, vendor, base_url } in KNOWN {
+        let is_set = environment.get(*variable).is_some_and(|value| !value.trim().is_empty());
+        if is_set && found.iter().all(|key| key.vendor != *vendor) {
+            let key = KeyReference::Env((*variable).to_owned());
+            found.push(DetectedKey { vendor, key, base_url: *base_url });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_reported_by_name_and_never_by_value() {
+        let names =
+            ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "OTHER_API_KEY"];
+        let mut environment: BTreeMap<String, String> =
+            names.iter().map(|name| ((*name).to_owned(), "canary".to_owned())).collect();
+        environment.insert("GROQ_API_KEY".to_owned(), " ".to_owned());
+        let found = detect_keys(&environment);
+        let vendors: Vec<_> = found.iter().map(|key| key.vendor).collect();
+        assert_eq!(vendors, ["OpenAI", "Anthropic", "Google Gemini"]);
+        let said: String = found.iter().map(|key| format!("{key:?} {}", key.sentence())).collect();
+        assert!(!said.contains("canary"));
+        assert_eq!(
+            found[1].sentence(),
+            "A key for Anthropic is set (env:ANTHROPIC_API_KEY); this version does not speak its API."
+        );
+        assert!(detect_keys(&BTreeMap::new()).is_empty());
+    }
+}

@@ -1,0 +1,8 @@
+//! Every provider against one suite, and the adapters against real sockets.
+
+mod conformance;
+mod detection;
+mod faults;
+mod openai_sdk;
+mod streaming;
+mod support;
