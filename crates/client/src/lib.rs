@@ -1,1 +1,26 @@
-//! To be written.
+//! A typed client of the daemon: finds it or starts it, calls it, and follows runs across its restarts.
+//!
+//! Owns where a client looks for a daemon, what counts as the same build, and how a lost stream is taken
+//! up again. Knows no terminal and prints nothing: what a person may want to know leaves as a [`Notice`].
+//!
+//! Invariant: a [`RunFollower`] yields each entry of a run's tape once and in order, or ends with an error.
+//! Begin at [`Client::connect`].
+
+mod error;
+mod notice;
+mod options;
+
+mod transport;
+mod find;
+
+mod client;
+mod calls;
+mod follow;
+
+pub use calls::{AskProviders, JournalStep, JournalWatch};
+pub use client::Client;
+pub use error::{ClientError, LogTail};
+pub use find::{build_id_of, read_lock_record};
+pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
+pub use notice::{Notice, NoticeSink};
+pub use options::{ConnectOptions, StartPolicy, Target, TcpAddress};

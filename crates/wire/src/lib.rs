@@ -7,13 +7,13 @@
 pub mod json;
 
 /// The public package `palyra.v1`.
-#[allow(missing_docs, clippy::all, unreachable_pub, unused_qualifications)]
+#[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, unused_qualifications)]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/palyra.v1.rs"));
 }
 
 /// Stored forms of facts and payloads.
-#[allow(missing_docs, clippy::all, unreachable_pub)]
+#[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub)]
 pub mod store {
     include!(concat!(env!("OUT_DIR"), "/palyra.store.v1.rs"));
 }

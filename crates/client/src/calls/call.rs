@@ -1,0 +1,35 @@
+//! What all calls have in common: a deadline and our errors.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tonic::{Response, Status};
+
+use crate::client::Client;
+use crate::error::ClientError;
+
+/// How long a call that only reads or commits may take.
+pub(super) const SHORT: Duration = Duration::from_secs(30);
+/// How long a call that asks a model provider may take.
+pub(super) const LONG: Duration = Duration::from_secs(300);
+
+impl Client {
+    /// Awaits one answer, at most for `span`.
+    pub(super) async fn answer<T>(
+        &self,
+        span: Duration,
+        call: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, ClientError> {
+        let endpoint = self.endpoint();
+        match tokio::time::timeout(span, call).await {
+            Ok(Ok(response)) => Ok(response.into_inner()),
+            Ok(Err(status)) => Err(ClientError::from_status(status, &endpoint)),
+            Err(elapsed) => Err(ClientError::Lost { endpoint, cause: Box::new(elapsed) }),
+        }
+    }
+}
+
+/// Returns a required part of an answer.
+pub(super) fn required<T>(part: Option<T>, what: &'static str) -> Result<T, ClientError> {
+    part.ok_or(ClientError::Protocol { what })
+}

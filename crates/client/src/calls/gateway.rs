@@ -1,0 +1,109 @@
+//! Runs: starting, answering, cancelling, reading.
+
+use palyra_types::{RunId, SessionId};
+use palyra_wire::v1;
+use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
+use tonic::Streaming;
+
+use super::call::{SHORT, required};
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::transport::{MESSAGE_BYTES_MAX, Transport};
+
+impl Client {
+    fn gateway(&self) -> GatewayServiceClient<Transport> {
+        GatewayServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
+    }
+
+    /// Opens a stream whose only frame is `first`; it stays open until dropped.
+    pub(crate) async fn run_stream(
+        &self,
+        first: v1::RunStreamRequest,
+    ) -> Result<Streaming<v1::RunStreamResponse>, ClientError> {
+        use futures::StreamExt;
+        // Ending our side could be taken for leaving.
+        let frames = futures::stream::iter([first]).chain(futures::stream::pending());
+        let mut gateway = self.gateway();
+        self.answer(SHORT, gateway.run_stream(frames)).await
+    }
+
+    /// Starts a run and returns at once; repeating it with the same idempotency key is harmless.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]: then the run may or may not exist, and repeating tells.
+    pub async fn start_run(&self, start: v1::StartRunRequest) -> Result<v1::Opened, ClientError> {
+        let mut gateway = self.gateway();
+        let answer = self.answer(SHORT, gateway.start_run(start)).await?;
+        required(answer.opened, "a started run was not described")
+    }
+
+    /// Sends an input to a run.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]; repeating it with the same input is harmless.
+    pub async fn send_input(&self, run: RunId, input: v1::Input) -> Result<v1::InputAccepted, ClientError> {
+        let mut gateway = self.gateway();
+        let request = v1::SendInputRequest { run_id: run.to_string(), input: Some(input) };
+        let answer = self.answer(SHORT, gateway.send_input(request)).await?;
+        required(answer.accepted, "an accepted input was not described")
+    }
+
+    /// Asks a run to stop.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn cancel_run(&self, run: RunId) -> Result<v1::CancelRunResponse, ClientError> {
+        let mut gateway = self.gateway();
+        self.answer(SHORT, gateway.cancel_run(v1::CancelRunRequest { run_id: run.to_string() })).await
+    }
+
+    /// Returns a run.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn get_run(&self, run: RunId) -> Result<v1::Run, ClientError> {
+        let mut gateway = self.gateway();
+        let answer =
+            self.answer(SHORT, gateway.get_run(v1::GetRunRequest { run_id: run.to_string() })).await?;
+        required(answer.run, "a run was not described")
+    }
+
+    /// Returns a page of the caller's runs, newest first.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn list_runs(&self, request: v1::ListRunsRequest) -> Result<v1::ListRunsResponse, ClientError> {
+        let mut gateway = self.gateway();
+        self.answer(SHORT, gateway.list_runs(request)).await
+    }
+
+    /// Returns a page of a run's tape.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn read_tape(
+        &self,
+        run: RunId,
+        after_tape_seq: u32,
+        limit: u32,
+    ) -> Result<v1::ReadTapeResponse, ClientError> {
+        let mut gateway = self.gateway();
+        let request = v1::ReadTapeRequest { run_id: run.to_string(), after_tape_seq, limit };
+        self.answer(SHORT, gateway.read_tape(request)).await
+    }
+
+    /// Returns a page of a session's entries in the journal's order.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn read_session_tape(
+        &self,
+        session: SessionId,
+        after_seq: Option<u64>,
+        limit: u32,
+    ) -> Result<v1::ReadSessionTapeResponse, ClientError> {
+        let mut gateway = self.gateway();
+        let request = v1::ReadSessionTapeRequest { session_id: session.to_string(), after_seq, limit };
+        self.answer(SHORT, gateway.read_session_tape(request)).await
+    }
+}

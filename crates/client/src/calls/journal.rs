@@ -1,0 +1,119 @@
+//! The journal: state, verification, rebuild, raw entries.
+
+use palyra_wire::v1;
+use palyra_wire::v1::journal_service_client::JournalServiceClient;
+use tonic::Streaming;
+
+use super::call::SHORT;
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::transport::{MESSAGE_BYTES_MAX, Transport};
+
+/// A step of long work on the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JournalStep<T> {
+    /// How far it is.
+    Progress(v1::JournalProgress),
+    /// It is done.
+    Done(T),
+}
+
+/// Long work on the journal while it goes on.
+pub struct JournalWatch<M> {
+    stream: Streaming<M>,
+    endpoint: String,
+}
+
+impl<M> JournalWatch<M> {
+    async fn message(&mut self) -> Result<M, ClientError> {
+        match self.stream.message().await {
+            Ok(Some(message)) => Ok(message),
+            Ok(None) => Err(ClientError::Protocol { what: "long work ended without its result" }),
+            Err(status) => Err(ClientError::from_status(status, &self.endpoint)),
+        }
+    }
+}
+
+impl JournalWatch<v1::VerifyJournalResponse> {
+    /// Returns the next step; nothing follows the last.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn next(&mut self) -> Result<JournalStep<v1::JournalReport>, ClientError> {
+        use v1::verify_journal_response::Step;
+        loop {
+            match self.message().await?.step {
+                Some(Step::Progress(progress)) => return Ok(JournalStep::Progress(progress)),
+                Some(Step::Report(report)) => return Ok(JournalStep::Done(report)),
+                None => {}
+            }
+        }
+    }
+}
+
+impl JournalWatch<v1::RebuildJournalResponse> {
+    /// Returns the next step, at the end the number of entries folded; nothing follows the last.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn next(&mut self) -> Result<JournalStep<u64>, ClientError> {
+        use v1::rebuild_journal_response::Step;
+        loop {
+            match self.message().await?.step {
+                Some(Step::Progress(progress)) => return Ok(JournalStep::Progress(progress)),
+                Some(Step::Folded(folded)) => return Ok(JournalStep::Done(folded)),
+                None => {}
+            }
+        }
+    }
+}
+
+impl Client {
+    fn journal(&self) -> JournalServiceClient<Transport> {
+        JournalServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
+    }
+
+    /// Returns the journal's state and counters.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn journal_status(&self) -> Result<v1::GetJournalStatusResponse, ClientError> {
+        let mut journal = self.journal();
+        self.answer(SHORT, journal.get_journal_status(v1::GetJournalStatusRequest {})).await
+    }
+
+    /// Checks every entry.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn verify_journal(&self) -> Result<JournalWatch<v1::VerifyJournalResponse>, ClientError> {
+        let mut journal = self.journal();
+        let stream = self.answer(SHORT, journal.verify_journal(v1::VerifyJournalRequest {})).await?;
+        Ok(JournalWatch { stream, endpoint: self.endpoint() })
+    }
+
+    /// Rebuilds every projection from the log.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn rebuild_journal(&self) -> Result<JournalWatch<v1::RebuildJournalResponse>, ClientError> {
+        let mut journal = self.journal();
+        let stream = self.answer(SHORT, journal.rebuild_journal(v1::RebuildJournalRequest {})).await?;
+        Ok(JournalWatch { stream, endpoint: self.endpoint() })
+    }
+
+    /// Returns entries from a place on, without their content.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn list_entries(
+        &self,
+        from_seq: u64,
+        limit: u32,
+    ) -> Result<Vec<v1::JournalEntry>, ClientError> {
+        let mut journal = self.journal();
+        let answer =
+            self.answer(SHORT, journal.list_entries(v1::ListEntriesRequest { from_seq, limit })).await?;
+        Ok(answer.entries)
+    }
+}

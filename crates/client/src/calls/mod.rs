@@ -1,0 +1,12 @@
+//! Every call of the wire as a method of [`Client`](crate::Client), one file per service.
+
+mod call;
+mod gateway;
+mod sessions;
+mod agents;
+mod models;
+mod journal;
+mod admin;
+
+pub use journal::{JournalStep, JournalWatch};
+pub use models::AskProviders;

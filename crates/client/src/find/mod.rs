@@ -1,0 +1,18 @@
+//! Finding the daemon of a state directory, or starting it.
+//!
+//! Owns the only rule about where a client looks: the lock file. Whether a lock is *held* is never
+//! tested from here, because a probe could make a starting daemon's own attempt fail; a socket that
+//! answers is a daemon, and where none does, a daemon that is started finds out by itself.
+//!
+//! Begin at [`locate::find`].
+
+mod build_id;
+mod lock;
+mod log_tail;
+mod folder_watch;
+mod spawn;
+mod locate;
+
+pub use build_id::build_id_of;
+pub(crate) use locate::{Search, WhenAbsent, find};
+pub use lock::read_lock_record;

@@ -1,0 +1,142 @@
+//! Starts a daemon and waits for the line that says it is ready.
+
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use palyra_types::ErrorCode;
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use super::log_tail::log_tail;
+use crate::error::{ClientError, parse_code};
+use crate::options::ConnectOptions;
+
+const READY_LINE_BYTES_MAX: u64 = 64 * 1024;
+const ERROR_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+/// A daemon that said why it does not start, or closed its pipes, is about to exit.
+const EXIT_WITHIN: Duration = Duration::from_secs(2);
+
+/// What came of starting a daemon.
+pub(super) enum Spawned {
+    /// It serves.
+    Ready { socket: String, model: String },
+    /// Another one was first.
+    LostRace,
+}
+
+/// The one line a daemon prints.
+#[derive(Deserialize)]
+struct ReadyLine {
+    ready: bool,
+    #[serde(default)]
+    socket: String,
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// Starts a daemon for `state_dir` and returns when it serves, or has said why not.
+///
+/// A daemon that is merely slow is left to itself when the time is over.
+pub(super) async fn spawn_daemon(
+    options: &ConnectOptions,
+    state_dir: &Path,
+    deadline: Instant,
+) -> Result<Spawned, ClientError> {
+    let within = remaining(deadline);
+    let failed = |code, message: String, errors: &[u8]| {
+        Err(ClientError::StartFailed { code, message, log: log_tail(state_dir, errors) })
+    };
+    let mut child = match command(options, state_dir).spawn() {
+        Ok(child) => child,
+        Err(cause) => {
+            let message = format!("{} cannot be run: {cause}", options.program.display());
+            return failed(ErrorCode::DaemonStartFailed, message, b"");
+        }
+    };
+    let Ok((line, errors)) = tokio::time::timeout(within, first_line(&mut child)).await else {
+        let message = format!("it was not ready within {} s and may still become so", within.as_secs());
+        return failed(ErrorCode::DaemonStartFailed, message, b"");
+    };
+    match serde_json::from_str::<ReadyLine>(&line) {
+        Ok(line) if line.ready => Ok(Spawned::Ready { socket: line.socket, model: line.model }),
+        Ok(line) => {
+            let code = parse_code(&line.code).unwrap_or(ErrorCode::DaemonStartFailed);
+            let _ = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;
+            if code == ErrorCode::StateDirLocked {
+                Ok(Spawned::LostRace)
+            } else {
+                failed(code, line.message, &errors)
+            }
+        }
+        Err(_) => {
+            let exit = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;
+            let message = ending(exit.ok().and_then(Result::ok));
+            failed(ErrorCode::DaemonStartFailed, message, &errors)
+        }
+    }
+}
+
+fn command(options: &ConnectOptions, state_dir: &Path) -> Command {
+    let mut command = Command::new(&options.program);
+    command
+        .arg0("palyrad")
+        .args(["serve", "--auto-started", "--state-dir"])
+        .arg(state_dir)
+        .args(&options.serve_arguments)
+        // Else it would keep the folder of whoever came first from being unmounted.
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Returns the first line of output, and the error output when there was no such line or it says no.
+async fn first_line(child: &mut Child) -> (String, Vec<u8>) {
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let stderr = child.stderr.take().expect("stderr is piped");
+    let mut line = Vec::new();
+    let mut reader = BufReader::new(stdout.take(READY_LINE_BYTES_MAX));
+    let mut errors = Box::pin(read_all(stderr));
+    let collected = tokio::select! {
+        biased;
+        _ = reader.read_until(b'\n', &mut line) => None,
+        collected = &mut errors => Some(collected),
+    };
+    if collected.is_some() {
+        // A daemon sends its error output to its log once it can, which closes the pipe; the line is still due.
+        let _ = reader.read_until(b'\n', &mut line).await;
+    }
+    let line = String::from_utf8_lossy(&line).into_owned();
+    if serde_json::from_str::<ReadyLine>(&line).is_ok_and(|line| line.ready) {
+        return (line, Vec::new());
+    }
+    let errors = match collected {
+        Some(collected) => collected,
+        None => tokio::time::timeout(EXIT_WITHIN, errors).await.unwrap_or_default(),
+    };
+    (line, errors)
+}
+
+async fn read_all(source: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = source.take(ERROR_OUTPUT_BYTES_MAX).read_to_end(&mut bytes).await;
+    bytes
+}
+
+fn ending(status: Option<ExitStatus>) -> String {
+    match status {
+        Some(status) => format!("it ended with {status} before it was ready"),
+        None => "it closed its output before it was ready".to_owned(),
+    }
+}
+
+fn remaining(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}

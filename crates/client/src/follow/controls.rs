@@ -1,0 +1,106 @@
+//! What a person wants of a followed run: that it stops, that it gets an input.
+//!
+//! Each wish is a unary call beside the stream, so that neither waits for the other's channel. A wish
+//! that is lost with its connection is sent again on the next; keys make the repetition harmless.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use futures::future::BoxFuture;
+use palyra_types::RunId;
+use palyra_wire::v1;
+
+use crate::client::Client;
+use crate::error::ClientError;
+
+const INPUTS_WAITING_MAX: usize = 16;
+
+/// Returns a fresh key: 128 bits from the operating system, as hex.
+#[must_use]
+pub fn new_idempotency_key() -> String {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[derive(Debug, Clone)]
+enum Wish {
+    Cancel,
+    Input(v1::Input),
+}
+
+/// What came of a wish.
+#[derive(Debug)]
+pub(super) enum Granted {
+    Cancel,
+    Input(v1::InputAccepted),
+}
+
+/// The wishes of one follower, sent one after the other.
+#[derive(Default)]
+pub(super) struct Controls {
+    waiting: VecDeque<Wish>,
+    sending: Option<(Wish, BoxFuture<'static, Result<Granted, ClientError>>)>,
+}
+
+impl Controls {
+    /// Wants the run to stop; that comes before all inputs.
+    pub(super) fn cancel(&mut self) {
+        self.waiting.push_front(Wish::Cancel);
+    }
+
+    /// Wants the run to get an input.
+    pub(super) fn input(&mut self, text: String) -> Result<(), ClientError> {
+        if self.waiting.len() >= INPUTS_WAITING_MAX {
+            return Err(ClientError::TooManyInputs);
+        }
+        self.waiting.push_back(Wish::Input(v1::Input { text, idempotency_key: new_idempotency_key() }));
+        Ok(())
+    }
+
+    /// Sends what is on its way again, because its connection is gone.
+    pub(super) fn renew(&mut self) {
+        if let Some((wish, _)) = self.sending.take() {
+            self.waiting.push_front(wish);
+        }
+    }
+
+    /// Returns what came of the next wish; never, while there is none. Dropping the future loses nothing.
+    pub(super) async fn granted(&mut self, client: &Client, run: RunId) -> Result<Granted, ClientError> {
+        if self.sending.is_none()
+            && let Some(wish) = self.waiting.pop_front()
+        {
+            self.sending = Some((wish.clone(), Box::pin(send(client.clone(), run, wish))));
+        }
+        let Some((_, call)) = &mut self.sending else { return futures::future::pending().await };
+        let outcome = call.await;
+        if let Some((wish, _)) = self.sending.take()
+            && outcome.as_ref().is_err_and(ClientError::is_lost)
+        {
+            self.waiting.push_front(wish);
+        }
+        outcome
+    }
+}
+
+async fn send(client: Client, run: RunId, wish: Wish) -> Result<Granted, ClientError> {
+    match wish {
+        Wish::Cancel => client.cancel_run(run).await.map(|_| Granted::Cancel),
+        Wish::Input(input) => client.send_input(run, input).await.map(Granted::Input),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_and_fit() {
+        let (one, other) = (new_idempotency_key(), new_idempotency_key());
+        assert_ne!(one, other);
+        assert!(one.len() == 32 && one.chars().all(|c| c.is_ascii_hexdigit()));
+    }
+}

@@ -1,0 +1,258 @@
+//! The follower: yields a run's entries each once and in order, and takes wishes meanwhile.
+//!
+//! Invariant: dropping the future of [`RunFollower::next`] loses nothing; all progress is in the follower.
+
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use palyra_types::RunId;
+use palyra_wire::v1;
+use palyra_wire::v1::run_stream_request::Frame as First;
+use palyra_wire::v1::run_stream_response::Frame;
+use tonic::{Status, Streaming};
+
+use super::controls::{Controls, Granted, new_idempotency_key};
+use super::reopen::open_stream;
+use super::sequence::Sequence;
+use crate::client::Client;
+use crate::error::ClientError;
+
+/// A daemon with nothing to say says so every 10 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(35);
+
+type Stream = Streaming<v1::RunStreamResponse>;
+
+/// What a follower yields.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FollowEvent {
+    /// The run exists; comes once, and first.
+    Opened(v1::Opened),
+    /// The next entry of the tape.
+    Entry(Box<v1::TapeEntry>),
+    /// All entries that existed when the stream opened were yielded.
+    CaughtUp,
+    /// The daemon is gone; it is searched for.
+    Lost,
+    /// The daemon is back; entries go on where they stopped.
+    Reattached,
+    /// The wish to stop is durable.
+    CancelTaken,
+    /// An input is durable.
+    InputAccepted(v1::InputAccepted),
+    /// The run is over and every entry was yielded; comes last.
+    Ended(v1::StreamEnd),
+}
+
+enum Link {
+    Opening(BoxFuture<'static, Result<Stream, ClientError>>),
+    Open(Box<Stream>),
+    Ended,
+}
+
+/// Follows one run.
+pub struct RunFollower {
+    client: Client,
+    link: Link,
+    /// How the run is named until its id is known.
+    first: First,
+    sequence: Option<Sequence>,
+    controls: Controls,
+    told_opened: bool,
+    heard: Instant,
+    lost_since: Option<Instant>,
+}
+
+impl RunFollower {
+    /// Starts a run and follows it. An empty idempotency key is replaced by a fresh one.
+    #[must_use]
+    pub fn start(client: &Client, mut start: v1::StartRunRequest) -> Self {
+        if start.idempotency_key.is_empty() {
+            start.idempotency_key = new_idempotency_key();
+        }
+        Self::new(client, First::Start(start), None)
+    }
+
+    /// Follows a run that exists, from the entry after a number on.
+    #[must_use]
+    pub fn attach(client: &Client, run: RunId, after_tape_seq: u32) -> Self {
+        let first = First::Attach(v1::Attach { run_id: run.to_string(), after_tape_seq });
+        Self::new(client, first, Some(Sequence::new(run, after_tape_seq)))
+    }
+
+    fn new(client: &Client, first: First, sequence: Option<Sequence>) -> Self {
+        let frame = v1::RunStreamRequest { frame: Some(first.clone()) };
+        let link = Link::Opening(Box::pin(open_stream(client.clone(), frame, None)));
+        let client = client.clone();
+        let controls = Controls::default();
+        Self {
+            client,
+            link,
+            first,
+            sequence,
+            controls,
+            told_opened: false,
+            heard: Instant::now(),
+            lost_since: None,
+        }
+    }
+
+    /// Returns the run, once it is known.
+    #[must_use]
+    pub fn run(&self) -> Option<RunId> {
+        self.sequence.as_ref().map(Sequence::run)
+    }
+
+    /// Returns the number of the last entry yielded.
+    #[must_use]
+    pub fn last_tape_seq(&self) -> u32 {
+        self.sequence.as_ref().map_or(0, Sequence::last)
+    }
+
+    /// Asks the run to stop, as soon as it can be told; [`FollowEvent::CancelTaken`] says when it was.
+    pub fn request_cancel(&mut self) {
+        self.controls.cancel();
+    }
+
+    /// Sends the run an input; [`FollowEvent::InputAccepted`] says when it was taken.
+    ///
+    /// # Errors
+    /// [`ClientError::TooManyInputs`] when earlier ones are still on their way.
+    pub fn send_input(&mut self, text: String) -> Result<(), ClientError> {
+        self.controls.input(text)
+    }
+
+    /// Returns the next event; `None` after [`FollowEvent::Ended`].
+    ///
+    /// # Errors
+    /// The daemon's refusal, [`ClientError::TapeOrder`] when the tape does not come whole, or
+    /// [`ClientError::GaveUp`] when a lost daemon did not come back.
+    pub async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
+        loop {
+            let step = match &mut self.link {
+                Link::Ended => return Ok(None),
+                Link::Opening(opening) => {
+                    let stream = opening.await?;
+                    self.link = Link::Open(Box::new(stream));
+                    self.heard = Instant::now();
+                    None
+                }
+                Link::Open(_) => self.step().await?,
+            };
+            if step.is_some() {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Waits for a frame, the outcome of a wish, or too much silence.
+    async fn step(&mut self) -> Result<Option<FollowEvent>, ClientError> {
+        let Link::Open(stream) = &mut self.link else { return Ok(None) };
+        let silence = SILENCE_MAX.saturating_sub(self.heard.elapsed());
+        let sequence = &self.sequence;
+        let (controls, client) = (&mut self.controls, &self.client);
+        let granted = async move {
+            match sequence {
+                Some(sequence) => controls.granted(client, sequence.run()).await,
+                None => futures::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            outcome = granted => self.after_wish(outcome),
+            frame = stream.message() => self.after_message(frame),
+            () = tokio::time::sleep(silence) => Ok(self.lose()),
+        }
+    }
+
+    fn after_wish(
+        &mut self,
+        outcome: Result<Granted, ClientError>,
+    ) -> Result<Option<FollowEvent>, ClientError> {
+        match outcome {
+            Ok(Granted::Cancel) => Ok(Some(FollowEvent::CancelTaken)),
+            Ok(Granted::Input(accepted)) => Ok(Some(FollowEvent::InputAccepted(accepted))),
+            // The wish waits for the next connection, which the stream's own end would bring anyway.
+            Err(error) if error.is_lost() => Ok(self.lose()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn after_message(
+        &mut self,
+        message: Result<Option<v1::RunStreamResponse>, Status>,
+    ) -> Result<Option<FollowEvent>, ClientError> {
+        match message {
+            Ok(Some(response)) => {
+                self.heard = Instant::now();
+                response.frame.map_or(Ok(None), |frame| self.take(frame))
+            }
+            Ok(None) => Ok(self.lose()),
+            Err(status) => match ClientError::from_status(status, &self.client.endpoint()) {
+                error if error.is_lost() => Ok(self.lose()),
+                error => Err(error),
+            },
+        }
+    }
+
+    fn take(&mut self, frame: Frame) -> Result<Option<FollowEvent>, ClientError> {
+        let event = match frame {
+            Frame::Opened(opened) => return self.opened(opened),
+            Frame::Heartbeat(_) => {
+                self.lost_since = None;
+                None
+            }
+            Frame::CaughtUp(_) => {
+                self.lost_since = None;
+                Some(FollowEvent::CaughtUp)
+            }
+            Frame::InputAccepted(accepted) => Some(FollowEvent::InputAccepted(accepted)),
+            Frame::Entry(entry) => {
+                self.known()?.take(&entry.run_id, entry.tape_seq)?;
+                self.lost_since = None;
+                Some(FollowEvent::Entry(Box::new(entry)))
+            }
+            Frame::End(end) => {
+                self.known()?.ends_at(end.tape_seq)?;
+                self.link = Link::Ended;
+                Some(FollowEvent::Ended(end))
+            }
+        };
+        Ok(event)
+    }
+
+    fn opened(&mut self, opened: v1::Opened) -> Result<Option<FollowEvent>, ClientError> {
+        let run =
+            opened.run_id.parse().map_err(|_| ClientError::Protocol { what: "a run's id is not an id" })?;
+        match &self.sequence {
+            Some(sequence) if sequence.run() != run => {
+                return Err(ClientError::Protocol { what: "another run was opened than asked for" });
+            }
+            Some(_) => {}
+            None => self.sequence = Some(Sequence::new(run, 0)),
+        }
+        // The search is over only when more than this came: a daemon may open streams and drop them.
+        let again = std::mem::replace(&mut self.told_opened, true);
+        Ok(Some(if again { FollowEvent::Reattached } else { FollowEvent::Opened(opened) }))
+    }
+
+    fn known(&mut self) -> Result<&mut Sequence, ClientError> {
+        self.sequence.as_mut().ok_or(ClientError::Protocol { what: "the stream did not begin with its run" })
+    }
+
+    /// Drops the stream and begins to search for the daemon.
+    fn lose(&mut self) -> Option<FollowEvent> {
+        self.controls.renew();
+        let told = self.lost_since.is_some();
+        let since = *self.lost_since.get_or_insert_with(Instant::now);
+        let first = match &self.sequence {
+            Some(sequence) => First::Attach(v1::Attach {
+                run_id: sequence.run().to_string(),
+                after_tape_seq: sequence.last(),
+            }),
+            None => self.first.clone(),
+        };
+        let frame = v1::RunStreamRequest { frame: Some(first) };
+        self.link = Link::Opening(Box::pin(open_stream(self.client.clone(), frame, Some(since))));
+        (!told).then_some(FollowEvent::Lost)
+    }
+}

@@ -1,0 +1,11 @@
+//! Following one run to its end, across losses of the connection and restarts of the daemon.
+//!
+//! Begin at [`follower::RunFollower::next`].
+
+mod sequence;
+mod controls;
+mod reopen;
+mod follower;
+
+pub use controls::new_idempotency_key;
+pub use follower::{FollowEvent, RunFollower};

@@ -1,0 +1,164 @@
+//! Finding or starting the daemon, and what is said when that fails.
+
+use std::path::Path;
+use std::time::Duration;
+
+use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy};
+use palyra_types::ErrorCode;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::scripted_daemon::{Asked, Script, ScriptedDaemon, announce, options, own_build, program};
+
+fn starting(state: &Path, script: &str) -> (ConnectOptions, UnboundedReceiver<Notice>) {
+    let (mut options, notices) = options(state);
+    options.start = StartPolicy::Allowed;
+    options.program = program(state, script);
+    (options, notices)
+}
+
+async fn failure(options: ConnectOptions) -> ClientError {
+    match Client::connect(options).await {
+        Ok(client) => panic!("connected to {}", client.endpoint()),
+        Err(error) => error,
+    }
+}
+
+fn ready_line(state: &Path) -> String {
+    let socket = state.join("palyrad.sock");
+    format!(
+        r#"echo '{{"ready":true,"socket":"{}","pid":1,"build_id":"b","model":"demo"}}'"#,
+        socket.display()
+    )
+}
+
+#[tokio::test]
+async fn a_serving_daemon_is_found_by_its_lock_file() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let (options, mut notices) = options(state.path());
+    let _daemon = ScriptedDaemon::serve(state.path(), &script, &own_build(&options));
+    let client = Client::connect(options).await.unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+    assert!(notices.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn where_none_serves_and_none_may_be_started_that_is_said() {
+    let state = tempfile::tempdir().unwrap();
+    let (options, _notices) = options(state.path());
+    announce(state.path(), &state.path().join("stale.sock"), "old");
+    let error = failure(options).await;
+    assert!(matches!(error, ClientError::NotRunning { .. }), "{error:?}");
+    assert_eq!((error.code(), error.is_unreachable()), (ErrorCode::DaemonUnreachable, true));
+}
+
+#[tokio::test]
+async fn a_daemon_is_started_and_waited_for_by_its_ready_line() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let _daemon = ScriptedDaemon::serve_unannounced(state.path(), &script);
+    let arguments = format!("echo \"$@\" > {0}/arguments\nexec 2>/dev/null\n", state.path().display());
+    let (options, mut notices) = starting(state.path(), &(arguments + &ready_line(state.path())));
+    let client = Client::connect(options).await.unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+    assert_eq!(notices.recv().await, Some(Notice::Starting { state_dir: state.path().to_owned() }));
+    assert!(matches!(notices.recv().await, Some(Notice::Started { model, .. }) if model == "demo"));
+    let said = std::fs::read_to_string(state.path().join("arguments")).unwrap();
+    assert_eq!(said, format!("serve --auto-started --state-dir {}\n", state.path().display()));
+}
+
+#[tokio::test]
+async fn the_loser_of_a_race_connects_to_the_winner() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let lost = r#"echo '{"ready":false,"code":"PLY-1402","message":"taken"}'; exit 1"#;
+    let (options, mut notices) = starting(state.path(), lost);
+    let build = own_build(&options);
+    let connecting = tokio::spawn(Client::connect(options));
+    assert!(matches!(notices.recv().await, Some(Notice::Starting { .. })));
+    let _winner = ScriptedDaemon::serve(state.path(), &script, &build);
+    let client = connecting.await.unwrap().unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+}
+
+#[tokio::test]
+async fn a_daemon_that_says_why_it_does_not_start_is_quoted() {
+    let state = tempfile::tempdir().unwrap();
+    let said = r#"echo '{"ready":false,"code":"PLY-1301","message":"palyra.toml:3: unknown key"}'; exit 1"#;
+    let (options, _notices) = starting(state.path(), said);
+    let error = failure(options).await;
+    assert_eq!(error.code(), ErrorCode::ConfigInvalid);
+    assert!(error.is_unreachable());
+    assert_eq!(error.to_string(), "the daemon did not start, palyra.toml:3: unknown key");
+}
+
+#[tokio::test]
+async fn a_daemon_that_dies_without_a_word_leaves_its_last_lines() {
+    let state = tempfile::tempdir().unwrap();
+    let (options, _notices) = starting(state.path(), "echo first >&2; echo 'no such luck' >&2; exit 7");
+    match failure(options).await {
+        ClientError::StartFailed { code: ErrorCode::DaemonStartFailed, message, log } => {
+            assert!(message.contains("exit status: 7"), "{message}");
+            assert_eq!(log.lines, ["first", "no such luck"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_never_gets_ready_is_not_waited_for_for_ever() {
+    let state = tempfile::tempdir().unwrap();
+    let log = state.path().join("log");
+    std::fs::create_dir(&log).unwrap();
+    std::fs::write(log.join("palyrad.log"), "recovering 1 of 9\n").unwrap();
+    // Waits until this test opens the other end.
+    let gate = state.path().join("gate");
+    let waits = format!("mkfifo {0}; read word < {0}", gate.display());
+    let (mut options, _notices) = starting(state.path(), &waits);
+    options.ready_within = Duration::from_millis(300);
+    match failure(options).await {
+        ClientError::StartFailed { code: ErrorCode::DaemonStartFailed, log, .. } => {
+            assert_eq!(log.lines, ["recovering 1 of 9"]);
+        }
+        other => panic!("{other:?}"),
+    }
+    drop(std::fs::OpenOptions::new().write(true).open(gate).unwrap());
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_run_is_named() {
+    let state = tempfile::tempdir().unwrap();
+    let (mut options, _notices) = options(state.path());
+    options.start = StartPolicy::Allowed;
+    options.program = state.path().join("missing");
+    let error = failure(options).await;
+    assert!(error.to_string().contains("missing cannot be run"), "{error}");
+}
+
+#[tokio::test]
+async fn an_idle_daemon_of_another_build_makes_room() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, mut asked) = Script::new(vec![]);
+    let old = ScriptedDaemon::serve(state.path(), &script, "0.0.9+1-1");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let _new = ScriptedDaemon::serve_unannounced(elsewhere.path(), &script);
+    let (options, mut notices) = starting(state.path(), &ready_line(elsewhere.path()));
+    let connecting = tokio::spawn(Client::connect(options));
+    assert_eq!(asked.recv().await, Some(Asked::Shutdown));
+    old.kill();
+    let client = connecting.await.unwrap().unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+    assert_eq!(notices.recv().await, Some(Notice::ReplacingOtherBuild));
+}
+
+#[tokio::test]
+async fn a_busy_daemon_of_another_build_is_used_and_that_is_said() {
+    let state = tempfile::tempdir().unwrap();
+    let (mut script, mut asked) = Script::new(vec![]);
+    script.open_runs = 2;
+    let _old = ScriptedDaemon::serve(state.path(), &script, "0.0.9+1-1");
+    let (options, mut notices) = starting(state.path(), "exit 1");
+    Client::connect(options).await.unwrap();
+    assert_eq!(notices.recv().await, Some(Notice::OtherBuildKept { open_runs: Some(2) }));
+    assert!(asked.try_recv().is_err());
+}
