@@ -60,15 +60,16 @@ fn file(finding: &Finding) -> String {
         "" => "The file",
         path => path,
     };
-    let text = &finding.text;
+    let (text, note) = without_note(&finding.text);
     if text.trim().is_empty() {
         return format!("{path} is empty.");
     }
-    let counts = format!(
-        "{}, {}",
-        count(text.lines().count(), "line"),
-        count(text.split_whitespace().count(), "word")
-    );
+    let lines = count(text.lines().count(), "line");
+    let words = count(text.split_whitespace().count(), "word");
+    let counts = match note {
+        Some(note) => format!("{lines}, {words} ({})", clip(note, LINE_CHARS_MAX)),
+        None => format!("{lines}, {words}"),
+    };
     if !is_prose(path) {
         let lines: Vec<String> =
             text.lines().filter(|line| !line.trim().is_empty()).take(CODE_LINES_MAX).map(clip_line).collect();
@@ -86,6 +87,18 @@ fn file(finding: &Finding) -> String {
     format!("{lead}\n\n{path}: {counts}.")
 }
 
+/// Parts a file's text from the note in brackets in which the tool tells what is missing.
+fn without_note(text: &str) -> (&str, Option<&str>) {
+    let (body, last) =
+        text.rsplit_once('\n').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last));
+    let note = last.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+    let told = ["lines ", "line ", "the file is empty", "bytes that are not", "continue with"];
+    match note.filter(|note| told.iter().any(|start| note.starts_with(start))) {
+        Some(note) => (body, Some(note)),
+        None => (text, None),
+    }
+}
+
 /// Returns whether a file is written for people, as far as its name tells.
 fn is_prose(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
@@ -97,51 +110,89 @@ fn is_prose(path: &str) -> bool {
 }
 
 fn listing(text: &str, path: &str) -> String {
+    let Listed { head, entries, notes } =
+        Listed::read(text, |line| line.contains(" holds ") || line.ends_with(" is empty"));
     let place = if matches!(path, "" | ".") { "This folder".to_owned() } else { format!("`{path}`") };
-    let entries = entries(text);
+    let told = head.map(|head| match head.split_once(' ') {
+        Some((_, rest)) => format!("{place} {rest}"),
+        None => head,
+    });
     if entries.is_empty() {
-        return format!("{place} is empty.");
+        return format!("{}.{notes}", told.unwrap_or_else(|| format!("{place} is empty")));
     }
-    let folders = entries.iter().filter(|entry| entry.ends_with('/')).count();
-    let files = entries.len() - folders;
-    let holds = match (files, folders) {
+    let names: Vec<String> = entries.iter().map(|entry| without_remark(entry).to_owned()).collect();
+    let told = told.unwrap_or_else(|| format!("{place} holds {}", sorts(&names)));
+    format!("{told}: {}.{notes}", some(&names, NAMES_MAX, ", "))
+}
+
+fn sorts(names: &[String]) -> String {
+    let folders = names.iter().filter(|name| name.ends_with('/')).count();
+    match (names.len() - folders, folders) {
         (files, 0) => count(files, "file"),
         (0, folders) => count(folders, "folder"),
         (files, folders) => format!("{} and {}", count(files, "file"), count(folders, "folder")),
-    };
-    format!("{place} holds {holds}: {}.", some(&entries, NAMES_MAX, ", "))
+    }
 }
 
 fn names(text: &str, pattern: &str) -> String {
-    let entries = entries(text);
+    let Listed { entries, notes, .. } = Listed::read(text, is_count);
     if entries.is_empty() {
-        return format!("No file matches `{pattern}`.");
+        return format!("Nothing matches `{pattern}`.{notes}");
     }
-    let verb = if entries.len() == 1 { "matches" } else { "match" };
-    format!("{} {verb} `{pattern}`: {}.", count(entries.len(), "file"), some(&entries, NAMES_MAX, ", "))
+    let verb = if entries.len() == 1 { "name matches" } else { "names match" };
+    format!("{} {verb} `{pattern}`: {}.{notes}", entries.len(), some(&entries, NAMES_MAX, ", "))
 }
 
 fn matches(text: &str, pattern: &str) -> String {
-    let found = entries(text);
-    if found.is_empty() {
-        return format!("Nothing matches `{pattern}`.");
+    let Listed { head, entries, notes } = Listed::read(text, is_count);
+    if entries.is_empty() {
+        return format!("Nothing matches `{pattern}`.{notes}");
     }
-    let mut files: Vec<&str> =
-        found.iter().filter_map(|line| line.split_once(':')).map(|(file, _)| file).collect();
-    files.dedup();
-    let within = if files.is_empty() { String::new() } else { format!(" in {}", count(files.len(), "file")) };
-    let total = if found.len() == 1 { "1 match".to_owned() } else { format!("{} matches", found.len()) };
-    format!("{total} for `{pattern}`{within}:\n- {}", some(&found, MATCHES_MAX, "\n- "))
+    let total = head.unwrap_or_else(|| {
+        let mut files: Vec<&str> =
+            entries.iter().filter_map(|line| line.split_once(':')).map(|(file, _)| file).collect();
+        files.dedup();
+        let matches =
+            if entries.len() == 1 { "1 match".to_owned() } else { format!("{} matches", entries.len()) };
+        format!("{matches} in {}", count(files.len(), "file"))
+    });
+    format!("`{pattern}`: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
 }
 
-/// Returns the entries of an output of one entry a line; notes of the tool are not entries.
-fn entries(text: &str) -> Vec<String> {
-    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    lines.filter(|line| !is_note(line)).map(clip_line).collect()
+/// An output of one entry a line, which may begin with a summary and end with notes.
+struct Listed {
+    head: Option<String>,
+    entries: Vec<String>,
+    notes: String,
+}
+
+impl Listed {
+    fn read(text: &str, is_head: impl Fn(&str) -> bool) -> Self {
+        let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).peekable();
+        let head = lines.next_if(|line| is_head(line)).map(clip_line);
+        let (notes, entries): (Vec<&str>, Vec<&str>) = lines.partition(|line| is_note(line));
+        let notes: String = notes.into_iter().map(|note| format!(" {}", clip_line(note))).collect();
+        Self { head, entries: entries.into_iter().map(clip_line).collect(), notes: clip_line(&notes) }
+    }
+}
+
+/// Returns whether a line is a summary such as "3 matches in 2 files" or "no matches".
+fn is_count(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let number = words.next().is_some_and(|word| word == "no" || word.parse::<u64>().is_ok());
+    number && words.next().is_some_and(|word| matches!(word, "match" | "matches"))
 }
 
 fn is_note(line: &str) -> bool {
-    (line.starts_with('[') && line.ends_with(']')) || (line.starts_with('(') && line.ends_with(')'))
+    line.starts_with('[') && line.ends_with(']')
+}
+
+/// Takes off what a listing says of an entry behind its name, such as its size.
+fn without_remark(entry: &str) -> &str {
+    match entry.rsplit_once(" (") {
+        Some((name, remark)) if remark.ends_with(')') => name,
+        _ => entry,
+    }
 }
 
 fn some(entries: &[String], entries_max: usize, joint: &str) -> String {
@@ -194,6 +245,20 @@ mod tests {
             "README.md is titled \"Alpha\". It says: It does things.\n\nREADME.md: 3 lines, 5 words.",
         );
         check("read_file", json!({"path": "a.md"}), " \n", "a.md is empty.");
+        check("read_file", json!({"path": "a.md"}), "[the file is empty]", "a.md is empty.");
+        check(
+            "read_file",
+            json!({"path": "a.md"}),
+            "# A\nOne.\n[lines 1-2 of 9; the file has 99 bytes; continue with from=3]",
+            "a.md is titled \"A\". It says: One.\n\n\
+             a.md: 2 lines, 3 words (lines 1-2 of 9; the file has 99 bytes; continue with from=3).",
+        );
+        check(
+            "read_file",
+            json!({"path": "a.md"}),
+            "One\n[x]",
+            "a.md begins: One [x]\n\na.md: 2 lines, 2 words.",
+        );
         check("read_file", json!({}), "x", "The file begins: x\n\nThe file: 1 line, 1 word.");
         check(
             "read_file",
@@ -212,8 +277,21 @@ mod tests {
             "This folder holds 1 file and 1 folder: a.md, b/.",
         );
         check("list_dir", json!({"path": "src"}), "", "`src` is empty.");
-        check("glob", json!({"pattern": "*.rs"}), "a.rs\nb.rs", "2 files match `*.rs`: a.rs, b.rs.");
-        check("glob", json!({"pattern": "*.rs"}), "", "No file matches `*.rs`.");
+        check("list_dir", json!({"path": "src"}), "src is empty", "`src` is empty.");
+        let told = ". holds 9 folders, 1 file\nb/\na.md (12 bytes)\nl -> x (link, not followed)\n[the list is cut here]";
+        let expect = "This folder holds 9 folders, 1 file: b/, a.md, l -> x. [the list is cut here]";
+        check("list_dir", json!({}), told, expect);
+        let told = "1 match\nsrc/a.rs\n";
+        check("glob", json!({"pattern": "*.rs"}), told, "1 name matches `*.rs`: src/a.rs.");
+        let told = "no matches in . (7 names looked at)\n[hidden names were skipped]";
+        check(
+            "glob",
+            json!({"pattern": "*.rs"}),
+            told,
+            "Nothing matches `*.rs`. [hidden names were skipped]",
+        );
+        check("glob", json!({"pattern": "*.rs"}), "a.rs\nb.rs", "2 names match `*.rs`: a.rs, b.rs.");
+        check("glob", json!({"pattern": "*.rs"}), "", "Nothing matches `*.rs`.");
         let many = (0..30).map(|n| format!("f{n}\n")).collect::<String>();
         let finding =
             Finding { tool: ToolName::new("list_dir"), arguments: json!({}), text: many, failed: false };
@@ -226,9 +304,14 @@ mod tests {
             "search",
             json!({"pattern": "x"}),
             "a.rs:1:x\na.rs:2:x\nb.rs:9:x",
-            "3 matches for `x` in 2 files:\n- a.rs:1:x\n- a.rs:2:x\n- b.rs:9:x",
+            "`x`: 3 matches in 2 files.\n- a.rs:1:x\n- a.rs:2:x\n- b.rs:9:x",
         );
         check("search", json!({"pattern": "x"}), "\n", "Nothing matches `x`.");
+        check("search", json!({"pattern": "x"}), "no matches (9 files searched)\n", "Nothing matches `x`.");
+        let told =
+            "250 matches in 9 files (10 files searched)\na.rs:1: x\n[stopped at max=200; there may be more]";
+        let expect = "`x`: 250 matches in 9 files (10 files searched).\n- a.rs:1: x [stopped at max=200; there may be more]";
+        check("search", json!({"pattern": "x"}), told, expect);
     }
 
     #[test]

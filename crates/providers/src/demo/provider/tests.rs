@@ -118,7 +118,7 @@ async fn clauses_are_served_one_round_each() {
         ]
     );
     let last = said.last().expect("an answer");
-    assert!(last.contains("a.md begins: one") && last.contains("1 match for `x`"), "{last}");
+    assert!(last.contains("a.md begins: one") && last.contains("`x`: 1 match in 1 file"), "{last}");
 }
 
 #[tokio::test]
