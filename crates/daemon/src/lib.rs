@@ -1,1 +1,29 @@
-//! To be written.
+//! The daemon: reads its configuration, builds the floors, serves, and stops in good order.
+//!
+//! The only crate that knows which adapter stands behind which port. Begin at [`serve`].
+
+pub mod serve;
+
+pub mod config;
+
+mod floors;
+
+mod models;
+
+mod workspaces;
+
+mod system;
+
+mod state_lock;
+
+mod readiness;
+
+mod listeners;
+
+mod reload;
+
+mod stop;
+
+mod logging;
+
+pub use serve::{ServeArgs, serve};

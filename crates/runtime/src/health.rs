@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::maintain_journal::JournalHealth;
+use palyra_types::run::RunPhase;
 
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
@@ -48,6 +49,15 @@ impl HealthHandle {
     /// [`RequestError::Read`].
     pub async fn open_runs(&self) -> Result<u64, RequestError> {
         Ok(self.ports.records.open_runs().await?.len() as u64)
+    }
+
+    /// Returns how many runs are being worked on or queued; a run that waits for a person is not.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn working_runs(&self) -> Result<usize, RequestError> {
+        let open = self.ports.records.open_runs().await?;
+        Ok(open.iter().filter(|run| !matches!(run.phase, RunPhase::Waiting(_))).count())
     }
 
     /// Runs every check.

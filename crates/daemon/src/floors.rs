@@ -1,0 +1,56 @@
+//! Builds the floors: every adapter behind its port.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use palyra_journal::{JournalStore, OpenError, OpenOptions};
+use palyra_ports::{Clock, Entropy};
+use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
+use palyra_tools::BuiltinTools;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::system::{SystemClock, SystemEntropy};
+use crate::workspaces::StateWorkspaces;
+
+/// Opens the journal; blocks while it recovers.
+pub(crate) fn open_journal(state_dir: &Path) -> Result<JournalStore, OpenError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    JournalStore::open(&OpenOptions::new(state_dir.to_owned(), clock, entropy))
+}
+
+/// Puts an adapter behind every port.
+pub(crate) fn ports(
+    journal: &JournalStore,
+    models: watch::Receiver<Arc<ModelDirectory>>,
+    state_dir: &Path,
+    environment: &BTreeMap<String, String>,
+) -> RuntimePorts {
+    let store = Arc::new(journal.clone());
+    let home = environment.get("HOME").map(Into::into);
+    RuntimePorts {
+        append: Arc::clone(&store) as _,
+        tapes: Arc::clone(&store) as _,
+        records: Arc::clone(&store) as _,
+        maintain: store,
+        tools: Arc::new(BuiltinTools::new()),
+        redactor: Arc::new(palyra_ports::redactor::PassThrough),
+        workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        models,
+    }
+}
+
+/// Makes the snapshot that runs and transports see.
+pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
+    GatewayRuntimeConfigSnapshot {
+        digest: palyra_ledger::sha256(config.canonical_text().as_bytes()),
+        limits: config.run_limits(),
+        session_queue_max: config.session_queue_max(),
+        input_bytes_max: config.input_bytes_max(),
+        ..GatewayRuntimeConfigSnapshot::default()
+    }
+}

@@ -1,0 +1,152 @@
+//! Builds the directory of models from the configuration and the environment.
+//!
+//! The environment selects a server explicitly by `OPENAI_BASE_URL`; a bare key is only offered. Values of
+//! keys go into the provider and nowhere else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_ports::ModelProvider;
+use palyra_providers::detect::{
+    ExplicitSelection, SelectModelError, SelectionError, detect_keys, explicit_selection, selected_model,
+};
+use palyra_providers::{
+    DemoProvider, KeyReference, OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider,
+};
+use palyra_runtime::ModelDirectory;
+use palyra_types::ErrorCode;
+use palyra_types::model::ModelRef;
+
+use crate::config::{Config, ProviderConfig};
+
+/// The provider that the environment names.
+const ENVIRONMENT_PROVIDER: &str = "openai";
+/// The model taken when the server does not say what it has.
+const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
+/// How long a server may take to say what it has.
+const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
+
+/// Why the models could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ModelsError {
+    /// A key's reference does not lead to a key.
+    #[error("the key of provider `{provider}` cannot be had")]
+    Key {
+        provider: String,
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A provider's settings are not usable.
+    #[error("provider `{provider}` cannot be set up")]
+    Provider {
+        provider: String,
+        #[source]
+        cause: OpenAiChatConfigError,
+    },
+    /// The environment selects something that cannot be used.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// The default is not `provider/model` of a configured provider.
+    #[error(
+        "model.default is `{given}`; it takes provider/model of a configured provider, such as {example}"
+    )]
+    Default { given: String, example: String },
+}
+
+impl ModelsError {
+    pub(crate) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Key { .. } | Self::Provider { .. } | Self::Selection(_) | Self::Default { .. } => {
+                ErrorCode::ConfigInvalid
+            }
+        }
+    }
+}
+
+/// Builds the directory.
+pub(crate) async fn build(
+    config: &Config,
+    environment: &BTreeMap<String, String>,
+) -> Result<ModelDirectory, ModelsError> {
+    let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
+    for settings in config.providers() {
+        providers.push(configured(&settings, environment)?);
+    }
+    let mut default = ModelRef::new("demo", "demo");
+    let mut suggestions = Vec::new();
+    match explicit_selection(environment)? {
+        Some(selection) => {
+            let (provider, model) = selected(&selection, environment).await?;
+            default = model;
+            providers.push(provider);
+            suggestions.push(selection.sentence());
+        }
+        None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
+    }
+    let named = config.default_model();
+    if !named.is_empty() {
+        default = named_default(named, &providers)?;
+    }
+    Ok(ModelDirectory::new(providers, default, suggestions))
+}
+
+fn named_default(named: &str, providers: &[Arc<dyn ModelProvider>]) -> Result<ModelRef, ModelsError> {
+    let known = |model: &ModelRef| providers.iter().any(|provider| provider.name() == model.provider);
+    let example = || providers.last().map_or("demo/demo".to_owned(), |last| format!("{}/MODEL", last.name()));
+    ModelRef::parse(named)
+        .filter(known)
+        .ok_or_else(|| ModelsError::Default { given: named.to_owned(), example: example() })
+}
+
+async fn selected(
+    selection: &ExplicitSelection,
+    environment: &BTreeMap<String, String>,
+) -> Result<(Arc<dyn ModelProvider>, ModelRef), ModelsError> {
+    let key = match &selection.key {
+        Some(reference) => {
+            let key = reference.resolve(environment);
+            Some(key.map_err(|error| ModelsError::Key {
+                provider: ENVIRONMENT_PROVIDER.to_owned(),
+                cause: error.into(),
+            })?)
+        }
+        None => None,
+    };
+    let provider = openai(OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key))?;
+    let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, &provider)).await {
+        Ok(Ok(model)) => model.to_string(),
+        Ok(Err(error)) => unknown_model(&error),
+        Err(_too_slow) => ENVIRONMENT_MODEL_UNKNOWN.to_owned(),
+    };
+    Ok((Arc::new(provider), ModelRef::new(ENVIRONMENT_PROVIDER, &model)))
+}
+
+fn unknown_model(error: &SelectModelError) -> String {
+    tracing::warn!(%error, "the model server does not say which models it has");
+    ENVIRONMENT_MODEL_UNKNOWN.to_owned()
+}
+
+fn configured(
+    settings: &ProviderConfig,
+    environment: &BTreeMap<String, String>,
+) -> Result<Arc<dyn ModelProvider>, ModelsError> {
+    let unreadable = |cause| ModelsError::Key { provider: settings.name.clone(), cause };
+    let key = match &settings.key {
+        Some(reference) => {
+            let reference: KeyReference = reference
+                .parse()
+                .map_err(|error: palyra_providers::ParseKeyReferenceError| unreadable(error.into()))?;
+            Some(reference.resolve(environment).map_err(|error| unreadable(error.into()))?)
+        }
+        None => None,
+    };
+    let mut config = OpenAiChatConfig::new(&settings.name, &settings.base_url, key);
+    config.context_tokens = settings.context_tokens;
+    Ok(Arc::new(openai(config)?))
+}
+
+fn openai(config: OpenAiChatConfig) -> Result<OpenAiChatProvider, ModelsError> {
+    let name = config.name.to_string();
+    OpenAiChatProvider::new(config).map_err(|cause| ModelsError::Provider { provider: name, cause })
+}

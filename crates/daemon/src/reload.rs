@@ -1,0 +1,62 @@
+//! Reads the configuration again on a hang-up signal: validate, then swap.
+//!
+//! Invariant: a configuration that does not validate changes nothing.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_grpc::ConfigFact;
+use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::config::{self, Config, ConfigError};
+use crate::serve::{chain, facts_of};
+use crate::{floors, models};
+
+/// Where the configuration comes from.
+pub(crate) struct Source {
+    pub(crate) explicit: Option<PathBuf>,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) flags: Vec<(&'static str, String)>,
+}
+
+impl Source {
+    pub(crate) fn load(&self) -> Result<Config, ConfigError> {
+        config::load(self.explicit.as_deref(), &self.environment, &self.flags)
+    }
+}
+
+/// What a new configuration replaces.
+pub(crate) struct Swap {
+    pub(crate) models: watch::Sender<Arc<ModelDirectory>>,
+    pub(crate) snapshots: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
+    pub(crate) facts: watch::Sender<Arc<Vec<ConfigFact>>>,
+}
+
+/// Reloads on every hang-up signal.
+pub(crate) async fn on_hangup(source: Source, swap: Swap) {
+    let mut hangups = match signal(SignalKind::hangup()) {
+        Ok(hangups) => hangups,
+        Err(error) => {
+            tracing::error!(%error, "the configuration cannot be reloaded");
+            return;
+        }
+    };
+    while hangups.recv().await.is_some() {
+        match reload(&source, &swap).await {
+            Ok(()) => tracing::info!("the configuration was reloaded"),
+            Err(why) => tracing::error!("the configuration was not reloaded, the old one stays: {why}"),
+        }
+    }
+}
+
+async fn reload(source: &Source, swap: &Swap) -> Result<(), String> {
+    let config = source.load().map_err(|error| chain(&error))?;
+    let directory = models::build(&config, &source.environment).await.map_err(|error| chain(&error))?;
+    swap.models.send_replace(Arc::new(directory));
+    swap.snapshots.send_replace(Arc::new(floors::snapshot(&config)));
+    swap.facts.send_replace(Arc::new(facts_of(&config)));
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! The life of the daemon, from its arguments to its last line.
+//!
+//! Order: configuration, lock, journal, runtime, listeners, readiness; then the same backwards. Whatever goes
+//! wrong before readiness is told in one line on standard output. Begin at [`serve`].
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_grpc::{ConfigFact, DaemonFacts, ServeLimits};
+use palyra_ports::Clock;
+use palyra_types::ErrorCode;
+use palyra_types::daemon_lock::DaemonLockRecord;
+use palyra_types::state_dir::state_dir;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::state_lock::StateLock;
+use crate::system::SystemClock;
+use crate::{floors, listeners, logging, models, readiness, reload, stop};
+
+/// How the daemon is started.
+#[derive(Debug, Clone, Default)]
+pub struct ServeArgs {
+    /// Started by a client: log to a file, stop when idle.
+    pub auto_started: bool,
+    /// The state directory, instead of the environment's.
+    pub state_dir: Option<PathBuf>,
+    /// The configuration file, instead of the usual one.
+    pub config: Option<PathBuf>,
+    /// A loopback address for clients with a token.
+    pub listen: Option<String>,
+}
+
+/// How long open connections may take to end after a stop.
+const DRAIN_SPAN_MAX: Duration = Duration::from_secs(5);
+/// Blocking threads: file tools and reads of the journal.
+const BLOCKING_THREADS_MAX: usize = 8;
+
+/// Why the daemon does not serve.
+pub(crate) struct Refusal {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: ErrorCode, message: impl ToString) -> Self {
+        Self { code, message: message.to_string() }
+    }
+}
+
+/// Serves until told to stop.
+///
+/// # Errors
+/// None: what goes wrong is told on standard output and standard error, and is in the exit code.
+pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
+    // A variable that is not text cannot be one of ours.
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+    match start(args, environment) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(refusal) => {
+            readiness::tell_failed(refusal.code, &refusal.message);
+            tracing::error!(code = %refusal.code, "{}", refusal.message);
+            eprintln!("error[{}]: {}", refusal.code, refusal.message);
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), Refusal> {
+    let flags: Vec<_> = args.listen.iter().map(|address| ("listen.tcp", address.clone())).collect();
+    let source = reload::Source { explicit: args.config.clone(), environment, flags };
+    let config = source.load().map_err(|error| Refusal::new(error.code(), error))?;
+    let variable = |name: &str| source.environment.get(name).map(Into::into);
+    let dir = args.state_dir.clone().or_else(|| state_dir(variable));
+    let dir = dir.ok_or_else(|| {
+        Refusal::new(ErrorCode::StateDirUnusable, "no state directory: set HOME or PALYRA_HOME")
+    })?;
+    let lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), error))?;
+    if args.auto_started {
+        // A session leader already is what this call would make it.
+        let _ = rustix::process::setsid();
+        let redirected = logging::redirect_to_file(lock.dir());
+        redirected.map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, error))?;
+    }
+    logging::start();
+    // Fails only when a provider is installed already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .build()
+        .map_err(|error| Refusal::new(ErrorCode::Internal, error))?;
+    let served = runtime.block_on(run(args, source, config, lock));
+    runtime.shutdown_timeout(DRAIN_SPAN_MAX);
+    served
+}
+
+async fn run(
+    args: ServeArgs,
+    source: reload::Source,
+    config: Config,
+    mut lock: StateLock,
+) -> Result<(), Refusal> {
+    let started = SystemClock.wall();
+    let dir = lock.dir().to_owned();
+    let journal = floors::open_journal(&dir).map_err(|error| Refusal::new(error.code(), chain(&error)))?;
+    let directory = models::build(&config, &source.environment).await;
+    let directory = directory.map_err(|error| Refusal::new(error.code(), chain(&error)))?;
+    let model = directory.default_model().to_string();
+    let (models_sender, models) = watch::channel(Arc::new(directory));
+    let (snapshot_sender, snapshots) = watch::channel(Arc::new(floors::snapshot(&config)));
+    let ports = floors::ports(&journal, models, &dir, &source.environment);
+    let gateway = palyra_runtime::gateway::start(ports, snapshots).await;
+    let gateway = gateway.map_err(|error| Refusal::new(ErrorCode::Internal, chain(&error)))?;
+    let listeners = listeners::bind(&dir, &config, &source.environment)?;
+    let record = DaemonLockRecord {
+        pid: std::process::id(),
+        started_unix_us: started.0,
+        boot_id: read_boot_id(),
+        socket: listeners.socket.display().to_string(),
+        build_id: build_id(),
+        model,
+    };
+    let (facts_sender, config_facts) = watch::channel(Arc::new(facts_of(&config)));
+    let facts = DaemonFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: record.build_id.clone(),
+        pid: record.pid,
+        started,
+        state_dir: dir,
+        listening: listeners.addresses(),
+        config: config_facts,
+    };
+    lock.write(&record).map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, error))?;
+    readiness::tell_ready(&record);
+    let swap = reload::Swap { models: models_sender, snapshots: snapshot_sender, facts: facts_sender };
+    let reloading = tokio::spawn(reload::on_hangup(source, swap));
+    let stop = CancellationToken::new();
+    tokio::spawn(stop::on_signal(stop.clone()));
+    let (connections, open_connections) = watch::channel(0);
+    if args.auto_started {
+        let span = config.idle_stop();
+        tokio::spawn(stop::on_idle(stop.clone(), open_connections, gateway.health.clone(), span));
+    }
+    let socket = listeners.socket.clone();
+    let sessions = gateway.sessions.clone();
+    // Kept open until connections are counted.
+    let _connections = connections;
+    let served =
+        palyra_grpc::serve(gateway, facts, listeners.into_grpc(), ServeLimits::default(), stop).await;
+    reloading.abort();
+    sessions.close();
+    journal.close().await;
+    // Gone already, or the next daemon takes it away.
+    let _ = std::fs::remove_file(socket);
+    lock.clear();
+    tracing::info!("stopped");
+    served.map_err(|error| Refusal::new(ErrorCode::Internal, error))
+}
+
+pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
+    let fact =
+        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
+    config.rows().map(fact).collect()
+}
+
+/// Joins an error with what caused it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns what tells this build from others: its version, and the size and time of its file.
+fn build_id() -> String {
+    use std::os::unix::fs::MetadataExt;
+    let version = env!("CARGO_PKG_VERSION");
+    match std::fs::metadata("/proc/self/exe") {
+        Ok(file) => format!("{version}+{:x}-{:x}", file.size(), file.mtime()),
+        Err(_) => version.to_owned(),
+    }
+}
+
+fn read_boot_id() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
