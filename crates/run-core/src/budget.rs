@@ -5,10 +5,13 @@
 
 use std::time::Duration;
 
-use palyra_types::Timestamp;
-use palyra_types::event::{AbandonCause, TapeEvent};
-use palyra_types::model::TokenUsage;
+use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent, UnknownOutcomeCause};
+use palyra_types::model::{TokenUsage, UsageSource};
 use palyra_types::run::{RunLimits, TerminationReason};
+use palyra_types::{TapeSeq, Timestamp};
+
+/// What a text entry of an abandoned attempt is taken for: its text may be erased, its number stays.
+const TOKENS_PER_TEXT_ENTRY_ESTIMATED: u64 = 6;
 
 /// The purse of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,8 +21,9 @@ pub struct Budget {
     tool_calls: u32,
     usage: TokenUsage,
     counted_any: Counted,
+    context_tokens: u64,
     active: Duration,
-    active_since: Option<Timestamp>,
+    activity: Activity,
 }
 
 /// Whether any usage was added: the first one brings its source with it.
@@ -58,7 +62,7 @@ impl Budget {
     /// Returns active time used up to `now`.
     #[must_use]
     pub fn active_time(&self, now: Timestamp) -> Duration {
-        self.active + self.active_since.map_or(Duration::ZERO, |since| now.since(since))
+        self.active + self.activity.span(now)
     }
 
     /// Returns active time left at `now`.
@@ -67,12 +71,15 @@ impl Budget {
         self.limits.active_time_max.saturating_sub(self.active_time(now))
     }
 
-    /// Returns why no further model turn may begin, if so.
+    /// Returns why `turn` may not begin, if so, and what to tell the person. A turn that began before may be
+    /// repeated.
     #[must_use]
-    pub fn refuses_turn(&self) -> Option<TerminationReason> {
-        let spent =
-            self.turns >= self.limits.turns_max || self.usage.output_tokens >= self.limits.output_tokens_max;
-        spent.then_some(TerminationReason::TurnLimit)
+    pub fn refuses_turn(&self, turn: u32) -> Option<(TerminationReason, &'static str)> {
+        if turn > self.limits.turns_max {
+            return Some((TerminationReason::TurnLimit, "the run used all the model turns it may take"));
+        }
+        (self.usage.output_tokens >= self.limits.output_tokens_max)
+            .then_some((TerminationReason::TurnLimit, "the run used all the tokens it may write"))
     }
 
     /// Returns whether `calls` more tool calls fit.
@@ -82,24 +89,28 @@ impl Budget {
             .is_ok_and(|left| calls <= left)
     }
 
-    /// Counts one entry; `active` tells whether the run is at work after it.
-    pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp, active: Activity) {
-        self.count_time(event, time, active);
+    /// Counts one entry; `activity` tells what the run is at after it.
+    pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp, activity: Activity) {
+        self.count_time(event, time, activity);
         match event {
             TapeEvent::RunStarted(started) => self.limits = started.limits,
-            TapeEvent::ModelRequested(requested) => self.turns = self.turns.max(requested.turn),
-            TapeEvent::ModelMessage(message) => {
-                self.usage = match self.counted_any {
-                    Counted::Nothing => message.usage,
-                    Counted::Something => self.usage.plus(message.usage),
-                };
-                self.counted_any = Counted::Something;
+            TapeEvent::ModelRequested(requested) => {
+                self.turns = self.turns.max(requested.turn);
+                self.context_tokens = requested.context.tokens_estimated;
             }
-            TapeEvent::ToolProposed(_) => self.tool_calls += 1,
+            TapeEvent::ModelMessage(message) => self.charge(message.usage),
+            TapeEvent::ModelAttemptAbandoned { text_from, text_to, cause, .. } => {
+                self.charge_abandoned(*text_from, *text_to, *cause);
+            }
+            // What the budget itself refused was not used.
+            TapeEvent::ToolDecided(decided) => {
+                if decided.decided_by == DecidedBy::Policy {
+                    self.tool_calls += 1;
+                }
+            }
             TapeEvent::InputReceived { .. }
             | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolDecided(_)
+            | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
@@ -110,29 +121,72 @@ impl Budget {
         }
     }
 
-    fn count_time(&mut self, event: &TapeEvent, time: Timestamp, active: Activity) {
-        if let Some(since) = self.active_since {
-            let span = time.since(since);
-            // While the daemon was down nobody worked: the span before a restart is not counted, and of one
-            // that a tool ended no more than the tool itself took.
-            self.active += match event {
-                TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => Duration::ZERO,
-                TapeEvent::ToolFinished(finished) => span.min(finished.duration),
-                _ => span,
-            };
-        }
-        self.active_since = match active {
-            Activity::AtWork => Some(time),
-            Activity::Idle => None,
+    fn charge(&mut self, usage: TokenUsage) {
+        self.usage = match self.counted_any {
+            Counted::Nothing => usage,
+            Counted::Something => self.usage.plus(usage),
         };
+        self.counted_any = Counted::Something;
+    }
+
+    /// Charges an attempt without an answer as estimated, from facts alone. A provider that failed before its
+    /// first word charges nothing.
+    fn charge_abandoned(&mut self, text_from: TapeSeq, text_to: TapeSeq, cause: AbandonCause) {
+        let silent = text_from == TapeSeq::default();
+        if silent && matches!(cause, AbandonCause::Failure(_)) {
+            return;
+        }
+        let entries = if silent { 0 } else { u64::from(text_to.0.saturating_sub(text_from.0)) + 1 };
+        self.charge(TokenUsage {
+            input_tokens: self.context_tokens,
+            output_tokens: entries * TOKENS_PER_TEXT_ENTRY_ESTIMATED,
+            source: UsageSource::Estimated,
+            ..TokenUsage::default()
+        });
+    }
+
+    fn count_time(&mut self, event: &TapeEvent, time: Timestamp, activity: Activity) {
+        let span = self.activity.span(time);
+        // While the daemon was down nobody worked: the span before a restart is not counted, and of one
+        // that a tool ended no more than the tool itself took.
+        self.active += match event {
+            TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. }
+            | TapeEvent::ToolOutcomeUnknown { cause: UnknownOutcomeCause::Restart, .. } => Duration::ZERO,
+            TapeEvent::ToolFinished(finished) => span.min(finished.duration),
+            _ => span,
+        };
+        self.activity = activity;
     }
 }
 
-/// Whether a run is at work after an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a run is at after an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Activity {
-    /// Something is being done.
-    AtWork,
     /// Queued, waiting or over.
+    #[default]
     Idle,
+    /// Something is being done, and may take long.
+    AtWork {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Only tools run.
+    AtTools {
+        /// Since when.
+        since: Timestamp,
+        /// None of them may take longer.
+        deadline_max: Duration,
+    },
+}
+
+impl Activity {
+    /// Returns the time spent up to `now`. Tools caught by a restart are run again without an entry that says
+    /// so; their deadline bounds how much of the daemon's absence is counted.
+    fn span(self, now: Timestamp) -> Duration {
+        match self {
+            Self::Idle => Duration::ZERO,
+            Self::AtWork { since } => now.since(since),
+            Self::AtTools { since, deadline_max } => now.since(since).min(deadline_max),
+        }
+    }
 }

@@ -25,6 +25,9 @@ pub mod prompt;
 
 pub mod coalesce;
 
+#[cfg(test)]
+mod scenario;
+
 pub use grant::Grant;
 pub use input::{Decision, Effect, JudgedCall, RunInput};
 pub use machine::{RunError, RunStateMachine};

@@ -41,27 +41,35 @@ impl LoopCounts {
                 self.calls.insert(proposed.effect, proposed.call_digest);
             }
             TapeEvent::ToolDecided(decided) => {
-                let call = self.calls.get(&decided.effect).copied();
-                if let (Some(call), ToolVerdict::Deny) = (call, decided.verdict) {
-                    *self.failures.entry(call).or_default() += 1;
+                if decided.verdict == ToolVerdict::Allow {
+                    return;
                 }
+                let Some(call) = self.calls.remove(&decided.effect) else { return };
+                *self.failures.entry(call).or_default() += 1;
             }
             TapeEvent::ToolFinished(finished) => {
                 let Some(call) = self.calls.remove(&finished.effect) else { return };
                 match finished.failure {
                     None => *self.results.entry((call, finished.output_digest)).or_default() += 1,
-                    Some(_) => *self.failures.entry(finished.output_digest).or_default() += 1,
+                    Some(_) => {
+                        // A failure without a text of its own is the same only for the same call.
+                        let nothing = finished.output_digest == ContentDigest::default();
+                        let failure = if nothing { call } else { finished.output_digest };
+                        *self.failures.entry(failure).or_default() += 1;
+                    }
                 }
             }
             // A person looked: what came before does not count again.
             TapeEvent::InputReceived { .. } => *self = Self::default(),
+            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                self.calls.remove(effect);
+            }
             TapeEvent::RunStarted(_)
             | TapeEvent::ModelRequested(_)
             | TapeEvent::ModelText { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolStarted { .. }
-            | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)

@@ -109,7 +109,7 @@ impl RunStateMachine {
     pub fn evolve(&mut self, event: &TapeEvent, time: Timestamp) {
         self.last = self.last.next();
         self.model.evolve(event, self.last);
-        self.tools.evolve(event);
+        self.tools.evolve(event, time);
         self.loops.evolve(event);
         match event {
             TapeEvent::RunStarted(started) => {
@@ -119,9 +119,9 @@ impl RunStateMachine {
             TapeEvent::ModelRequested(_) => {
                 self.state = RunLifecycleState::InProgress;
             }
-            TapeEvent::InputReceived { .. } => self.wait = None,
-            TapeEvent::LoopDetected { .. } => self.wait = Some(WaitReason::LoopCheck),
-            TapeEvent::ToolOutcomeUnknown { .. } => self.wait = Some(WaitReason::OutcomeUnknown),
+            TapeEvent::InputReceived { .. } => self.wait_for(None),
+            TapeEvent::LoopDetected { .. } => self.wait_for(Some(WaitReason::LoopCheck)),
+            TapeEvent::ToolOutcomeUnknown { .. } => self.wait_for(Some(WaitReason::OutcomeUnknown)),
             TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),
             TapeEvent::RunFinished(finished) => {
                 self.state = finished.state;
@@ -141,8 +141,23 @@ impl RunStateMachine {
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::ToolFinished(_) => {}
         }
-        let activity = if self.phase() == RunPhase::Running { Activity::AtWork } else { Activity::Idle };
-        self.budget.evolve(event, time, activity);
+        self.budget.evolve(event, time, self.activity(time));
+    }
+
+    fn wait_for(&mut self, reason: Option<WaitReason>) {
+        if !self.is_parked() {
+            self.wait = reason;
+        }
+    }
+
+    fn activity(&self, since: Timestamp) -> Activity {
+        if self.phase() != RunPhase::Running {
+            return Activity::Idle;
+        }
+        match self.tools.deadline_max() {
+            Some(deadline_max) if self.model.open().is_none() => Activity::AtTools { since, deadline_max },
+            Some(_) | None => Activity::AtWork { since },
+        }
     }
 
     /// Returns the run's id.
@@ -167,11 +182,11 @@ impl RunStateMachine {
     #[must_use]
     pub fn phase(&self) -> RunPhase {
         match self.state {
-            RunLifecycleState::Pending => RunPhase::Queued,
+            RunLifecycleState::Pending if !self.is_parked() => RunPhase::Queued,
             RunLifecycleState::Done | RunLifecycleState::Cancelled | RunLifecycleState::Failed => {
                 RunPhase::Finished
             }
-            RunLifecycleState::InProgress => match self.waiting_for() {
+            RunLifecycleState::Pending | RunLifecycleState::InProgress => match self.waiting_for() {
                 Some(reason) => RunPhase::Waiting(reason),
                 None => RunPhase::Running,
             },
@@ -214,9 +229,21 @@ impl RunStateMachine {
         self.tools.next_effect()
     }
 
+    /// Returns whether this effect was started and has no outcome.
+    #[must_use]
+    pub fn is_tool_running(&self, effect: palyra_types::EffectId) -> bool {
+        self.tools.is_started(effect)
+    }
+
     fn waiting_for(&self) -> Option<WaitReason> {
         let busy = self.model.open().is_some() || self.tools.started().next().is_some();
-        self.wait.filter(|_| !busy && self.stopping.is_none())
+        self.wait.filter(|_| self.stopping.is_none() && (!busy || self.is_parked()))
+    }
+
+    /// Returns whether the tape holds an entry that this version does not know. What it says may change
+    /// anything, so nothing is done but to end the run when somebody asks for it.
+    fn is_parked(&self) -> bool {
+        self.wait == Some(WaitReason::UnknownKind)
     }
 }
 

@@ -24,6 +24,10 @@ pub struct OpenAttempt {
     pub text_from: TapeSeq,
     /// Last entry of its text.
     pub text_to: TapeSeq,
+    /// Bytes of its text so far.
+    pub text_bytes: u64,
+    /// Estimated tokens of what it was shown.
+    pub context_tokens: u64,
 }
 
 impl ModelCall {
@@ -65,16 +69,21 @@ impl ModelCall {
                 }
                 self.turn = requested.turn;
                 self.last_attempt = requested.attempt;
-                let nothing = TapeSeq::default();
-                self.open =
-                    Some(OpenAttempt { attempt: requested.attempt, text_from: nothing, text_to: nothing });
+                self.open = Some(OpenAttempt {
+                    attempt: requested.attempt,
+                    text_from: TapeSeq::default(),
+                    text_to: TapeSeq::default(),
+                    text_bytes: 0,
+                    context_tokens: requested.context.tokens_estimated,
+                });
             }
-            TapeEvent::ModelText { attempt, .. } => {
+            TapeEvent::ModelText { attempt, text } => {
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
                     if open.text_from == TapeSeq::default() {
                         open.text_from = tape_seq;
                     }
                     open.text_to = tape_seq;
+                    open.text_bytes += text.expose().len() as u64;
                 }
             }
             TapeEvent::ModelMessage(ModelMessage { .. }) => {

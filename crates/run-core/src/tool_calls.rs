@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use palyra_types::event::{TapeEvent, ToolDecided, ToolProposed};
 use palyra_types::tool::{EffectContract, Parallelism, ToolName, ToolVerdict};
-use palyra_types::{EffectId, Redacted};
+use palyra_types::{EffectId, Redacted, Timestamp};
 
 /// The open calls of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,6 +28,8 @@ pub struct ToolCallState {
     pub arguments: Redacted<String>,
     /// What policy knows of the tool; meaningful from `Allowed` on.
     pub terms: Terms,
+    /// When it started; meaningful at `Started`.
+    pub started_at: Timestamp,
 }
 
 /// Where a call stands. Finished and denied calls are gone from the set.
@@ -78,6 +80,30 @@ impl ToolCalls {
         self.calls.get(&effect).is_some_and(|call| call.station == Station::Started)
     }
 
+    pub(crate) fn started_contract(&self, effect: EffectId) -> Option<EffectContract> {
+        self.started().find(|(started, _)| *started == effect).map(|(_, call)| call.terms.contract)
+    }
+
+    pub(crate) fn started_contracts(&self) -> Vec<(EffectId, EffectContract)> {
+        self.started().map(|(effect, call)| (effect, call.terms.contract)).collect()
+    }
+
+    /// Returns the calls that were proposed and have no verdict.
+    pub(crate) fn unjudged(&self) -> Vec<EffectId> {
+        self.at(Station::Proposed).map(|(effect, _)| effect).collect()
+    }
+
+    /// Returns how long a started call has run, at most its deadline: across a restart nobody knows better.
+    pub(crate) fn running_for(&self, effect: EffectId, now: Timestamp) -> Duration {
+        let call = self.started().find(|(started, _)| *started == effect);
+        call.map_or(Duration::ZERO, |(_, call)| now.since(call.started_at).min(call.terms.deadline))
+    }
+
+    /// Returns the longest that the started calls may still take together.
+    pub(crate) fn deadline_max(&self) -> Option<Duration> {
+        self.started().map(|(_, call)| call.terms.deadline).max()
+    }
+
     /// Returns the calls that may run now, given how many may run at once: an exclusive call runs alone,
     /// and calls start in the model's order.
     #[must_use]
@@ -102,13 +128,14 @@ impl ToolCalls {
         self.calls.iter().filter(move |(_, call)| here(call)).map(|(effect, call)| (*effect, call))
     }
 
-    pub(crate) fn evolve(&mut self, event: &TapeEvent) {
+    pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp) {
         match event {
             TapeEvent::ToolProposed(proposed) => self.propose(proposed),
             TapeEvent::ToolDecided(decided) => self.decide(decided),
             TapeEvent::ToolStarted { effect, .. } => {
                 if let Some(call) = self.calls.get_mut(effect) {
                     call.station = Station::Started;
+                    call.started_at = time;
                 }
             }
             TapeEvent::ToolFinished(finished) => {
@@ -143,6 +170,7 @@ impl ToolCalls {
             tool: ToolName::new(proposed.tool.expose()),
             arguments: proposed.arguments.clone(),
             terms,
+            started_at: Timestamp::default(),
         };
         self.calls.insert(proposed.effect, call);
     }

@@ -1,14 +1,19 @@
 //! One function per input, and what follows when nothing else can proceed.
 
-use palyra_types::event::{AbandonCause, TapeEvent, ToolFinished, UnknownOutcomeCause};
+use std::time::Duration;
+
+use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelFailureClass, ModelRef};
-use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason, WaitReason};
+use palyra_types::run::{CancelReason, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tool::{DecisionReason, EffectContract};
-use palyra_types::{EffectId, ErrorCode, Redacted, Timestamp};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use super::step::Step;
 use super::{Accepted, RunError, RunStateMachine};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
+
+/// Told to the model of a pure call that a stop left without a result.
+const STOPPED_TOOL_OUTPUT: &str = "stopped because the run was stopped";
 
 /// Told to the person when the model ran out of room.
 const CUT_OFF_MESSAGE: &str = "the answer was cut off at the model's output limit";
@@ -18,6 +23,14 @@ pub(super) fn decide(
     input: &RunInput,
     now: Timestamp,
 ) -> Result<Decision, RunError> {
+    admit(machine, input)?;
+    let mut step = Step::new(machine, now);
+    take(&mut step, input);
+    Ok(step.decision)
+}
+
+/// Refuses what is late, what nobody waits for, and what does not fit.
+fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
     if machine.state.is_terminal() {
         return Err(RunError::Finished);
     }
@@ -25,103 +38,71 @@ pub(super) fn decide(
     if accepted == matches!(input, RunInput::Start(_)) {
         return Err(RunError::OutOfPlace);
     }
-    let mut step = Step::new(machine, now);
+    let (fits, refusal) = match input {
+        RunInput::Begin => (machine.state == RunLifecycleState::Pending, RunError::OutOfPlace),
+        RunInput::ContextReady { .. } | RunInput::ContextTooLarge => {
+            (may_ask_model(machine), RunError::OutOfPlace)
+        }
+        RunInput::Answered { answer, calls, .. } if answer.proposals.len() != calls.len() => {
+            (false, RunError::OutOfPlace)
+        }
+        RunInput::Text { attempt, .. }
+        | RunInput::Answered { attempt, .. }
+        | RunInput::ModelFailed { attempt, .. } => {
+            (!machine.is_parked() && machine.model.is_open(*attempt), RunError::Stale)
+        }
+        RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
+            (!machine.is_parked() && machine.tools.is_started(*effect), RunError::Stale)
+        }
+        RunInput::Input(_) => {
+            let answerable = machine.waiting_for().is_some_and(|reason| reason != WaitReason::UnknownKind);
+            (answerable, RunError::NotWaiting)
+        }
+        // The time of a run that waits stands still, so its timer fired too late.
+        RunInput::Cancel { reason: CancelReason::TimeLimit, .. } => {
+            (machine.phase() == RunPhase::Running, RunError::Stale)
+        }
+        RunInput::Start(_)
+        | RunInput::Cancel { reason: CancelReason::User, .. }
+        | RunInput::Recovered
+        | RunInput::Broken => (true, RunError::OutOfPlace),
+    };
+    if fits { Ok(()) } else { Err(refusal) }
+}
+
+fn take(step: &mut Step, input: &RunInput) {
     match input {
         RunInput::Start(started) => step.record(TapeEvent::RunStarted((**started).clone())),
-        RunInput::Begin => begin(&mut step)?,
-        RunInput::ContextReady { plan, model } => context_ready(&mut step, *plan, model)?,
+        RunInput::Begin => proceed(step),
+        RunInput::ContextReady { plan, model } => step.request_model(*plan, model.clone()),
         RunInput::ContextTooLarge => step.finish(
             TerminationReason::ContextExhausted,
             Some(ErrorCode::ContextExhausted),
             "the input is larger than the model's window",
         ),
         RunInput::Text { attempt, text } => {
-            if !machine.model.is_open(*attempt) {
-                return Err(RunError::Stale);
+            if !text.expose().is_empty() {
+                step.record(TapeEvent::ModelText { attempt: *attempt, text: text.clone() });
             }
-            step.record(TapeEvent::ModelText { attempt: *attempt, text: text.clone() });
         }
-        RunInput::Answered { attempt, answer, model, calls } => {
-            if !machine.model.is_open(*attempt) {
-                return Err(RunError::Stale);
-            }
-            answered(&mut step, answer, model, calls);
-        }
-        RunInput::ModelFailed { attempt, class, detail } => {
-            if !machine.model.is_open(*attempt) {
-                return Err(RunError::Stale);
-            }
-            model_failed(&mut step, *class, detail);
-        }
+        RunInput::Answered { answer, model, calls, .. } => answered(step, answer, model, calls),
+        RunInput::ModelFailed { class, detail, .. } => model_failed(step, *class, detail),
         RunInput::ToolFinished { effect, outcome, output_digest, duration } => {
-            if !machine.tools.is_started(*effect) {
-                return Err(RunError::Stale);
-            }
-            step.record(TapeEvent::ToolFinished(ToolFinished {
-                effect: *effect,
-                failure: outcome.failure,
-                output_digest: *output_digest,
-                output_bytes_total: outcome.output_bytes_total,
-                duration: *duration,
-                executor: outcome.executor,
-                isolation: outcome.isolation,
-                output: outcome.output.clone(),
-            }));
-            proceed(&mut step);
+            step.record_outcome(*effect, outcome, *output_digest, *duration);
+            proceed(step);
         }
         RunInput::ToolOutcomeLost { effect, cause } => {
-            if !machine.tools.is_started(*effect) {
-                return Err(RunError::Stale);
-            }
-            step.record(TapeEvent::ToolOutcomeUnknown { effect: *effect, cause: *cause });
-            proceed(&mut step);
+            tool_lost(step, *effect, *cause);
+            proceed(step);
         }
         RunInput::Input(input) => {
-            let waits = machine.waiting_for().ok_or(RunError::NotWaiting)?;
-            if waits == WaitReason::UnknownKind {
-                return Err(RunError::NotWaiting);
-            }
             step.record(TapeEvent::InputReceived { input: input.clone() });
-            proceed(&mut step);
+            proceed(step);
         }
-        RunInput::Cancel { actor, reason } => {
-            if machine.stopping.is_none() {
-                step.record(TapeEvent::CancelRequested { actor: *actor, reason: *reason });
-                stop(&mut step);
-            }
-        }
-        RunInput::Recovered => recovered(&mut step),
-        RunInput::Broken => {
-            step.abandon_open_attempt(AbandonCause::Cancelled);
-            step.perform(Effect::AbortTools);
-            step.finish(
-                TerminationReason::InternalError,
-                Some(ErrorCode::Internal),
-                "the daemon broke an invariant while working on this run; this is a bug",
-            );
-        }
+        RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
+        RunInput::Recovered => recovered(step),
+        RunInput::Broken => broken(step),
     }
-    Ok(step.decision)
-}
-
-fn begin(step: &mut Step) -> Result<(), RunError> {
-    if step.machine.state != RunLifecycleState::Pending {
-        return Err(RunError::OutOfPlace);
-    }
-    proceed(step);
-    Ok(())
-}
-
-fn context_ready(
-    step: &mut Step,
-    plan: palyra_types::event::ContextPlan,
-    model: &ModelRef,
-) -> Result<(), RunError> {
-    if step.machine.model.open().is_some() || !step.machine.tools.all_settled() {
-        return Err(RunError::OutOfPlace);
-    }
-    step.request_model(plan, model.clone());
-    Ok(())
 }
 
 fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[JudgedCall]) {
@@ -174,28 +155,99 @@ fn model_failed(step: &mut Step, class: ModelFailureClass, detail: &Redacted<Str
     step.finish(reason, Some(class.code()), detail.expose());
 }
 
-/// Begins to stop: what runs is aborted, and the run ends as soon as nothing runs.
-fn stop(step: &mut Step) {
-    if let Some(open) = step.machine.model.open() {
-        step.perform(Effect::AbortModel { attempt: open.attempt });
-        step.abandon_open_attempt(AbandonCause::Cancelled);
+/// Notes that an outcome will not become known. Of a call that changes nothing this is only a failure, which
+/// the model reads and may try again.
+fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
+    match step.machine.tools.started_contract(effect) {
+        None => {}
+        Some(EffectContract::Opaque) => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        Some(EffectContract::Pure) => {
+            let (failure, output) = match cause {
+                UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
+                UnknownOutcomeCause::Cancelled => (ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT),
+                UnknownOutcomeCause::Restart | UnknownOutcomeCause::ExecutorLost => {
+                    (ErrorCode::ToolFailed, "it broke off before it had a result")
+                }
+            };
+            let duration = step.machine.tools.running_for(effect, step.now);
+            step.record_failure(effect, failure, output, duration);
+        }
     }
-    if step.machine.tools.started().next().is_some() {
+}
+
+/// Begins to stop: what runs is aborted, and the run ends as soon as nothing runs.
+fn cancel(step: &mut Step, actor: PrincipalId, reason: CancelReason) {
+    if step.machine.stopping.is_some() {
+        return;
+    }
+    let parked = step.machine.is_parked();
+    step.record(TapeEvent::CancelRequested { actor, reason });
+    abort_model(step, AbandonCause::Cancelled);
+    if parked {
+        // Nothing was taken up again since the restart, so nobody would report.
+        give_up_started(step, UnknownOutcomeCause::Restart);
+    } else if step.machine.tools.started().next().is_some() {
         step.perform(Effect::AbortTools);
     }
     proceed(step);
 }
 
+/// Ends the run at once, with an outcome for whatever was under way.
+fn broken(step: &mut Step) {
+    abort_model(step, AbandonCause::Cancelled);
+    if step.machine.tools.started().next().is_some() {
+        step.perform(Effect::AbortTools);
+    }
+    give_up_started(step, UnknownOutcomeCause::ExecutorLost);
+    step.finish(
+        TerminationReason::InternalError,
+        Some(ErrorCode::Internal),
+        "the daemon broke an invariant while working on this run; this is a bug",
+    );
+}
+
+fn abort_model(step: &mut Step, cause: AbandonCause) {
+    if let Some(open) = step.machine.model.open() {
+        step.perform(Effect::AbortModel { attempt: open.attempt });
+        step.abandon_open_attempt(cause);
+    }
+}
+
+/// Gives every started call an outcome without waiting for it.
+fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
+    for (effect, contract) in step.machine.tools.started_contracts() {
+        // Since a restart it has not run at all.
+        let duration = match cause {
+            UnknownOutcomeCause::Restart => Duration::ZERO,
+            UnknownOutcomeCause::Deadline
+            | UnknownOutcomeCause::Cancelled
+            | UnknownOutcomeCause::ExecutorLost => step.machine.tools.running_for(effect, step.now),
+        };
+        match contract {
+            EffectContract::Pure => {
+                step.record_failure(effect, ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT, duration);
+            }
+            EffectContract::Opaque => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        }
+    }
+}
+
 /// Goes on from the last recorded step after a restart.
 fn recovered(step: &mut Step) {
-    let machine = &step.machine;
-    let started: Vec<(EffectId, EffectContract)> =
-        machine.tools.started().map(|(effect, call)| (effect, call.terms.contract)).collect();
-    let stopping = machine.stopping.is_some();
-    if machine.model.open().is_some() {
-        let may_repeat = machine.model.may_repeat();
-        step.abandon_open_attempt(if stopping { AbandonCause::Cancelled } else { AbandonCause::Restart });
-        if !stopping && !may_repeat {
+    if step.machine.stopping.is_some() {
+        step.abandon_open_attempt(AbandonCause::Cancelled);
+        give_up_started(step, UnknownOutcomeCause::Restart);
+        proceed(step);
+        return;
+    }
+    // What the unknown entry says may be the very outcome that is missing here.
+    if step.machine.is_parked() || step.machine.state == RunLifecycleState::Pending {
+        return;
+    }
+    if step.machine.model.open().is_some() {
+        let may_repeat = step.machine.model.may_repeat();
+        step.abandon_open_attempt(AbandonCause::Restart);
+        if !may_repeat {
             step.finish(
                 TerminationReason::ProviderError,
                 Some(ErrorCode::ModelTransient),
@@ -204,18 +256,16 @@ fn recovered(step: &mut Step) {
             return;
         }
     }
-    for (effect, contract) in started {
-        match (contract, stopping) {
-            (EffectContract::Pure, false) => step.execute(effect),
-            (EffectContract::Pure, true) => step.record_cancelled_tool(effect),
-            (EffectContract::Opaque, _) => {
-                step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart })
+    for (effect, contract) in step.machine.tools.started_contracts() {
+        match contract {
+            EffectContract::Pure => step.execute(effect),
+            EffectContract::Opaque => {
+                step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart });
             }
         }
     }
-    if step.machine.state != RunLifecycleState::Pending || stopping {
-        proceed(step);
-    }
+    step.deny_unjudged_calls();
+    proceed(step);
 }
 
 /// Decides what follows once the input itself is recorded.
@@ -241,12 +291,23 @@ fn proceed(step: &mut Step) {
         step.record(TapeEvent::LoopDetected { guard, repeats });
         return;
     }
-    if let Some(reason) = step.machine.budget.refuses_turn() {
-        step.finish(reason, Some(ErrorCode::TurnLimit), "the run used all the model turns it may take");
+    let turn = step.machine.model.next_turn();
+    if let Some((reason, message)) = step.machine.budget.refuses_turn(turn) {
+        step.finish(reason, Some(ErrorCode::TurnLimit), message);
         return;
     }
     let attempt = step.machine.model.next_attempt();
     step.perform(Effect::AssembleContext { attempt });
+}
+
+/// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.
+fn may_ask_model(machine: &RunStateMachine) -> bool {
+    machine.stopping.is_none()
+        && machine.wait.is_none()
+        && machine.model.open().is_none()
+        && machine.tools.all_settled()
+        && machine.loops.verdict().is_none()
+        && machine.budget.refuses_turn(machine.model.next_turn()).is_none()
 }
 
 fn finish_stopped(step: &mut Step, reason: CancelReason) {

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use palyra_types::Timestamp;
 use palyra_types::event::{
-    AbandonCause, DecidedBy, ModelMessage, ModelRequested, RunFinished, TapeEvent, ToolDecided, ToolFinished,
-    ToolProposed,
+    AbandonCause, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, RunFinished,
+    TapeEvent, ToolDecided, ToolFinished, ToolProposed,
 };
-use palyra_types::event::{ContentDigest, ContextPlan};
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::TerminationReason;
-use palyra_types::tool::{DecisionReason, Isolation, ToolExecutor, ToolVerdict};
-use palyra_types::{EffectId, ErrorCode, Redacted, TapeSeq};
+use palyra_types::tool::{
+    DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutionOutcome, ToolExecutor, ToolVerdict,
+};
+use palyra_types::{EffectId, ErrorCode, Redacted};
 
 use super::RunStateMachine;
 use crate::grant::Grant;
 use crate::input::{Decision, Effect, JudgedCall};
-
-/// Bytes that one token is taken for where the provider did not count.
-const BYTES_PER_TOKEN_ESTIMATED: u64 = 4;
+use crate::model_call::OpenAttempt;
+use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
 /// A working copy of the machine with what was decided on it so far.
 pub(super) struct Step {
@@ -85,7 +85,7 @@ impl Step {
             text_to: open.text_to,
             proposals: u32::try_from(answer.proposals.len()).unwrap_or(u32::MAX),
             finish: answer.finish,
-            usage: answer.usage.unwrap_or_else(|| estimate_usage(answer, open.text_from, open.text_to)),
+            usage: answer.usage.unwrap_or_else(|| estimate_usage(answer, &open)),
             model: Redacted::new(Some(answered_by)),
             response_id: answer.response_id.clone(),
         };
@@ -131,6 +131,25 @@ impl Step {
         }));
     }
 
+    /// Denies what was proposed and never judged. A journal that keeps a decision whole has no such call; one
+    /// that does not must not hold the run up for ever.
+    pub(super) fn deny_unjudged_calls(&mut self) {
+        for effect in self.machine.tools.unjudged() {
+            self.record(TapeEvent::ToolDecided(ToolDecided {
+                effect,
+                verdict: ToolVerdict::Deny,
+                reason: DecisionReason::NoRulePermits,
+                decided_by: DecidedBy::Policy,
+                policy_digest: [0; 32],
+                contract: EffectContract::Opaque,
+                parallelism: Parallelism::Exclusive,
+                deadline: Duration::ZERO,
+                output_bytes_max: 0,
+                explanation: "the daemon stopped before this call was judged".into(),
+            }));
+        }
+    }
+
     /// Starts every call that may run now.
     pub(super) fn start_tools(&mut self) {
         let parallel_max = self.machine.limits().parallel_tools_max;
@@ -167,26 +186,51 @@ impl Step {
         self.perform(Effect::Execute(grant));
     }
 
-    /// Settles a started pure call that a cancel left without an outcome.
-    pub(super) fn record_cancelled_tool(&mut self, effect: EffectId) {
+    pub(super) fn record_outcome(
+        &mut self,
+        effect: EffectId,
+        outcome: &ToolExecutionOutcome,
+        output_digest: ContentDigest,
+        duration: Duration,
+    ) {
         self.record(TapeEvent::ToolFinished(ToolFinished {
             effect,
-            failure: Some(ErrorCode::ToolCancelled),
-            output_digest: ContentDigest::default(),
+            failure: outcome.failure,
+            output_digest,
+            output_bytes_total: outcome.output_bytes_total,
+            duration,
+            executor: outcome.executor,
+            isolation: outcome.isolation,
+            output: outcome.output.clone(),
+        }));
+    }
+
+    /// Settles a started call that nobody reported on, as a failure.
+    pub(super) fn record_failure(
+        &mut self,
+        effect: EffectId,
+        failure: ErrorCode,
+        output: &str,
+        duration: Duration,
+    ) {
+        let outcome = ToolExecutionOutcome {
+            failure: Some(failure),
+            output: output.into(),
             output_bytes_total: 0,
-            duration: Duration::ZERO,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
-            output: "stopped because the run was cancelled".into(),
-        }));
+        };
+        self.record_outcome(effect, &outcome, ContentDigest::default(), duration);
     }
 }
 
-/// Estimates what an answer cost where the provider did not say; its text is known by entries only, so the
-/// number of entries stands for it.
-fn estimate_usage(answer: &ModelAnswer, text_from: TapeSeq, text_to: TapeSeq) -> TokenUsage {
+/// Estimates what an answer cost where the provider did not say.
+fn estimate_usage(answer: &ModelAnswer, open: &OpenAttempt) -> TokenUsage {
     let calls = answer.proposals.iter().map(|call| call.arguments.expose().len() as u64);
-    let entries = u64::from(text_to.0.saturating_sub(text_from.0)) + u64::from(text_from.0 > 0);
-    let output_tokens = calls.sum::<u64>() / BYTES_PER_TOKEN_ESTIMATED + entries;
-    TokenUsage { output_tokens, source: UsageSource::Estimated, ..TokenUsage::default() }
+    TokenUsage {
+        input_tokens: open.context_tokens,
+        output_tokens: (open.text_bytes + calls.sum::<u64>()).div_ceil(BYTES_PER_TOKEN_ESTIMATED),
+        source: UsageSource::Estimated,
+        ..TokenUsage::default()
+    }
 }

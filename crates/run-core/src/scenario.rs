@@ -1,0 +1,408 @@
+//! What tests of the run machine are written in: short inputs, a naive driver, and one line per commit.
+//!
+//! Owns the smallest runtime that keeps the rules: it decides, answers context requests within the step, and
+//! keeps the tape. Invariant: after each step a replay of the tape equals the machine.
+//!
+//! Begin at [`Driver::take`]; [`world`] adds chance to it.
+
+use std::time::Duration;
+
+use palyra_types::event::{
+    ContentDigest, ContextPlan, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
+};
+use palyra_types::model::{
+    FinishReason, ModelAnswer, ModelFailureClass, ModelName, ModelRef, TokenUsage, ToolProposal, UsageSource,
+};
+use palyra_types::run::{CancelReason, RunLimits, RunPhase, Surface, UserInput};
+use palyra_types::tool::{
+    DecisionReason, EffectContract, Isolation, Parallelism, ToolDecision, ToolExecutionOutcome, ToolExecutor,
+    ToolName, ToolVerdict,
+};
+use palyra_types::{
+    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+};
+
+use crate::{Effect, JudgedCall, RunError, RunInput, RunStateMachine};
+
+mod lines;
+pub(crate) mod world;
+
+pub(crate) use lines::{effect_line, event_line};
+
+/// Tokens that each scripted answer reports.
+pub(crate) const ANSWER_TOKENS: u64 = 10;
+/// The deadline of each scripted call.
+pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(120);
+
+/// What a test does next.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// Something enters the run.
+    Take(RunInput),
+    /// Time passes.
+    Wait(Duration),
+    /// The daemon is killed and starts again.
+    Restart,
+}
+
+/// What one step committed, and what is to be done outside.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commit {
+    pub(crate) events: Vec<TapeEvent>,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// A machine with its tape and its time.
+#[derive(Debug, Clone)]
+pub(crate) struct Driver {
+    pub(crate) machine: RunStateMachine,
+    pub(crate) tape: Vec<(TapeEvent, Timestamp)>,
+    pub(crate) now: Timestamp,
+    pub(crate) contexts: Contexts,
+}
+
+/// How context requests are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contexts {
+    Fit,
+    TooLarge,
+}
+
+impl Driver {
+    pub(crate) fn new() -> Self {
+        Self { machine: new_machine(), tape: Vec::new(), now: Timestamp(1_000_000), contexts: Contexts::Fit }
+    }
+
+    /// Takes one input as a runtime does: all that is inline happens within the step.
+    pub(crate) fn take(&mut self, input: &RunInput) -> Result<Commit, RunError> {
+        let mut copy = self.machine.clone();
+        let mut commit = Commit::default();
+        let mut next = Some(input.clone());
+        while let Some(input) = next.take() {
+            let decision = copy.decide(&input, self.now)?;
+            for event in &decision.events {
+                copy.evolve(event, self.now);
+            }
+            commit.events.extend(decision.events);
+            for effect in decision.effects {
+                match effect {
+                    Effect::AssembleContext { .. } => next = Some(self.context_answer()),
+                    outside => commit.effects.push(outside),
+                }
+            }
+        }
+        self.machine = copy;
+        self.tape.extend(commit.events.iter().map(|event| (event.clone(), self.now)));
+        Ok(commit)
+    }
+
+    /// Takes an input that must be taken.
+    pub(crate) fn must(&mut self, input: &RunInput) -> Commit {
+        self.take(input).unwrap_or_else(|error| panic!("{error} for {input:?} on {}", self.tape_line()))
+    }
+
+    /// Loses the machine, replays the tape, and goes on.
+    pub(crate) fn restart(&mut self) -> Result<Commit, RunError> {
+        self.machine = replay(&self.tape);
+        self.take(&RunInput::Recovered)
+    }
+
+    pub(crate) fn act(&mut self, act: &Act) -> Option<Result<Commit, RunError>> {
+        let outcome = match act {
+            Act::Take(input) => Some(self.take(input)),
+            Act::Restart => Some(self.restart()),
+            Act::Wait(span) => {
+                self.now = self.now.after(*span);
+                None
+            }
+        };
+        assert_eq!(replay(&self.tape), self.machine, "a replay differs: {}", self.tape_line());
+        outcome
+    }
+
+    pub(crate) fn phase(&self) -> RunPhase {
+        self.machine.phase()
+    }
+
+    /// Returns the whole tape in short words.
+    pub(crate) fn tape_line(&self) -> String {
+        self.tape.iter().map(|(event, _)| event_line(event)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the last entry of a finished run.
+    pub(crate) fn end(&self) -> &RunFinished {
+        match self.tape.last() {
+            Some((TapeEvent::RunFinished(finished), _)) => finished,
+            _ => panic!("the run is not over: {}", self.tape_line()),
+        }
+    }
+
+    fn context_answer(&self) -> RunInput {
+        match self.contexts {
+            Contexts::Fit => {
+                let plan = ContextPlan { tokens_estimated: 100, ..ContextPlan::default() };
+                RunInput::ContextReady { plan, model: model() }
+            }
+            Contexts::TooLarge => RunInput::ContextTooLarge,
+        }
+    }
+}
+
+/// Plays the acts and compares: one line per act, `events > effects`, after which a replay must agree.
+#[track_caller]
+pub(crate) fn check(acts: &[Act], expected: &str) -> Driver {
+    check_from(Driver::new(), acts, expected)
+}
+
+/// Plays the acts from where a driver stands.
+#[track_caller]
+pub(crate) fn check_from(mut driver: Driver, acts: &[Act], expected: &str) -> Driver {
+    let lines: Vec<String> = acts
+        .iter()
+        .filter_map(|act| {
+            driver.act(act).map(|outcome| match outcome {
+                Ok(commit) => commit.line(),
+                Err(error) => format!("refused: {error:?}"),
+            })
+        })
+        .collect();
+    let wanted: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines.join("\n"), wanted.join("\n"), "\ntape: {}", driver.tape_line());
+    driver
+}
+
+impl Commit {
+    pub(crate) fn line(&self) -> String {
+        let events: Vec<String> = self.events.iter().map(event_line).collect();
+        let effects: Vec<String> = self.effects.iter().map(effect_line).collect();
+        let events = if events.is_empty() { "nothing".to_owned() } else { events.join(", ") };
+        if effects.is_empty() { events } else { format!("{events} > {}", effects.join(", ")) }
+    }
+}
+
+/// Makes the machine that a tape tells of.
+pub(crate) fn replay(tape: &[(TapeEvent, Timestamp)]) -> RunStateMachine {
+    let mut machine = new_machine();
+    for (event, time) in tape {
+        machine.evolve(event, *time);
+    }
+    machine
+}
+
+fn new_machine() -> RunStateMachine {
+    let (run, session) = (RunId::from_parts(1, 1), SessionId::from_parts(1, 2));
+    RunStateMachine::new(run, session, PrincipalId::from_parts(1, 3))
+}
+
+fn model() -> ModelRef {
+    ModelRef::new("test", "scripted")
+}
+
+/// A call that a scripted model makes, with policy's word on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    tool: &'static str,
+    arguments: String,
+    verdict: ToolVerdict,
+    reason: DecisionReason,
+    contract: EffectContract,
+    parallelism: Parallelism,
+}
+
+/// A pure call that may run beside others.
+pub(crate) fn read(path: &str) -> Call {
+    Call {
+        tool: "read",
+        arguments: format!(r#"{{"path":"{path}"}}"#),
+        verdict: ToolVerdict::Allow,
+        reason: DecisionReason::Permitted,
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+    }
+}
+
+/// A pure call that runs alone.
+pub(crate) fn scan() -> Call {
+    Call { tool: "scan", parallelism: Parallelism::Exclusive, ..read(".") }
+}
+
+/// An opaque call that runs alone.
+pub(crate) fn shell() -> Call {
+    Call { tool: "shell", contract: EffectContract::Opaque, ..scan() }
+}
+
+/// An opaque call that may run beside others.
+pub(crate) fn post() -> Call {
+    Call { tool: "post", contract: EffectContract::Opaque, ..read("out") }
+}
+
+/// A call that policy denies.
+pub(crate) fn denied(tool: &'static str) -> Call {
+    Call { tool, verdict: ToolVerdict::Deny, reason: DecisionReason::NoRulePermits, ..shell() }
+}
+
+/// A call of a tool that does not exist.
+pub(crate) fn unknown(tool: &'static str) -> Call {
+    Call { reason: DecisionReason::UnknownTool, ..denied(tool) }
+}
+
+/// A call that a person would have to approve.
+pub(crate) fn asking(tool: &'static str) -> Call {
+    Call { verdict: ToolVerdict::Ask, ..denied(tool) }
+}
+
+impl Call {
+    fn judged(&self) -> JudgedCall {
+        JudgedCall {
+            proposal: self.proposal(),
+            digest: digest(&format!("{} {}", self.tool, self.arguments)),
+            decision: ToolDecision {
+                verdict: self.verdict,
+                reason: self.reason,
+                explanation: format!("{:?}", self.reason).into(),
+                policy_digest: [7; 32],
+                contract: self.contract,
+                parallelism: self.parallelism,
+                deadline: CALL_DEADLINE,
+                output_bytes_max: 1_000,
+            },
+        }
+    }
+
+    fn proposal(&self) -> ToolProposal {
+        ToolProposal {
+            model_call_id: "id of the model".into(),
+            tool: ToolName::new(self.tool),
+            arguments: self.arguments.as_str().into(),
+        }
+    }
+}
+
+/// Stands in for a keyed digest.
+pub(crate) fn digest(content: &str) -> ContentDigest {
+    let mut bytes = [1_u8; 32];
+    for (at, byte) in content.bytes().enumerate() {
+        bytes[at % 31] = bytes[at % 31].wrapping_mul(31).wrapping_add(byte);
+    }
+    ContentDigest(bytes)
+}
+
+pub(crate) fn start() -> Act {
+    start_with(RunLimits::default())
+}
+
+pub(crate) fn start_with(limits: RunLimits) -> Act {
+    Act::Take(RunInput::Start(Box::new(RunStarted {
+        agent: AgentId::from_parts(1, 4),
+        surface: Surface::LocalSocket,
+        limits,
+        config_digest: [0; 32],
+        idempotency: None,
+        input: UserInput { text: "do it".into() },
+        workspace_root: Redacted::new("/root".into()),
+        model: Redacted::new(Some(model())),
+        run_salt: Redacted::new([0; 32]),
+    })))
+}
+
+pub(crate) fn begin() -> Act {
+    Act::Take(RunInput::Begin)
+}
+
+pub(crate) fn text(attempt: u32, text: &str) -> Act {
+    Act::Take(RunInput::Text { attempt: Attempt(attempt), text: text.into() })
+}
+
+/// The model's final answer.
+pub(crate) fn answer(attempt: u32) -> Act {
+    answer_finished(attempt, FinishReason::Stop)
+}
+
+pub(crate) fn answer_finished(attempt: u32, finish: FinishReason) -> Act {
+    Act::Take(answer_input(attempt, &[], finish))
+}
+
+/// The model's answer that wants tools.
+pub(crate) fn calls(attempt: u32, calls: &[Call]) -> Act {
+    Act::Take(answer_input(attempt, calls, FinishReason::ToolCalls))
+}
+
+pub(crate) fn answer_input(attempt: u32, calls: &[Call], finish: FinishReason) -> RunInput {
+    RunInput::Answered {
+        attempt: Attempt(attempt),
+        answer: ModelAnswer {
+            response_id: "id of the response".into(),
+            answered_by: ModelName::new("scripted-1"),
+            finish,
+            usage: Some(reported(ANSWER_TOKENS)),
+            proposals: calls.iter().map(Call::proposal).collect(),
+        },
+        model: model(),
+        calls: calls.iter().map(Call::judged).collect(),
+    }
+}
+
+pub(crate) fn reported(output_tokens: u64) -> TokenUsage {
+    TokenUsage { output_tokens, source: UsageSource::Reported, ..TokenUsage::default() }
+}
+
+pub(crate) fn fails(attempt: u32, class: ModelFailureClass) -> Act {
+    Act::Take(RunInput::ModelFailed { attempt: Attempt(attempt), class, detail: "no".into() })
+}
+
+/// A tool succeeds with an output of its own.
+pub(crate) fn done(effect: u32) -> Act {
+    done_with(effect, &format!("output {effect}"))
+}
+
+pub(crate) fn done_with(effect: u32, output: &str) -> Act {
+    Act::Take(outcome_input(effect, None, output))
+}
+
+/// A tool fails.
+pub(crate) fn fails_with(effect: u32, output: &str) -> Act {
+    Act::Take(outcome_input(effect, Some(ErrorCode::ToolFailed), output))
+}
+
+pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &str) -> RunInput {
+    RunInput::ToolFinished {
+        effect: EffectId(effect),
+        outcome: ToolExecutionOutcome {
+            failure,
+            output: output.into(),
+            output_bytes_total: output.len() as u64,
+            executor: ToolExecutor::Internal,
+            isolation: Isolation::DescriptorRelative,
+        },
+        output_digest: digest(output),
+        duration: Duration::from_secs(1),
+    }
+}
+
+pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> Act {
+    Act::Take(RunInput::ToolOutcomeLost { effect: EffectId(effect), cause })
+}
+
+pub(crate) fn input() -> Act {
+    Act::Take(RunInput::Input(UserInput { text: "go on".into() }))
+}
+
+pub(crate) fn cancel() -> Act {
+    cancel_because(CancelReason::User)
+}
+
+pub(crate) fn cancel_because(reason: CancelReason) -> Act {
+    Act::Take(RunInput::Cancel { actor: PrincipalId::from_parts(1, 3), reason })
+}
+
+pub(crate) fn broken() -> Act {
+    Act::Take(RunInput::Broken)
+}
+
+pub(crate) fn wait(secs: u64) -> Act {
+    Act::Wait(Duration::from_secs(secs))
+}
+
+pub(crate) fn restart() -> Act {
+    Act::Restart
+}

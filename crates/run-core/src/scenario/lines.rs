@@ -1,0 +1,68 @@
+//! Events and effects in a few words, for expectations that people read.
+
+use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent};
+use palyra_types::tool::{EffectContract, ToolVerdict};
+
+use crate::Effect;
+
+pub(crate) fn event_line(event: &TapeEvent) -> String {
+    match event {
+        TapeEvent::RunStarted(_) => "RunStarted".into(),
+        TapeEvent::InputReceived { .. } => "InputReceived".into(),
+        TapeEvent::ModelRequested(requested) => {
+            format!("ModelRequested {} turn {}", requested.attempt, requested.turn)
+        }
+        TapeEvent::ModelText { attempt, text } => format!("ModelText {attempt} {}", text.expose()),
+        TapeEvent::ModelMessage(message) => {
+            let text = if message.text_from.0 == 0 {
+                "no text".to_owned()
+            } else {
+                format!("text {}-{}", message.text_from, message.text_to)
+            };
+            let calls =
+                if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
+            format!("ModelMessage {} {text}{calls}", message.attempt)
+        }
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
+            let cause = match cause {
+                AbandonCause::Restart => "Restart".to_owned(),
+                AbandonCause::Cancelled => "Cancelled".to_owned(),
+                AbandonCause::Failure(class) => format!("{class:?}"),
+            };
+            format!("Abandoned {attempt} {text_from}-{text_to} {cause}")
+        }
+        TapeEvent::ToolProposed(proposed) => {
+            format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
+        }
+        TapeEvent::ToolDecided(decided) => match (decided.verdict, decided.decided_by) {
+            (ToolVerdict::Allow, _) => "Allowed".into(),
+            (ToolVerdict::Ask, _) => "Asked".into(),
+            (ToolVerdict::Deny, DecidedBy::Policy) => format!("Denied {:?}", decided.reason),
+            (ToolVerdict::Deny, DecidedBy::Budget) => format!("Denied {:?} by budget", decided.reason),
+        },
+        TapeEvent::ToolStarted { effect, contract, .. } => match contract {
+            EffectContract::Pure => format!("Started {effect}"),
+            EffectContract::Opaque => format!("Started {effect} opaque"),
+        },
+        TapeEvent::ToolFinished(finished) => match finished.failure {
+            None => format!("Finished {}", finished.effect),
+            Some(code) => format!("Finished {} {}", finished.effect, code.slug()),
+        },
+        TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("OutcomeUnknown {effect} {cause:?}"),
+        TapeEvent::LoopDetected { guard, repeats } => format!("LoopDetected {guard:?} {repeats}"),
+        TapeEvent::CancelRequested { reason, .. } => format!("CancelRequested {reason:?}"),
+        TapeEvent::RunFinished(finished) => format!("RunFinished {:?} {:?}", finished.state, finished.reason),
+        TapeEvent::Unknown { kind } => format!("Unknown {kind:#x}"),
+    }
+}
+
+pub(crate) fn effect_line(effect: &Effect) -> String {
+    match effect {
+        Effect::AssembleContext { attempt } => format!("assemble {attempt}"),
+        Effect::CallModel { attempt } => format!("ask {attempt}"),
+        Effect::AbortModel { attempt } => format!("hang up {attempt}"),
+        Effect::Execute(grant) => format!("execute {}", grant.effect()),
+        Effect::AbortTools => "stop tools".into(),
+        Effect::End => "end".into(),
+    }
+}

@@ -1,0 +1,424 @@
+//! A run driven by chance: a naive runtime that answers, forgets, repeats itself and dies.
+//!
+//! Owns what is under way outside the machine in this life of the daemon, and what was ever executed.
+//! Invariant: after each step all of [`World::inspect`] holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
+use palyra_types::model::{FinishReason, ModelFailureClass};
+use palyra_types::run::{CancelReason, RunLimits, RunPhase, WaitReason};
+use palyra_types::tool::{EffectContract, Parallelism};
+use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
+use proptest::prelude::*;
+
+use super::{Act, Call, Commit, Driver};
+use super::{
+    answer_input, asking, denied, outcome_input, post, read, replay, scan, shell, start_with, unknown,
+};
+use crate::{Effect, RunError, RunInput};
+
+/// Steps after which a run driven by good will must be over.
+const STEPS_TO_END_MAX: usize = 60;
+
+/// What chance does next. Moves that do not fit are nonsense, and meant.
+#[derive(Debug, Clone)]
+pub(crate) enum Move {
+    Begin,
+    Text,
+    Answer,
+    Calls(Vec<u8>),
+    ModelFails(u8),
+    ToolEnds(u8, u8),
+    Input,
+    Cancel(u8),
+    Broken,
+    Wait(u16),
+    /// A restart with nothing lost but what was under way.
+    Restart,
+    /// The next commit happens, and the daemon dies before it performs anything of it.
+    DieAfterNextCommit,
+    /// A newer version wrote an entry that this one does not know, and this one takes over.
+    Unknown(u8),
+    /// An input with numbers out of the blue.
+    Nonsense(u8, u8),
+    /// An earlier input once more.
+    Again(u8),
+}
+
+/// A sequence of up to `count` moves; most of them begin the run at once.
+pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
+    let first = prop_oneof![9 => Just(Move::Begin), 1 => one_move()];
+    (first, proptest::collection::vec(one_move(), 1..count)).prop_map(|(first, mut rest)| {
+        rest.insert(0, first);
+        rest
+    })
+}
+
+/// Limits that short runs reach now and then.
+pub(crate) fn small_limits() -> impl Strategy<Value = RunLimits> {
+    (0..16_u32, 0..40_u32, 0..6_u32, 0..200_u64).prop_map(|(turns, calls, parallel, tokens)| RunLimits {
+        turns_max: turns,
+        tool_calls_max: calls,
+        active_time_max: Duration::from_secs(1_000),
+        parallel_tools_max: parallel,
+        output_tokens_max: tokens,
+    })
+}
+
+fn one_move() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        4 => Just(Move::Begin),
+        20 => Just(Move::Text),
+        3 => Just(Move::Answer),
+        60 => proptest::collection::vec(any::<u8>(), 1..6).prop_map(Move::Calls),
+        2 => any::<u8>().prop_map(Move::ModelFails),
+        150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolEnds(which, how)),
+        30 => Just(Move::Input),
+        2 => any::<u8>().prop_map(Move::Cancel),
+        1 => Just(Move::Broken),
+        20 => any::<u16>().prop_map(Move::Wait),
+        12 => Just(Move::Restart),
+        12 => Just(Move::DieAfterNextCommit),
+        3 => any::<u8>().prop_map(Move::Unknown),
+        16 => (any::<u8>(), any::<u8>()).prop_map(|(kind, number)| Move::Nonsense(kind, number)),
+        10 => any::<u8>().prop_map(Move::Again),
+    ]
+}
+
+/// A run and all that is under way for it.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    pub(crate) driver: Driver,
+    asked: Option<Attempt>,
+    running: BTreeSet<EffectId>,
+    executed_in_life: BTreeSet<EffectId>,
+    executed_ever: BTreeMap<EffectId, u32>,
+    sent: Vec<RunInput>,
+    life: Life,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Sound,
+    /// The next commit is the last deed.
+    Doomed,
+}
+
+impl World {
+    pub(crate) fn new(limits: RunLimits) -> Self {
+        let mut world = Self {
+            driver: Driver::new(),
+            asked: None,
+            running: BTreeSet::new(),
+            executed_in_life: BTreeSet::new(),
+            executed_ever: BTreeMap::new(),
+            sent: Vec::new(),
+            life: Life::Sound,
+        };
+        let Act::Take(start) = start_with(limits) else { unreachable!("a start is an input") };
+        world.feed(&start).expect("an empty tape takes a start");
+        world
+    }
+
+    /// Takes over a tape after a crash: whatever it says was started may have run once.
+    pub(crate) fn after_crash(tape: &[(TapeEvent, Timestamp)], now: Timestamp) -> Self {
+        let mut world = Self::new(RunLimits::default());
+        world.driver.tape = tape.to_vec();
+        world.driver.now = now;
+        for (event, _) in tape {
+            if let TapeEvent::ToolStarted { effect, .. } = event {
+                world.executed_ever.insert(*effect, 1);
+            }
+        }
+        world.restart();
+        world
+    }
+
+    pub(crate) fn make(&mut self, a_move: &Move) {
+        match self.input_of(a_move) {
+            Some(input) => {
+                // Being refused is fine; what must hold is checked either way.
+                let _ = self.feed(&input);
+            }
+            None => match a_move {
+                Move::Wait(secs) => {
+                    self.driver.now = self.driver.now.after(Duration::from_secs(u64::from(*secs)));
+                }
+                Move::Restart => self.restart(),
+                Move::DieAfterNextCommit => self.life = Life::Doomed,
+                Move::Unknown(kind) => {
+                    let kind = if kind % 8 == 0 { 0x7000 } else { 0x9000 };
+                    if !self.driver.machine.state().is_terminal() {
+                        self.driver.tape.push((TapeEvent::Unknown { kind }, self.driver.now));
+                        self.restart();
+                    }
+                }
+                _ => {}
+            },
+        }
+    }
+
+    /// Lets a benign model, benign tools and a benign person bring the run to its end.
+    pub(crate) fn drive_to_end(&mut self) {
+        self.life = Life::Sound;
+        for _ in 0..STEPS_TO_END_MAX {
+            let input = match self.driver.phase() {
+                RunPhase::Finished => return,
+                RunPhase::Queued => RunInput::Begin,
+                RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
+                RunPhase::Waiting(_) => {
+                    RunInput::Input(palyra_types::run::UserInput { text: "go on".into() })
+                }
+                RunPhase::Running => match (self.asked, self.running.first()) {
+                    (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
+                    (None, Some(effect)) => outcome_input(effect.0, None, &format!("late {effect}")),
+                    (None, None) => panic!("running, and nobody runs it: {}", self.driver.tape_line()),
+                },
+            };
+            self.feed(&input).expect("what the phase asks for is taken");
+        }
+        panic!("the run does not end: {}", self.driver.tape_line());
+    }
+
+    fn input_of(&self, a_move: &Move) -> Option<RunInput> {
+        let attempt = self.asked.unwrap_or(Attempt(1));
+        Some(match a_move {
+            Move::Begin => RunInput::Begin,
+            Move::Text => RunInput::Text { attempt, text: "words".into() },
+            Move::Answer => answer_input(attempt.0, &[], FinishReason::Stop),
+            Move::Calls(kinds) => {
+                let calls: Vec<Call> = kinds.iter().map(|kind| some_call(*kind)).collect();
+                answer_input(attempt.0, &calls, FinishReason::ToolCalls)
+            }
+            Move::ModelFails(class) => {
+                RunInput::ModelFailed { attempt, class: some_failure(*class), detail: "no".into() }
+            }
+            Move::ToolEnds(which, how) => {
+                let at = usize::from(*which) % self.running.len().max(1);
+                let effect = self.running.iter().nth(at).copied().unwrap_or(EffectId(1));
+                some_end(effect, *how)
+            }
+            Move::Input => RunInput::Input(palyra_types::run::UserInput { text: "go on".into() }),
+            Move::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
+            Move::Cancel(_) => cancel_by(CancelReason::User),
+            Move::Broken => RunInput::Broken,
+            Move::Nonsense(kind, number) => some_nonsense(*kind, u32::from(*number) % 9),
+            Move::Again(which) => self.sent.get(usize::from(*which) % self.sent.len().max(1))?.clone(),
+            Move::Wait(_) | Move::Restart | Move::DieAfterNextCommit | Move::Unknown(_) => return None,
+        })
+    }
+
+    fn feed(&mut self, input: &RunInput) -> Result<(), RunError> {
+        let before = self.driver.machine.state();
+        let taken = self.driver.take(input);
+        if before.is_terminal() {
+            assert_eq!(taken, Err(RunError::Finished), "something followed the end");
+        }
+        self.sent.push(input.clone());
+        let commit = taken?;
+        assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", self.driver.tape_line());
+        if self.life == Life::Doomed && !commit.events.is_empty() {
+            self.life = Life::Sound;
+            self.restart();
+        } else {
+            self.perform(input, &commit);
+            self.inspect();
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) {
+        self.asked = None;
+        self.running.clear();
+        self.executed_in_life.clear();
+        self.driver.machine = replay(&self.driver.tape);
+        let commit = match self.driver.take(&RunInput::Recovered) {
+            Ok(commit) => commit,
+            Err(error) => {
+                assert_eq!(error, RunError::Finished);
+                return;
+            }
+        };
+        self.perform(&RunInput::Recovered, &commit);
+        self.inspect();
+    }
+
+    fn perform(&mut self, input: &RunInput, commit: &Commit) {
+        let recovering = matches!(input, RunInput::Recovered);
+        assert!(
+            recovering || commit.effects.is_empty() || !commit.events.is_empty(),
+            "an effect without event"
+        );
+        match input {
+            RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
+                self.running.remove(effect);
+            }
+            RunInput::Answered { .. } | RunInput::ModelFailed { .. } => self.asked = None,
+            _ => {}
+        }
+        let tells = |wanted: &dyn Fn(&TapeEvent) -> bool| commit.events.iter().any(wanted);
+        for effect in &commit.effects {
+            match effect {
+                Effect::CallModel { attempt } => {
+                    assert!(tells(&|e| matches!(e, TapeEvent::ModelRequested(r) if r.attempt == *attempt)));
+                    assert_eq!(self.asked.replace(*attempt), None, "two requests at once");
+                }
+                Effect::AbortModel { attempt } => {
+                    assert!(tells(
+                        &|e| matches!(e, TapeEvent::ModelAttemptAbandoned { attempt: a, .. } if a == attempt)
+                    ));
+                    self.asked = None;
+                }
+                Effect::Execute(grant) => self.execute(grant.effect(), grant.contract()),
+                Effect::AbortTools => assert!(tells(&|e| matches!(
+                    e,
+                    TapeEvent::CancelRequested { .. } | TapeEvent::RunFinished(_)
+                ))),
+                Effect::End => {
+                    assert!(matches!(commit.events.last(), Some(TapeEvent::RunFinished(_))));
+                    self.running.clear();
+                }
+                Effect::AssembleContext { .. } => panic!("it is answered within the step"),
+            }
+        }
+    }
+
+    fn execute(&mut self, effect: EffectId, contract: EffectContract) {
+        assert!(self.started().contains(&effect), "executed without ToolStarted");
+        assert!(self.executed_in_life.insert(effect), "executed twice in one life");
+        assert!(self.running.insert(effect));
+        let times = self.executed_ever.entry(effect).or_default();
+        *times += 1;
+        assert!(contract == EffectContract::Pure || *times == 1, "an opaque call was executed again");
+    }
+
+    /// Checks what must hold between any two steps.
+    fn inspect(&self) {
+        let (machine, tape) = (&self.driver.machine, &self.driver.tape);
+        let line = || self.driver.tape_line();
+        let ends = tape.iter().filter(|(event, _)| matches!(event, TapeEvent::RunFinished(_))).count();
+        assert_eq!(ends, usize::from(machine.state().is_terminal()), "{}", line());
+        assert!(ends == 0 || matches!(tape.last(), Some((TapeEvent::RunFinished(_), _))), "{}", line());
+        assert_eq!(machine.phase() == RunPhase::Finished, ends == 1);
+        assert_eq!(machine.finished_because().is_some(), ends == 1);
+        assert_eq!(machine.last_tape_seq().0 as usize, tape.len());
+        if machine.phase() == RunPhase::Running {
+            assert_eq!(machine.open_attempt(), self.asked, "{}", line());
+            assert_eq!(self.started(), self.running, "{}", line());
+            assert!(self.asked.is_some() || !self.running.is_empty(), "nobody runs it: {}", line());
+        }
+        self.inspect_limits();
+    }
+
+    fn inspect_limits(&self) {
+        let limits = self.driver.machine.limits();
+        let turns = self.events().filter_map(|event| match event {
+            TapeEvent::ModelRequested(requested) => Some(requested.turn),
+            _ => None,
+        });
+        assert!(turns.max().unwrap_or(0) <= limits.turns_max, "{}", self.driver.tape_line());
+        let executed = self.events().filter(|event| matches!(event, TapeEvent::ToolStarted { .. })).count();
+        assert!(executed <= limits.tool_calls_max as usize);
+        let running: Vec<Parallelism> =
+            self.started().iter().map(|effect| self.terms(*effect).parallelism).collect();
+        assert!(running.len() <= limits.parallel_tools_max.max(1) as usize, "{}", self.driver.tape_line());
+        let alone = running.contains(&Parallelism::Exclusive);
+        assert!(!alone || running.len() == 1, "not alone: {}", self.driver.tape_line());
+        if let Some((TapeEvent::RunFinished(finished), _)) = self.driver.tape.last() {
+            assert!(finished.turns <= limits.turns_max);
+            assert!(finished.tool_calls <= limits.tool_calls_max);
+            assert_eq!(finished.state, finished.reason.state());
+        }
+    }
+
+    fn events(&self) -> impl Iterator<Item = &TapeEvent> {
+        self.driver.tape.iter().map(|(event, _)| event)
+    }
+
+    /// Returns the calls that the tape knows as started and without outcome; none once the run is over.
+    fn started(&self) -> BTreeSet<EffectId> {
+        let mut started = BTreeSet::new();
+        for event in self.events() {
+            match event {
+                TapeEvent::ToolStarted { effect, .. } => {
+                    assert!(started.insert(*effect), "started twice");
+                }
+                TapeEvent::ToolFinished(finished) => {
+                    assert!(started.remove(&finished.effect), "finished without start");
+                }
+                TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                    assert!(started.remove(effect), "unknown without start");
+                }
+                TapeEvent::RunFinished(_) => started.clear(),
+                _ => {}
+            }
+        }
+        started
+    }
+
+    fn terms(&self, effect: EffectId) -> &ToolDecided {
+        let decided = self.events().find_map(|event| match event {
+            TapeEvent::ToolDecided(decided) if decided.effect == effect => Some(decided),
+            _ => None,
+        });
+        decided.expect("a started call was decided")
+    }
+}
+
+fn cancel_by(reason: CancelReason) -> RunInput {
+    RunInput::Cancel { actor: PrincipalId::from_parts(1, 3), reason }
+}
+
+fn some_call(kind: u8) -> Call {
+    match kind % 8 {
+        0 | 1 => read("a"),
+        2 => read(["a", "b", "c", "d"][usize::from(kind / 8) % 4]),
+        3 => scan(),
+        4 => shell(),
+        5 => post(),
+        6 => denied("rm"),
+        _ => [unknown("nope"), asking("write")][usize::from(kind / 8) % 2].clone(),
+    }
+}
+
+fn some_failure(class: u8) -> ModelFailureClass {
+    [
+        ModelFailureClass::Auth,
+        ModelFailureClass::RateLimit,
+        ModelFailureClass::ContextExceeded,
+        ModelFailureClass::ContentPolicy,
+        ModelFailureClass::Network,
+    ][usize::from(class) % 5]
+}
+
+fn some_end(effect: EffectId, how: u8) -> RunInput {
+    match how % 6 {
+        0 | 1 => outcome_input(effect.0, None, "same"),
+        2 => outcome_input(effect.0, None, &format!("own {effect}")),
+        3 => outcome_input(effect.0, Some(palyra_types::ErrorCode::ToolFailed), "same failure"),
+        4 => RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::Deadline },
+        _ => RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost },
+    }
+}
+
+fn some_nonsense(kind: u8, number: u32) -> RunInput {
+    match kind % 8 {
+        0 => RunInput::Text { attempt: Attempt(number), text: "late".into() },
+        1 => answer_input(number, &[read("late")], FinishReason::ToolCalls),
+        2 => answer_input(number, &[], FinishReason::Length),
+        3 => outcome_input(number, None, "late"),
+        4 => RunInput::ToolOutcomeLost { effect: EffectId(number), cause: UnknownOutcomeCause::Cancelled },
+        5 => RunInput::ContextReady {
+            plan: palyra_types::event::ContextPlan::default(),
+            model: super::model(),
+        },
+        6 => RunInput::ContextTooLarge,
+        _ => RunInput::ModelFailed {
+            attempt: Attempt(number),
+            class: ModelFailureClass::Timeout,
+            detail: "late".into(),
+        },
+    }
+}
