@@ -1,1 +1,40 @@
-//! To be written.
+//! The gRPC server: translates the wire to the runtime's handles and back, and nothing else.
+//!
+//! Decides nothing about runs and keeps no state of its own. Who calls is read from the connection
+//! (`auth.rs`), never from a message; every refusal is made in `status.rs`.
+//!
+//! Begin at [`serve`]; the road of a run enters at `run_stream.rs`.
+
+mod server;
+
+mod connection;
+
+mod auth;
+
+mod gateway;
+
+mod run_stream;
+
+mod start_run;
+
+mod runs;
+
+mod tapes;
+
+mod sessions;
+mod agents;
+mod models;
+
+mod journal;
+
+mod admin;
+
+mod daemon_facts;
+
+mod translate;
+
+mod status;
+
+pub use daemon_facts::{ConfigFact, DaemonFacts};
+pub use gateway::GatewayServiceImpl;
+pub use server::{Listeners, ServeError, ServeLimits, serve};

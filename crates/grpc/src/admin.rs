@@ -1,0 +1,157 @@
+//! `AdminService`: status, configuration, tokens and the end of the daemon, for the owner of the socket.
+
+use palyra_runtime::GatewayRuntimeState;
+use palyra_runtime::access::AccessHandle;
+use palyra_runtime::health::Check;
+use palyra_types::access::TokenRecord;
+use palyra_wire::v1::admin_service_server::AdminService;
+use palyra_wire::v1::{
+    self, ConfigValue, CreateTokenRequest, CreateTokenResponse, GetConfigRequest, GetConfigResponse,
+    GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, RevokeTokenRequest,
+    RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
+};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::auth;
+use crate::daemon_facts::{ConfigFact, DaemonFacts};
+use crate::status::Refusal;
+use crate::translate;
+
+/// Answers `palyra.v1.AdminService`.
+pub(crate) struct AdminServiceImpl {
+    state: GatewayRuntimeState,
+    daemon: DaemonFacts,
+    stop: CancellationToken,
+}
+
+impl AdminServiceImpl {
+    pub(crate) fn new(state: GatewayRuntimeState, daemon: DaemonFacts, stop: CancellationToken) -> Self {
+        Self { state, daemon, stop }
+    }
+
+    async fn status(&self) -> Result<GetStatusResponse, Refusal> {
+        let daemon = &self.daemon;
+        Ok(GetStatusResponse {
+            version: daemon.version.clone(),
+            build_id: daemon.build.clone(),
+            pid: daemon.pid,
+            started: translate::timestamp(daemon.started),
+            state_dir: daemon.state_dir.to_string_lossy().into_owned(),
+            listening: daemon.listening.clone(),
+            default_model: self.state.models.directory().default_model().to_string(),
+            open_runs: self.state.health.open_runs().await?,
+            checks: self.state.health.checks().await.into_iter().map(check).collect(),
+        })
+    }
+
+    fn config(&self) -> GetConfigResponse {
+        let digest = translate::hex(&self.state.config.borrow().digest);
+        let values = self.daemon.config.borrow().iter().map(config_value).collect();
+        GetConfigResponse { digest, values }
+    }
+}
+
+async fn create_token(
+    access: &AccessHandle,
+    message: CreateTokenRequest,
+) -> Result<CreateTokenResponse, Refusal> {
+    let life = translate::token_days(message.days);
+    let (record, text) = access.create_token(&message.principal, &message.label, life).await?;
+    Ok(CreateTokenResponse {
+        token_id: record.id.to_string(),
+        token: text.into_exposed(),
+        expires: record.expires.and_then(translate::timestamp),
+    })
+}
+
+fn list_tokens(access: &AccessHandle) -> ListTokensResponse {
+    let known = access.known();
+    let name = |token: &TokenRecord| known.name_of(token.principal).unwrap_or_default().to_owned();
+    ListTokensResponse { tokens: known.tokens.iter().map(|record| token(record, name(record))).collect() }
+}
+
+fn token(record: &TokenRecord, principal: String) -> Token {
+    Token {
+        token_id: record.id.to_string(),
+        principal,
+        label: record.label.expose().clone(),
+        created: translate::timestamp(record.created),
+        expires: record.expires.and_then(translate::timestamp),
+        revoked: record.revoked.and_then(translate::timestamp),
+    }
+}
+
+async fn revoke_token(
+    access: &AccessHandle,
+    message: RevokeTokenRequest,
+) -> Result<RevokeTokenResponse, Refusal> {
+    access.revoke_token(translate::id("token_id", &message.token_id)?).await?;
+    Ok(RevokeTokenResponse {})
+}
+
+fn check(check: Check) -> v1::Check {
+    v1::Check {
+        name: check.name.to_owned(),
+        level: translate::check_level(check.level).to_owned(),
+        found: check.found,
+        mend: check.mend.to_owned(),
+    }
+}
+
+fn config_value(fact: &ConfigFact) -> ConfigValue {
+    ConfigValue { key: fact.key.clone(), value: fact.value.clone(), origin: fact.origin.clone() }
+}
+
+#[tonic::async_trait]
+impl AdminService for AdminServiceImpl {
+    async fn get_status(
+        &self,
+        request: Request<GetStatusRequest>,
+    ) -> Result<Response<GetStatusResponse>, Status> {
+        auth::open(request)?;
+        Ok(Response::new(self.status().await?))
+    }
+
+    async fn get_config(
+        &self,
+        request: Request<GetConfigRequest>,
+    ) -> Result<Response<GetConfigResponse>, Status> {
+        auth::open(request)?;
+        Ok(Response::new(self.config()))
+    }
+
+    async fn create_token(
+        &self,
+        request: Request<CreateTokenRequest>,
+    ) -> Result<Response<CreateTokenResponse>, Status> {
+        let (_, message) = auth::open(request)?;
+        Ok(Response::new(create_token(&self.state.access, message).await?))
+    }
+
+    async fn list_tokens(
+        &self,
+        request: Request<ListTokensRequest>,
+    ) -> Result<Response<ListTokensResponse>, Status> {
+        auth::open(request)?;
+        Ok(Response::new(list_tokens(&self.state.access)))
+    }
+
+    async fn revoke_token(
+        &self,
+        request: Request<RevokeTokenRequest>,
+    ) -> Result<Response<RevokeTokenResponse>, Status> {
+        let (_, message) = auth::open(request)?;
+        Ok(Response::new(revoke_token(&self.state.access, message).await?))
+    }
+
+    async fn shutdown(
+        &self,
+        request: Request<ShutdownRequest>,
+    ) -> Result<Response<ShutdownResponse>, Status> {
+        auth::open(request)?;
+        tracing::info!("the owner asked the daemon to stop");
+        self.stop.cancel();
+        Ok(Response::new(ShutdownResponse {}))
+    }
+}

@@ -1,0 +1,154 @@
+//! `RunStream`: one client beside one run.
+//!
+//! Owns nothing of the run: it reads the tape outwards and hands frames inwards. The run ends by its own last
+//! entry; a client that half-closes stops speaking and goes on listening, one that leaves ends only the stream.
+//! What the client does not read waits in a bounded queue, then in the journal.
+//!
+//! Begin at [`open`]; then `hear.rs` for frames from the client and `tell.rs` for frames to it.
+
+mod hear;
+mod tell;
+
+use std::time::Duration;
+
+use palyra_runtime::tape::TapeFollower;
+use palyra_runtime::{Caller, GatewayRuntimeState};
+use palyra_types::{RunId, TapeSeq};
+use palyra_wire::v1::run_stream_request::Frame as ClientFrame;
+use palyra_wire::v1::{Attach, Opened, RunStreamRequest, RunStreamResponse};
+use tokio::sync::{Mutex, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Status, Streaming};
+use tracing::Instrument;
+
+use crate::auth::Identity;
+use crate::start_run;
+use crate::status::Refusal;
+use crate::translate;
+
+/// Frames on their way to one client; beyond it the follower waits.
+const FRAMES_QUEUED_MAX: usize = 64;
+/// Receipts of inputs not yet sent; beyond it frames from the client wait.
+const RECEIPTS_QUEUED_MAX: usize = 16;
+/// How long the first frame may take.
+const FIRST_FRAME_SPAN_MAX: Duration = Duration::from_secs(10);
+/// The longest silence on a stream, and the longest life of a stream whose token was revoked.
+const HEARTBEAT_SPAN_MAX: Duration = Duration::from_secs(10);
+const HEARTBEAT_SPAN_MIN: Duration = Duration::from_millis(10);
+
+/// The frames that a client will see.
+pub(crate) type Frames = ReceiverStream<Result<RunStreamResponse, Status>>;
+
+/// Reads the first frame, opens what it names, and leaves a task that keeps the two sides going.
+pub(crate) async fn open(
+    state: GatewayRuntimeState,
+    stop: CancellationToken,
+    identity: Identity,
+    mut incoming: Streaming<RunStreamRequest>,
+) -> Result<Frames, Refusal> {
+    let first = first_frame(&mut incoming, &stop).await?;
+    let (opened, follower, run) = begin(&state, identity.caller(), first).await?;
+    let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
+    let span = tracing::info_span!("run_stream", %run);
+    let conversation = Conversation { state, stop, identity, run, outgoing };
+    tokio::spawn(conversation.hold(opened, follower, incoming).instrument(span));
+    Ok(ReceiverStream::new(frames))
+}
+
+async fn first_frame(
+    incoming: &mut Streaming<RunStreamRequest>,
+    stop: &CancellationToken,
+) -> Result<ClientFrame, Refusal> {
+    let first = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Err(Refusal::shutting_down()),
+        first = tokio::time::timeout(FIRST_FRAME_SPAN_MAX, incoming.message()) => first,
+    };
+    let first = first.map_err(|_| Refusal::invalid_frame("no first frame came within 10 seconds"))?;
+    let first = first.map_err(|status| Refusal::undelivered(&status))?;
+    let first = first.ok_or_else(|| Refusal::invalid_frame("the stream ended before its first frame"))?;
+    first.frame.ok_or_else(|| Refusal::invalid_frame("the first frame is empty: it is start or attach"))
+}
+
+async fn begin(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    first: ClientFrame,
+) -> Result<(Opened, TapeFollower, RunId), Refusal> {
+    match first {
+        ClientFrame::Start(message) => {
+            let (run, opened) = start_run::start(state, caller, message).await?;
+            let follower = state.tapes.follow(caller, run, TapeSeq::default()).await?;
+            Ok((opened, follower, run))
+        }
+        ClientFrame::Attach(message) => attach(state, caller, message).await,
+        ClientFrame::Input(_) | ClientFrame::Cancel(_) => {
+            Err(Refusal::invalid_frame("the first frame is start or attach"))
+        }
+    }
+}
+
+async fn attach(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    message: Attach,
+) -> Result<(Opened, TapeFollower, RunId), Refusal> {
+    let run = translate::id("run_id", &message.run_id)?;
+    let follower = state.tapes.follow(caller, run, TapeSeq(message.after_tape_seq)).await?;
+    let record = state.runs.get(caller, run).await?;
+    let model = start_run::model_of(&state.tapes, caller, run).await?;
+    let opened = Opened {
+        run_id: run.to_string(),
+        session_id: record.session.to_string(),
+        attached: true,
+        session_created: false,
+        notes: Vec::new(),
+        model: model.map(|model| model.to_string()).unwrap_or_default(),
+    };
+    Ok((opened, follower, run))
+}
+
+/// Both sides of one stream.
+struct Conversation {
+    state: GatewayRuntimeState,
+    stop: CancellationToken,
+    identity: Identity,
+    run: RunId,
+    outgoing: mpsc::Sender<Result<RunStreamResponse, Status>>,
+}
+
+impl Conversation {
+    /// Hears and tells until the run is over, somebody leaves, or a frame is wrong.
+    async fn hold(self, opened: Opened, follower: TapeFollower, incoming: Streaming<RunStreamRequest>) {
+        let (receipts, given) = mpsc::channel(RECEIPTS_QUEUED_MAX);
+        // Held while a frame is worked on, so that the end waits for its receipt.
+        let at_work = Mutex::new(());
+        let ended = tokio::select! {
+            biased;
+            () = self.outgoing.closed() => return,
+            () = self.stop.cancelled() => Err(Refusal::shutting_down()),
+            refusal = self.distrust() => Err(refusal),
+            refusal = self.hear(incoming, receipts, &at_work) => Err(refusal),
+            told = self.tell(opened, follower, given, &at_work) => told,
+        };
+        if let Err(refusal) = ended {
+            // Fails only when the client has left.
+            let _ = self.outgoing.send(Err(refusal.into())).await;
+        }
+    }
+
+    /// Returns once the identity would no longer be accepted.
+    async fn distrust(&self) -> Refusal {
+        loop {
+            tokio::time::sleep(self.heartbeat()).await;
+            if !self.identity.still_holds(&self.state.access) {
+                return Refusal::unauthenticated();
+            }
+        }
+    }
+
+    fn heartbeat(&self) -> Duration {
+        self.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
+    }
+}

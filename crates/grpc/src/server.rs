@@ -1,0 +1,209 @@
+//! Puts the services behind the gate and serves them on the sockets the daemon opened.
+//!
+//! Owns the limits of the transport. Invariant: nothing is served that the gate did not let through, and once
+//! the stop is given every stream ends within [`ServeLimits::drain_span`].
+
+use std::time::Duration;
+
+use palyra_runtime::GatewayRuntimeState;
+use palyra_wire::v1::admin_service_server::AdminServiceServer;
+use palyra_wire::v1::agents_service_server::AgentsServiceServer;
+use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
+use palyra_wire::v1::journal_service_server::JournalServiceServer;
+use palyra_wire::v1::models_service_server::ModelsServiceServer;
+use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
+use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+use tonic::transport::Server;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+use tower::layer::util::{Identity, Stack};
+
+use crate::admin::AdminServiceImpl;
+use crate::agents::AgentsServiceImpl;
+use crate::auth::{Gate, HEALTH};
+use crate::connection::Acceptor;
+use crate::daemon_facts::DaemonFacts;
+use crate::gateway::GatewayServiceImpl;
+use crate::journal::JournalServiceImpl;
+use crate::models::ModelsServiceImpl;
+use crate::sessions::SessionsServiceImpl;
+
+/// Bytes of a health or reflection request, at most.
+const PROBE_BYTES_MAX: usize = 64 * 1024;
+
+/// The sockets to serve, already bound: the Unix socket with mode 0600 in a folder with mode 0700.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For the owner of the daemon.
+    pub unix: std::os::unix::net::UnixListener,
+    /// For holders of tokens; loopback only.
+    pub tcp: Option<std::net::TcpListener>,
+}
+
+/// What one transport may take. The defaults are meant for use; tests choose smaller ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServeLimits {
+    /// Connections at once, per listener.
+    pub connections_max: usize,
+    /// Calls at once, per connection.
+    pub streams_per_connection_max: u32,
+    /// Bytes of one message from a client.
+    pub message_bytes_max: usize,
+    /// Bytes of all headers of one call.
+    pub header_bytes_max: u32,
+    /// Time to send the HTTP/2 preface.
+    pub greeting_span: Duration,
+    /// Time to answer a call that is not a stream, its message included.
+    pub call_span: Duration,
+    /// Silence after which a connection is asked whether it lives, and time for its answer.
+    pub keep_alive_span: Duration,
+    /// Time for open calls to end after a stop.
+    pub drain_span: Duration,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: 1_024,
+            streams_per_connection_max: 256,
+            message_bytes_max: 4 * 1024 * 1024,
+            header_bytes_max: 16 * 1024,
+            greeting_span: Duration::from_secs(10),
+            call_span: Duration::from_secs(120),
+            keep_alive_span: Duration::from_secs(20),
+            drain_span: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Why serving did not begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A listener cannot be used.
+    #[error("a listening socket cannot be used")]
+    Listener(#[from] std::io::Error),
+    /// The schemas cannot be shown.
+    #[error("the schemas compiled into this program are damaged")]
+    Schemas(#[from] tonic_reflection::server::Error),
+    /// The transport failed.
+    #[error("the transport failed")]
+    Transport(#[from] tonic::transport::Error),
+}
+
+/// Serves until `stop` is cancelled, by the daemon or by `AdminService.Shutdown`, and open calls have ended.
+///
+/// # Errors
+/// [`ServeError`]; nothing is served then.
+pub async fn serve(
+    gateway: GatewayRuntimeState,
+    daemon: DaemonFacts,
+    listeners: Listeners,
+    limits: ServeLimits,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let health = HealthReporter::new();
+    for service in SERVICES {
+        health.set_service_status(service, ServingStatus::Serving).await;
+    }
+    let gate = Gate::new(gateway.access.clone());
+    let routes = routes(gateway, daemon, &health, limits, &stop)?;
+
+    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits.connections_max, limits.greeting_span);
+    let serving_unix = server(&gate, limits)
+        .add_routes(routes.clone())
+        .serve_with_incoming_shutdown(unix.into_stream(), stop.cancelled());
+    let tcp = listeners.tcp.map(tcp_listener).transpose()?;
+    let serving_tcp = async {
+        let Some(listener) = tcp else { return Ok(()) };
+        let tcp = Acceptor::tcp(listener, limits.connections_max, limits.greeting_span);
+        server(&gate, limits)
+            .add_routes(routes)
+            .serve_with_incoming_shutdown(tcp.into_stream(), stop.cancelled())
+            .await
+    };
+    let too_late = async {
+        stop.cancelled().await;
+        say_goodbye(health).await;
+        tokio::time::sleep(limits.drain_span).await;
+    };
+    tokio::select! {
+        served = async { tokio::try_join!(serving_unix, serving_tcp) } => {
+            served?;
+        }
+        () = too_late => tracing::warn!("some calls did not end in time after the stop"),
+    }
+    Ok(())
+}
+
+/// Every service of ours, and the health service itself.
+const SERVICES: [&str; 7] = [
+    HEALTH,
+    v1::gateway_service_server::SERVICE_NAME,
+    v1::sessions_service_server::SERVICE_NAME,
+    v1::agents_service_server::SERVICE_NAME,
+    v1::models_service_server::SERVICE_NAME,
+    v1::journal_service_server::SERVICE_NAME,
+    v1::admin_service_server::SERVICE_NAME,
+];
+
+/// Tells everyone who watches, and ends their streams.
+async fn say_goodbye(mut health: HealthReporter) {
+    for service in SERVICES.into_iter().chain([""]) {
+        health.set_service_status(service, ServingStatus::NotServing).await;
+        health.clear_service_status(service).await;
+    }
+}
+
+fn server(gate: &Gate, limits: ServeLimits) -> Server<Stack<Gate, Identity>> {
+    Server::builder()
+        .max_concurrent_streams(limits.streams_per_connection_max)
+        .http2_max_header_list_size(limits.header_bytes_max)
+        .http2_keepalive_interval(Some(limits.keep_alive_span))
+        .http2_keepalive_timeout(Some(limits.keep_alive_span))
+        .timeout(limits.call_span)
+        .layer(gate.clone())
+}
+
+fn routes(
+    gateway: GatewayRuntimeState,
+    daemon: DaemonFacts,
+    health: &HealthReporter,
+    limits: ServeLimits,
+    stop: &CancellationToken,
+) -> Result<Routes, ServeError> {
+    let bytes_max = limits.message_bytes_max;
+    let sessions = SessionsServiceImpl::new(gateway.sessions.clone());
+    let agents = AgentsServiceImpl::new(gateway.agents.clone());
+    let models = ModelsServiceImpl::new(gateway.models.clone());
+    let journal = JournalServiceImpl::new(gateway.journal.clone());
+    let admin = AdminServiceImpl::new(gateway.clone(), daemon, stop.clone());
+    let gateway = GatewayServiceImpl::new(gateway, stop.clone());
+    let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
+    let probes = tonic_health::pb::health_server::HealthServer::new(probes);
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Ok(Routes::new(GatewayServiceServer::new(gateway).max_decoding_message_size(bytes_max))
+        .add_service(SessionsServiceServer::new(sessions).max_decoding_message_size(bytes_max))
+        .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
+        .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
+        .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))
+        .add_service(AdminServiceServer::new(admin).max_decoding_message_size(bytes_max))
+        .add_service(probes.max_decoding_message_size(PROBE_BYTES_MAX))
+        .add_service(reflection().build_v1()?.max_decoding_message_size(PROBE_BYTES_MAX))
+        .add_service(reflection().build_v1alpha()?.max_decoding_message_size(PROBE_BYTES_MAX)))
+}
+
+fn unix_listener(listener: std::os::unix::net::UnixListener) -> std::io::Result<tokio::net::UnixListener> {
+    listener.set_nonblocking(true)?;
+    tokio::net::UnixListener::from_std(listener)
+}
+
+fn tcp_listener(listener: std::net::TcpListener) -> std::io::Result<tokio::net::TcpListener> {
+    listener.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(listener)
+}

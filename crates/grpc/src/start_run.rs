@@ -1,0 +1,72 @@
+//! Starting a run, alone or as the first frame of a stream.
+
+use palyra_runtime::session::{Admission, SubmitRequest, Submitted};
+use palyra_runtime::tape::TapeHandle;
+use palyra_runtime::{Caller, GatewayRuntimeState};
+use palyra_types::event::TapeEvent;
+use palyra_types::model::ModelRef;
+use palyra_types::run::UserInput;
+use palyra_types::{Redacted, RunId, TapeSeq};
+use palyra_wire::v1::{Opened, StartRunRequest, StartRunResponse};
+
+use crate::status::Refusal;
+use crate::translate;
+
+/// Answers `StartRun`.
+pub(crate) async fn start_run(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    message: StartRunRequest,
+) -> Result<StartRunResponse, Refusal> {
+    let (_, opened) = start(state, caller, message).await?;
+    Ok(StartRunResponse { opened: Some(opened) })
+}
+
+/// Starts a run, or finds the one that its idempotency key started; returns it and what to say of it first.
+pub(crate) async fn start(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    message: StartRunRequest,
+) -> Result<(RunId, Opened), Refusal> {
+    let submitted = state.sessions.submit(caller, submit_request(message)?).await?;
+    let model = match &submitted.model {
+        Some(model) => Some(model.clone()),
+        None => model_of(&state.tapes, caller, submitted.run).await?,
+    };
+    Ok((submitted.run, opened(submitted, model)))
+}
+
+/// Returns the model that a run started with, from its first entry.
+pub(crate) async fn model_of(
+    tapes: &TapeHandle,
+    caller: Caller,
+    run: RunId,
+) -> Result<Option<ModelRef>, Refusal> {
+    let page = tapes.page(caller, run, TapeSeq::default(), 1).await?;
+    Ok(page.entries.into_iter().find_map(|entry| match entry.event {
+        TapeEvent::RunStarted(started) => started.model.into_exposed(),
+        _ => None,
+    }))
+}
+
+fn submit_request(message: StartRunRequest) -> Result<SubmitRequest, Refusal> {
+    Ok(SubmitRequest {
+        session: translate::session_selector(message.session)?,
+        input: UserInput { text: Redacted::new(message.input) },
+        idempotency_key: translate::idempotency_key(message.idempotency_key),
+        workspace_root: translate::workspace_root(message.workspace_root)?,
+        model: translate::model(&message.model)?,
+        agent: translate::agent_name(message.agent),
+    })
+}
+
+fn opened(submitted: Submitted, model: Option<ModelRef>) -> Opened {
+    Opened {
+        run_id: submitted.run.to_string(),
+        session_id: submitted.session.to_string(),
+        attached: submitted.admission == Admission::Attached,
+        session_created: submitted.session_created,
+        notes: submitted.notes,
+        model: model.map(|model| model.to_string()).unwrap_or_default(),
+    }
+}

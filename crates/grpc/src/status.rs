@@ -1,0 +1,185 @@
+//! The one place where a `tonic::Status` is made.
+//!
+//! A refusal carries a stable code as metadata `palyra-error-code` and the message `slug: text`. The text helps
+//! whoever reads it and holds no content, no other principal's data, and nothing a client sent.
+//! Begin at [`Refusal`].
+
+use palyra_ports::ReadError;
+use palyra_ports::maintain_journal::RebuildError;
+use palyra_runtime::RequestError;
+use palyra_types::ErrorCode;
+use tonic::body::Body;
+use tonic::codegen::http;
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::{Code, Status};
+
+use crate::translate::{InvalidId, InvalidValue};
+
+/// The metadata key of the stable error code.
+const ERROR_CODE_KEY: &str = "palyra-error-code";
+
+/// Why a call ends without its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    code: ErrorCode,
+    text: String,
+}
+
+impl Refusal {
+    /// The client broke the order or the form of its messages.
+    pub(crate) fn invalid_frame(text: &str) -> Self {
+        Self { code: ErrorCode::InvalidFrame, text: text.to_owned() }
+    }
+
+    /// No valid credential: one text for every reason, so that it teaches nothing.
+    pub(crate) fn unauthenticated() -> Self {
+        let text = "a valid token is needed: `authorization: Bearer palyra_...`, made with `palyra admin tokens create`";
+        Self { code: ErrorCode::Unauthenticated, text: text.to_owned() }
+    }
+
+    /// The call is not for whoever came over this transport.
+    pub(crate) fn permission_denied(text: &str) -> Self {
+        Self { code: ErrorCode::PermissionDenied, text: text.to_owned() }
+    }
+
+    /// The daemon stops.
+    pub(crate) fn shutting_down() -> Self {
+        let text = "the daemon is shutting down; the run goes on after its next start";
+        Self { code: ErrorCode::ShuttingDown, text: text.to_owned() }
+    }
+
+    /// Reads what the library below says about a message that did not arrive whole.
+    pub(crate) fn undelivered(status: &Status) -> Self {
+        if status.code() == Code::OutOfRange {
+            let text = "the message is larger than the server takes (4 MiB)";
+            return Self { code: ErrorCode::MessageTooLarge, text: text.to_owned() };
+        }
+        Self::invalid_frame("the message cannot be decoded")
+    }
+}
+
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
+        Self { code: error.code(), text: error.to_string() }
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Self {
+        Self { code: error.code(), text: error.to_string() }
+    }
+}
+
+impl From<RebuildError> for Refusal {
+    fn from(error: RebuildError) -> Self {
+        let (code, cause) = match &error {
+            RebuildError::Read(cause) => (cause.code(), cause.to_string()),
+            RebuildError::Write(cause) => (cause.code(), cause.to_string()),
+        };
+        Self { code, text: format!("{error}; the old ones stay: {cause}") }
+    }
+}
+
+impl From<InvalidId> for Refusal {
+    fn from(error: InvalidId) -> Self {
+        Self { code: ErrorCode::InvalidId, text: error.to_string() }
+    }
+}
+
+impl From<InvalidValue> for Refusal {
+    fn from(error: InvalidValue) -> Self {
+        Self { code: ErrorCode::InvalidArgument, text: error.to_string() }
+    }
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Self {
+        let Refusal { code, text } = refusal;
+        if code == ErrorCode::Internal {
+            tracing::error!(%text, "a call failed on a broken invariant");
+        }
+        let mut metadata = MetadataMap::new();
+        let value = MetadataValue::try_from(code.to_string()).expect("PLY-nnnn is printable ASCII");
+        metadata.insert(ERROR_CODE_KEY, value);
+        Self::with_metadata(grpc_code(code), format!("{}: {text}", code.slug()), metadata)
+    }
+}
+
+/// Gives refusals that the library made before a handler was reached our form; leaves all else as it is.
+pub(crate) fn dress(response: http::Response<Body>) -> http::Response<Body> {
+    if response.headers().contains_key(ERROR_CODE_KEY) {
+        return response;
+    }
+    match Status::from_header_map(response.headers()) {
+        Some(status) if came_undelivered(&status) => Status::from(Refusal::undelivered(&status)).into_http(),
+        Some(_) | None => response,
+    }
+}
+
+/// Whether the library refused the message itself; an unknown method keeps gRPC's own answer.
+fn came_undelivered(status: &Status) -> bool {
+    matches!(status.code(), Code::OutOfRange | Code::Internal)
+}
+
+/// Returns the gRPC code of a stable code: which class of reaction it asks of a client that knows only gRPC.
+fn grpc_code(code: ErrorCode) -> Code {
+    use ErrorCode as E;
+    match code {
+        E::InvalidFrame | E::InvalidId | E::InvalidArgument | E::ToolArgumentsInvalid | E::PatternInvalid => {
+            Code::InvalidArgument
+        }
+        E::SessionNotFound
+        | E::RunNotFound
+        | E::AgentNotFound
+        | E::ModelNotConfigured
+        | E::ToolUnknown
+        | E::FileNotFound => Code::NotFound,
+        E::Unauthenticated => Code::Unauthenticated,
+        E::PermissionDenied | E::WorkspaceRefused | E::ToolDenied | E::PathRefused => Code::PermissionDenied,
+        E::MessageTooLarge
+        | E::QueueFull
+        | E::DiskFull
+        | E::ModelRateLimited
+        | E::ModelQuota
+        | E::TurnLimit
+        | E::ToolLimit
+        | E::ContextExhausted => Code::ResourceExhausted,
+        E::SessionMismatch
+        | E::RunFinished
+        | E::RunNotWaiting
+        | E::ConfigInvalid
+        | E::ConfigUnreadable
+        | E::StateDirLocked
+        | E::StateDirUnusable
+        | E::NetworkFilesystem
+        | E::BuildMismatch
+        | E::JournalQuarantined
+        | E::JournalNewer
+        | E::ModelAuth
+        | E::ModelPermission
+        | E::ModelPermanent
+        | E::ModelContextExceeded
+        | E::ModelContentPolicy
+        | E::FileUnsuitable
+        | E::UnknownKind => Code::FailedPrecondition,
+        E::DaemonUnreachable
+        | E::DaemonStartFailed
+        | E::ShuttingDown
+        | E::JournalBusy
+        | E::Fenced
+        | E::ModelTransient
+        | E::ModelMalformed
+        | E::ModelNetwork => Code::Unavailable,
+        E::ModelTimeout | E::ToolTimedOut | E::TimeLimit => Code::DeadlineExceeded,
+        E::AttachOutOfRange => Code::OutOfRange,
+        E::IdempotencyConflict => Code::AlreadyExists,
+        E::GuardFailed | E::LoopStopped => Code::Aborted,
+        E::ToolCancelled => Code::Cancelled,
+        E::WriteUnknown | E::ToolOutcomeUnknown | E::ToolFailed => Code::Unknown,
+        E::JournalCorrupt => Code::DataLoss,
+        E::Internal => Code::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests;

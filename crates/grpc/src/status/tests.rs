@@ -1,0 +1,76 @@
+//! Each stable code has its gRPC code, and a status carries both without leaking.
+
+use super::*;
+
+/// One line per gRPC code: the numbers of all stable codes that map to it.
+const TABLE: &[(Code, &[u16])] = &[
+    (Code::Cancelled, &[4011]),
+    (Code::Unknown, &[2005, 4007, 4008]),
+    (Code::InvalidArgument, &[1001, 1002, 1004, 4002, 4010]),
+    (Code::DeadlineExceeded, &[3011, 4006, 5003]),
+    (Code::NotFound, &[1101, 1103, 1108, 3012, 4001, 4009]),
+    (Code::AlreadyExists, &[1110]),
+    (Code::PermissionDenied, &[1107, 1202, 4003, 4004]),
+    (Code::ResourceExhausted, &[1003, 1106, 2002, 3003, 3004, 5001, 5002, 5005]),
+    (
+        Code::FailedPrecondition,
+        &[
+            1102, 1104, 1105, 1301, 1302, 1402, 1403, 1404, 1406, 2001, 2004, 3001, 3002, 3006, 3007, 3008,
+            4005, 5006,
+        ],
+    ),
+    (Code::Aborted, &[2008, 5004]),
+    (Code::OutOfRange, &[1109]),
+    (Code::Internal, &[9001]),
+    (Code::Unavailable, &[1401, 1405, 1407, 2006, 2007, 3005, 3009, 3010]),
+    (Code::DataLoss, &[2003]),
+    (Code::Unauthenticated, &[1201]),
+];
+
+#[test]
+fn every_stable_code_stands_in_the_table_once() {
+    let mut listed: Vec<u16> = TABLE.iter().flat_map(|(_, numbers)| *numbers).copied().collect();
+    listed.sort_unstable();
+    let all: Vec<u16> = ErrorCode::ALL.iter().map(|code| code.number()).collect();
+    assert_eq!(listed, all);
+    for code in ErrorCode::ALL {
+        let row = TABLE.iter().find(|(_, numbers)| numbers.contains(&code.number()));
+        assert_eq!(row.map(|(grpc, _)| *grpc), Some(grpc_code(*code)), "{code}");
+    }
+}
+
+#[test]
+fn every_stable_code_travels_as_metadata_with_its_slug() {
+    for code in ErrorCode::ALL {
+        let status = Status::from(Refusal { code: *code, text: "something".to_owned() });
+        let carried = status.metadata().get(ERROR_CODE_KEY).and_then(|value| value.to_str().ok());
+        assert_eq!(carried, Some(code.to_string().as_str()));
+        assert_eq!(status.message(), format!("{}: something", code.slug()));
+    }
+}
+
+#[test]
+fn a_rejected_id_or_value_is_not_echoed() {
+    let canary = "canary\u{1b}[31m";
+    let id = crate::translate::id::<palyra_types::RunId>("run_id", canary).unwrap_err();
+    let model = crate::translate::model(canary).unwrap_err();
+    for refusal in [Refusal::from(id), Refusal::from(model)] {
+        assert!(!refusal.text.contains("canary"), "{}", refusal.text);
+        assert_eq!(grpc_code(refusal.code), Code::InvalidArgument);
+    }
+}
+
+#[test]
+fn a_message_that_did_not_arrive_whole_is_named_and_other_answers_stay() {
+    let dressed = |status: Status| Status::from_header_map(dress(status.into_http()).headers()).unwrap();
+    let large = dressed(Status::out_of_range("Error, decoded message length too large"));
+    assert_eq!(large.code(), Code::ResourceExhausted);
+    assert!(large.message().starts_with("message_too_large: "));
+    let broken = dressed(Status::internal("failed to decode Protobuf message"));
+    assert_eq!(broken.code(), Code::InvalidArgument);
+    assert!(broken.message().starts_with("invalid_frame: "));
+    let unknown = dressed(Status::unimplemented("no such method"));
+    assert_eq!((unknown.code(), unknown.message()), (Code::Unimplemented, "no such method"));
+    let ours = dressed(Status::from(Refusal { code: ErrorCode::Internal, text: "ours".to_owned() }));
+    assert_eq!((ours.code(), ours.message()), (Code::Internal, "internal: ours"));
+}

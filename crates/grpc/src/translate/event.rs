@@ -1,0 +1,162 @@
+//! What happened in a run, one message per kind of event.
+
+use palyra_types::Redacted;
+use palyra_types::event::{
+    ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+};
+use palyra_types::model::ModelRef;
+use palyra_types::run::RunLimits;
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+
+use super::names;
+use super::plain::{
+    duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, token_usage, tool_verdict,
+};
+
+pub(super) fn tape_event(event: &TapeEvent) -> Event {
+    match event {
+        TapeEvent::RunStarted(started) => Event::RunStarted(run_started(started)),
+        TapeEvent::InputReceived { input } => {
+            Event::InputReceived(v1::InputReceived { input: input.text.expose().clone() })
+        }
+        TapeEvent::ModelRequested(requested) => Event::ModelRequested(model_requested(requested)),
+        TapeEvent::ModelText { attempt, text } => {
+            Event::ModelText(v1::ModelText { attempt: attempt.0, text: text.expose().clone() })
+        }
+        TapeEvent::ModelMessage(message) => Event::ModelMessage(model_message(message)),
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
+            Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
+                attempt: attempt.0,
+                text_from: text_from.0,
+                text_to: text_to.0,
+                cause: names::abandon_cause(*cause).to_owned(),
+            })
+        }
+        TapeEvent::ToolProposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
+        TapeEvent::ToolDecided(decided) => Event::ToolDecided(tool_decided(decided)),
+        TapeEvent::ToolStarted { effect, contract, deadline } => Event::ToolStarted(v1::ToolStarted {
+            effect_id: effect.0,
+            contract: names::effect_contract(*contract).to_owned(),
+            deadline: duration(*deadline),
+        }),
+        TapeEvent::ToolFinished(finished) => Event::ToolFinished(tool_finished(finished)),
+        TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+            Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
+                effect_id: effect.0,
+                cause: names::unknown_outcome_cause(*cause).to_owned(),
+            })
+        }
+        TapeEvent::LoopDetected { guard, repeats } => Event::LoopDetected(v1::LoopDetected {
+            guard: names::loop_guard(*guard).to_owned(),
+            repeats: *repeats,
+        }),
+        TapeEvent::CancelRequested { actor, reason } => Event::CancelRequested(v1::CancelRequested {
+            actor: actor.to_string(),
+            reason: names::cancel_reason(*reason).to_owned(),
+        }),
+        TapeEvent::RunFinished(finished) => Event::RunFinished(run_finished(finished)),
+        TapeEvent::Unknown { kind } => Event::Unknown(v1::UnknownEvent { kind: (*kind).into() }),
+    }
+}
+
+fn run_started(started: &RunStarted) -> v1::RunStarted {
+    v1::RunStarted {
+        agent_id: started.agent.to_string(),
+        input: started.input.text.expose().clone(),
+        workspace_root: started.workspace_root.expose().to_string_lossy().into_owned(),
+        model: model(&started.model),
+        surface: surface(started.surface),
+        config_digest: hex(&started.config_digest),
+        limits: Some(run_limits(started.limits)),
+    }
+}
+
+fn run_limits(limits: RunLimits) -> v1::RunLimits {
+    v1::RunLimits {
+        turns_max: limits.turns_max,
+        tool_calls_max: limits.tool_calls_max,
+        active_time_max: duration(limits.active_time_max),
+        parallel_tools_max: limits.parallel_tools_max,
+        output_tokens_max: limits.output_tokens_max,
+    }
+}
+
+fn model_requested(requested: &ModelRequested) -> v1::ModelRequested {
+    let context = &requested.context;
+    v1::ModelRequested {
+        attempt: requested.attempt.0,
+        turn: requested.turn,
+        model: model(&requested.model),
+        messages_kept: context.messages_kept,
+        messages_dropped: context.messages_dropped,
+        tokens_estimated: context.tokens_estimated,
+        instructions_digest: hex(&context.instructions_digest),
+        catalog_digest: hex(&context.catalog_digest),
+        oldest_seq: context.oldest_seq.map(|seq| seq.0),
+    }
+}
+
+fn model_message(message: &ModelMessage) -> v1::ModelMessage {
+    v1::ModelMessage {
+        attempt: message.attempt.0,
+        model: model(&message.model),
+        response_id: message.response_id.expose().clone(),
+        finish: finish_reason(message.finish),
+        usage: Some(token_usage(message.usage)),
+        text_from: message.text_from.0,
+        text_to: message.text_to.0,
+        proposals: message.proposals,
+    }
+}
+
+fn tool_proposed(proposed: &ToolProposed) -> v1::ToolProposed {
+    v1::ToolProposed {
+        effect_id: proposed.effect.0,
+        attempt: proposed.attempt.0,
+        tool: proposed.tool.expose().clone(),
+        arguments: proposed.arguments.expose().clone(),
+    }
+}
+
+fn tool_decided(decided: &ToolDecided) -> v1::ToolDecided {
+    v1::ToolDecided {
+        effect_id: decided.effect.0,
+        verdict: tool_verdict(decided.verdict),
+        reason: names::decision_reason(decided.reason).to_owned(),
+        explanation: decided.explanation.expose().clone(),
+        decided_by: names::decided_by(decided.decided_by).to_owned(),
+        policy_digest: hex(&decided.policy_digest),
+    }
+}
+
+fn tool_finished(finished: &ToolFinished) -> v1::ToolFinished {
+    v1::ToolFinished {
+        effect_id: finished.effect.0,
+        succeeded: finished.failure.is_none(),
+        error_code: error_code(finished.failure),
+        output: finished.output.expose().clone(),
+        output_bytes_total: finished.output_bytes_total,
+        duration: duration(finished.duration),
+        output_digest: hex_or_empty(&finished.output_digest.0),
+        executor: names::tool_executor(finished.executor).to_owned(),
+        isolation: names::isolation(finished.isolation).to_owned(),
+    }
+}
+
+fn run_finished(finished: &RunFinished) -> v1::RunFinished {
+    v1::RunFinished {
+        state: run_state(finished.state),
+        reason: names::termination_reason(finished.reason).to_owned(),
+        error_code: error_code(finished.error),
+        message: finished.message.expose().clone(),
+        turns: finished.turns,
+        tool_calls: finished.tool_calls,
+        usage: Some(token_usage(finished.usage)),
+        active_time: duration(finished.active_time),
+    }
+}
+
+fn model(model: &Redacted<Option<ModelRef>>) -> String {
+    model.expose().as_ref().map(ToString::to_string).unwrap_or_default()
+}

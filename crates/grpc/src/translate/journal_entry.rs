@@ -1,0 +1,63 @@
+//! Entries of the journal without their content, and the words for their kinds.
+
+use palyra_types::PrincipalId;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::tape::{ContentState, JournalEventRecord};
+use palyra_wire::v1;
+
+use super::plain::{hex, timestamp};
+
+/// Returns an entry: its envelope, never its content.
+pub(crate) fn journal_entry(record: &JournalEventRecord) -> v1::JournalEntry {
+    let principal = (record.principal != PrincipalId::NIL).then(|| record.principal.to_string());
+    v1::JournalEntry {
+        seq: record.seq.0,
+        epoch: record.epoch.0,
+        time: timestamp(record.time),
+        kind: kind(record),
+        principal_id: principal.unwrap_or_default(),
+        session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
+        run_id: record.run.map(|(run, _)| run.to_string()).unwrap_or_default(),
+        tape_seq: record.run.map(|(_, tape_seq)| tape_seq.0).unwrap_or_default(),
+        leaf: hex(&record.leaf),
+        erased: record.content == ContentState::Erased,
+    }
+}
+
+fn kind(record: &JournalEventRecord) -> String {
+    let name = match &record.event {
+        JournalEvent::LogOpened { .. } => "log_opened",
+        JournalEvent::EpochStarted { .. } => "epoch_started",
+        JournalEvent::PrincipalRegistered { .. } => "principal_registered",
+        JournalEvent::TokenCreated { .. } => "token_created",
+        JournalEvent::TokenRevoked { .. } => "token_revoked",
+        JournalEvent::AgentSaved { .. } => "agent_saved",
+        JournalEvent::AgentArchived { .. } => "agent_archived",
+        JournalEvent::SessionOpened { .. } => "session_opened",
+        JournalEvent::SessionReset { .. } => "session_reset",
+        JournalEvent::Tape(event) => return tape_kind(event),
+        JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
+    };
+    name.to_owned()
+}
+
+fn tape_kind(event: &TapeEvent) -> String {
+    let name = match event {
+        TapeEvent::RunStarted(_) => "run_started",
+        TapeEvent::InputReceived { .. } => "input_received",
+        TapeEvent::ModelRequested(_) => "model_requested",
+        TapeEvent::ModelText { .. } => "model_text",
+        TapeEvent::ModelMessage(_) => "model_message",
+        TapeEvent::ModelAttemptAbandoned { .. } => "model_attempt_abandoned",
+        TapeEvent::ToolProposed(_) => "tool_proposed",
+        TapeEvent::ToolDecided(_) => "tool_decided",
+        TapeEvent::ToolStarted { .. } => "tool_started",
+        TapeEvent::ToolFinished(_) => "tool_finished",
+        TapeEvent::ToolOutcomeUnknown { .. } => "tool_outcome_unknown",
+        TapeEvent::LoopDetected { .. } => "loop_detected",
+        TapeEvent::CancelRequested { .. } => "cancel_requested",
+        TapeEvent::RunFinished(_) => "run_finished",
+        TapeEvent::Unknown { kind } => return format!("unknown_{kind}"),
+    };
+    name.to_owned()
+}

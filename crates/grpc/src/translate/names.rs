@@ -1,0 +1,156 @@
+//! The words that the schemas document where the wire form is a string: one table, both directions.
+//!
+//! Invariant: a word never changes its meaning; each is named in the comment of its field.
+
+use palyra_ports::maintain_journal::JournalHealth;
+use palyra_ports::read_records::RunFilter;
+use palyra_runtime::health::CheckLevel;
+use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, UnknownOutcomeCause};
+use palyra_types::model::ModelFailureClass;
+use palyra_types::run::{CancelReason, RunPhase, TerminationReason, WaitReason};
+use palyra_types::tool::{DecisionReason, EffectContract, Isolation, ToolExecutor};
+
+use super::ids::InvalidValue;
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $vis:vis $function:ident($of:ty) { $($variant:path => $word:literal,)* })*) => {
+        $($(#[$doc])* $vis fn $function(value: $of) -> &'static str {
+            match value { $($variant => $word,)* }
+        })*
+
+        /// Every function of the table with every word it can return.
+        #[cfg(test)]
+        const ALL: &[(&str, &[&str])] = &[$((stringify!($function), &[$($word),*]),)*];
+    };
+}
+
+names! {
+    pub(super) wait_reason(WaitReason) {
+        WaitReason::LoopCheck => "loop_check",
+        WaitReason::OutcomeUnknown => "outcome_unknown",
+        WaitReason::UnknownKind => "unknown_kind",
+    }
+    pub(super) termination_reason(TerminationReason) {
+        TerminationReason::FinalAnswer => "final_answer",
+        TerminationReason::Cancelled => "cancelled",
+        TerminationReason::TimeLimit => "time_limit",
+        TerminationReason::TurnLimit => "turn_limit",
+        TerminationReason::ToolLimit => "tool_limit",
+        TerminationReason::ProviderError => "provider_error",
+        TerminationReason::ContextExhausted => "context_exhausted",
+        TerminationReason::ContentPolicy => "content_policy",
+        TerminationReason::LoopStopped => "loop_stopped",
+        TerminationReason::InternalError => "internal_error",
+    }
+    pub(super) cancel_reason(CancelReason) {
+        CancelReason::User => "user",
+        CancelReason::TimeLimit => "time_limit",
+    }
+    pub(super) decision_reason(DecisionReason) {
+        DecisionReason::Permitted => "permitted",
+        DecisionReason::NoRulePermits => "no_rule_permits",
+        DecisionReason::UnknownTool => "unknown_tool",
+        DecisionReason::InvalidArguments => "invalid_arguments",
+        DecisionReason::BudgetExhausted => "budget_exhausted",
+    }
+    pub(super) decided_by(DecidedBy) {
+        DecidedBy::Policy => "policy",
+        DecidedBy::Budget => "budget",
+    }
+    pub(super) effect_contract(EffectContract) {
+        EffectContract::Pure => "pure",
+        EffectContract::Opaque => "opaque",
+    }
+    pub(super) tool_executor(ToolExecutor) {
+        ToolExecutor::Internal => "internal",
+    }
+    pub(super) isolation(Isolation) {
+        Isolation::DescriptorRelative => "descriptor_relative",
+    }
+    pub(super) unknown_outcome_cause(UnknownOutcomeCause) {
+        UnknownOutcomeCause::Restart => "restart",
+        UnknownOutcomeCause::Deadline => "deadline",
+        UnknownOutcomeCause::Cancelled => "cancelled",
+        UnknownOutcomeCause::ExecutorLost => "executor_lost",
+    }
+    pub(super) loop_guard(LoopGuard) {
+        LoopGuard::SameResult => "same_result",
+        LoopGuard::SameFailure => "same_failure",
+    }
+    pub(super) failure_class(ModelFailureClass) {
+        ModelFailureClass::Auth => "auth",
+        ModelFailureClass::Permission => "permission",
+        ModelFailureClass::RateLimit => "rate_limit",
+        ModelFailureClass::Quota => "quota",
+        ModelFailureClass::Transient => "transient",
+        ModelFailureClass::Permanent => "permanent",
+        ModelFailureClass::ContextExceeded => "context_exceeded",
+        ModelFailureClass::ContentPolicy => "content_policy",
+        ModelFailureClass::Malformed => "malformed",
+        ModelFailureClass::Network => "network",
+        ModelFailureClass::Timeout => "timeout",
+    }
+    pub(crate) journal_health(JournalHealth) {
+        JournalHealth::Writable => "writable",
+        JournalHealth::EndingsOnly => "endings_only",
+        JournalHealth::Quarantined => "quarantined",
+    }
+    pub(crate) check_level(CheckLevel) {
+        CheckLevel::Ok => "ok",
+        CheckLevel::Warning => "warning",
+        CheckLevel::Error => "error",
+    }
+}
+
+/// Returns phase and, of a waiting run, what it waits for.
+pub(super) fn run_phase(phase: RunPhase) -> (&'static str, &'static str) {
+    match phase {
+        RunPhase::Queued => ("queued", ""),
+        RunPhase::Running => ("running", ""),
+        RunPhase::Waiting(reason) => ("waiting", wait_reason(reason)),
+        RunPhase::Finished => ("finished", ""),
+    }
+}
+
+pub(super) fn abandon_cause(cause: AbandonCause) -> &'static str {
+    match cause {
+        AbandonCause::Restart => "restart",
+        AbandonCause::Cancelled => "cancelled",
+        AbandonCause::Failure(class) => failure_class(class),
+    }
+}
+
+/// Reads which runs a list is about.
+pub(crate) fn run_filter(only: &str) -> Result<RunFilter, InvalidValue> {
+    match only {
+        "" => Ok(RunFilter::All),
+        "open" => Ok(RunFilter::Open),
+        "finished" => Ok(RunFilter::Finished),
+        _ => Err(InvalidValue { field: "only", wanted: "empty, open or finished" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn words_are_snake_case_and_tell_values_apart() {
+        for (function, words) in ALL {
+            let distinct: BTreeSet<_> = words.iter().collect();
+            assert_eq!(distinct.len(), words.len(), "{function}");
+            let plain = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            assert!(words.iter().all(plain), "{function}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_one_of_three_words() {
+        assert_eq!(run_filter(""), Ok(RunFilter::All));
+        assert_eq!(run_filter("open"), Ok(RunFilter::Open));
+        assert_eq!(run_filter("finished"), Ok(RunFilter::Finished));
+        assert!(run_filter("Open").is_err());
+    }
+}
