@@ -31,15 +31,13 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
     let plan = Plan::read(input, offered);
     let findings = findings(&request.messages);
-    let mut begun = 0;
-    for round in &plan.rounds {
-        if begun >= findings.len() {
-            let text = say::announcement(round);
-            return Move { text, calls: round.clone(), answered: findings.len() };
+    let next = plan.next_round(&findings, &latest_calls(&request.messages));
+    match plan.rounds.get(next) {
+        Some(round) => {
+            Move { text: say::announcement(round), calls: round.clone(), answered: findings.len() }
         }
-        begun += round.len();
+        None => Move { text: answer(&plan, &findings, offered), calls: Vec::new(), answered: findings.len() },
     }
-    Move { text: answer(&plan, &findings, offered), calls: Vec::new(), answered: findings.len() }
 }
 
 /// What a person's words amount to.
@@ -80,6 +78,29 @@ impl Plan {
         plan
     }
 
+    /// Returns the first round that was not served yet. What was dropped from the request to fit the
+    /// window cannot be counted, but the latest calls are always there.
+    fn next_round(&self, findings: &[Finding], latest: &[(&ToolName, Value)]) -> usize {
+        let mut begun = 0;
+        let counted = self.rounds.iter().position(|round| {
+            let is_next = begun >= findings.len();
+            begun += round.len();
+            is_next
+        });
+        let counted = counted.unwrap_or(self.rounds.len());
+        let is_latest = |round: &Vec<Call>| {
+            let calls = round.iter().map(|call| (call.ability.tool(), Value::Object(call.arguments.clone())));
+            calls.eq(latest.iter().map(|(tool, arguments)| (tool.as_str(), arguments.clone())))
+        };
+        let from = counted.saturating_sub(1);
+        let served = self.rounds.iter().skip(from).position(is_latest).map(|at| from + at + 1);
+        counted.max(served.unwrap_or(0))
+    }
+
+    fn calls(&self) -> usize {
+        self.rounds.iter().map(Vec::len).sum()
+    }
+
     fn remark(&mut self, remark: String) {
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
@@ -91,7 +112,11 @@ fn answer(plan: &Plan, findings: &[Finding], offered: impl Fn(Ability) -> bool) 
     let mut parts: Vec<String> = findings.iter().map(describe).collect();
     let found = !parts.is_empty();
     if plan.talk.contains(&Intent::Greeting) {
-        parts.insert(0, say::greeting(found));
+        let hello = if found { say::HELLO } else { say::HELLO_FROM_DEMO };
+        parts.insert(0, hello.to_owned());
+    }
+    if found && findings.len() < plan.calls() {
+        parts.push(say::out_of_view(findings.len(), plan.calls()));
     }
     let said_nothing = parts.is_empty() && plan.remarks.is_empty();
     let confused = !found && plan.remarks.iter().any(|remark| remark.starts_with(say::UNCLEAR));
@@ -102,6 +127,17 @@ fn answer(plan: &Plan, findings: &[Finding], offered: impl Fn(Ability) -> bool) 
         parts.push(say::SIGNATURE.to_owned());
     }
     parts.join("\n\n")
+}
+
+/// Returns the calls proposed last since the person last spoke.
+fn latest_calls(messages: &[ChatMessage]) -> Vec<(&ToolName, Value)> {
+    let proposed = messages.iter().rev().find_map(|message| match message {
+        ChatMessage::Assistant { calls, .. } => Some(calls.as_slice()),
+        ChatMessage::User { .. } => Some(&[][..]),
+        ChatMessage::ToolResult { .. } => None,
+    });
+    let read = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    proposed.unwrap_or_default().iter().map(|call| (&call.tool, read(call.arguments.expose()))).collect()
 }
 
 /// Collects the tool results since the person last spoke, each with what was asked for.

@@ -23,7 +23,8 @@ use super::plan::next_move;
 /// The name of the provider and of its only model.
 pub const DEMO: &str = "demo";
 
-const CONTEXT_TOKENS: u64 = 32_768;
+/// There is no model behind it that could be overtaxed; the bound only keeps requests handy.
+const CONTEXT_TOKENS: u64 = 1_000_000;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// The built-in model that needs no key, no network and no configuration.

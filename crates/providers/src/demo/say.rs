@@ -55,9 +55,14 @@ pub(super) fn unclear(words: &str) -> String {
     format!("{UNCLEAR} \"{shown}{more}\".")
 }
 
-/// Answers a greeting.
-pub(super) fn greeting(has_more: bool) -> String {
-    if has_more { "Hello.".to_owned() } else { "Hello. I am Palyra's built-in demo model.".to_owned() }
+/// Answers a greeting before something else.
+pub(super) const HELLO: &str = "Hello.";
+/// Answers a greeting that stands alone.
+pub(super) const HELLO_FROM_DEMO: &str = "Hello. I am Palyra's built-in demo model.";
+
+/// Says that not everything found is in view any more.
+pub(super) fn out_of_view(seen: usize, made: usize) -> String {
+    format!("Of {made} results only the last {seen} fit my window; the others are not in this answer.")
 }
 
 /// Says what the model is and what it can do with the tools on offer.

@@ -47,6 +47,11 @@ impl Word {
     }
 }
 
+/// Returns words in lower case, joined by spaces.
+pub(super) fn lowered(words: &[Word]) -> String {
+    words.iter().map(Word::lower).collect::<Vec<_>>().join(" ")
+}
+
 /// Cuts `input` into words.
 pub(super) fn words(input: &str) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();

@@ -129,6 +129,24 @@ async fn twelve_steps_are_twelve_rounds() {
 }
 
 #[tokio::test]
+async fn rounds_that_were_dropped_from_the_request_are_not_served_again() {
+    let mut ask_all = request(READING, "read a.md then read b.md then read c.md");
+    let arguments = r#"{"path":"b.md"}"#.into();
+    let call = RenderedCall { call: CallId("1".into()), tool: ToolName::new("read_file"), arguments };
+    ask_all.messages.push(ChatMessage::Assistant { text: "".into(), calls: vec![call.clone()] });
+    let status = ToolResultStatus::Succeeded;
+    ask_all.messages.push(ChatMessage::ToolResult {
+        call: call.call,
+        tool: call.tool,
+        text: "x".into(),
+        status,
+    });
+    let said = play(ask_all, |_, _| Ok("y".to_owned())).await;
+    assert_eq!(said[1], r#"read_file {"path":"c.md"}"#);
+    assert!(said[2].contains("Of 3 results only the last 2 fit my window"), "{}", said[2]);
+}
+
+#[tokio::test]
 async fn an_earlier_conversation_does_not_count() {
     let mut ask = request(READING, "read a.md");
     let call =
