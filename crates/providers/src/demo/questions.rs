@@ -90,8 +90,8 @@ pub(super) fn question(words: &[Word], whole: &str) -> Option<Question> {
     let skip = if told { 2 } else { 0 };
     lower.drain(..skip);
     let joined = lower.join(" ");
-    let kinds =
-        lower.first().is_some_and(|word| holds(&["what", "which"], word)) && file_kind(words).is_some();
+    let kinds = lower.first().is_some_and(|word| holds(&["what", "which", "how"], word))
+        && file_kind(words).is_some();
     if kinds || FILES.iter().any(|phrase| joined.starts_with(phrase)) {
         return Some(about_files(words, &lower, skip));
     }

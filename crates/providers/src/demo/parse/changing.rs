@@ -8,6 +8,7 @@ use super::super::objects::{is_url, path_of, tidy_path};
 use super::super::words::Word;
 use super::reading::read;
 
+/// Creates a file.
 pub(super) fn write(rest: &[Word]) -> Intent {
     let quoted_at = |at: usize| rest.get(at).filter(|word| word.is_quoted());
     let marks = ["with", "containing", "saying", "contents", "content", "text"];
@@ -27,6 +28,7 @@ pub(super) fn write(rest: &[Word]) -> Intent {
     Intent::Call(Call::new(Ability::Write, &[("path", &path), ("content", &content)]))
 }
 
+/// Replaces text in a file.
 pub(super) fn edit(rest: &[Word]) -> Intent {
     let quoted: Vec<&Word> = rest.iter().filter(|word| word.is_quoted()).collect();
     let path = rest.iter().find_map(|word| if word.is_quoted() { None } else { path_of(word) });
@@ -38,6 +40,7 @@ pub(super) fn edit(rest: &[Word]) -> Intent {
     }
 }
 
+/// Runs a command.
 pub(super) fn run(rest: &[Word]) -> Intent {
     let leading = ["the", "command", "a", "shell", "program", "script", "this"];
     let from = rest.iter().position(|word| word.is_quoted() || !holds(&leading, &word.lower()));
@@ -50,6 +53,7 @@ pub(super) fn run(rest: &[Word]) -> Intent {
     Intent::Call(call.with("argv", json!(argv)))
 }
 
+/// Fetches a page; "get" and a file name mean reading.
 pub(super) fn fetch(rest: &[Word]) -> Vec<Intent> {
     if let Some(url) = rest.iter().find(|word| is_url(&word.text)) {
         return vec![Intent::Call(Call::new(Ability::Fetch, &[("url", &url.text)]))];
@@ -60,6 +64,7 @@ pub(super) fn fetch(rest: &[Word]) -> Vec<Intent> {
     vec![Intent::Incomplete(Ability::Fetch)]
 }
 
+/// Keeps a fact.
 pub(super) fn remember(rest: &[Word]) -> Intent {
     let from = rest.iter().position(|word| !holds(&["that", "this", "to", "down"], &word.lower()));
     let words = from.map_or(&[][..], |from| &rest[from..]);

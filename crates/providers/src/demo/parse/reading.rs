@@ -6,6 +6,7 @@ use super::super::objects::{bare_name, file_kind, folder, is_pattern, line_range
 use super::super::words::{Word, lowered};
 use super::calls::{glob, list_call, read_call};
 
+/// Reads the files a clause names; `verb` is the word that asked for it.
 pub(super) fn read(rest: &[Word], verb: &str) -> Vec<Intent> {
     let mut files = paths(rest);
     if files.is_empty() && matches!(verb, "read" | "cat" | "open") && !speaks_of_results(rest) {
@@ -26,10 +27,12 @@ pub(super) fn read(rest: &[Word], verb: &str) -> Vec<Intent> {
 
 /// Returns whether a clause only points back at what was found before.
 fn speaks_of_results(rest: &[Word]) -> bool {
-    let back = ["it", "its", "them", "their", "results", "matches", "result", "summary", "answer"];
+    let back =
+        ["it", "one", "ones", "its", "them", "their", "results", "matches", "result", "summary", "answer"];
     !rest.is_empty() && rest.iter().any(|word| holds(&back, &word.lower()))
 }
 
+/// Lists the folders a clause names, or finds the kind of files it speaks of.
 pub(super) fn list(rest: &[Word]) -> Vec<Intent> {
     if let Some(pattern) = rest.iter().find(|word| is_pattern(&word.text)) {
         return vec![glob(&pattern.text, place(rest))];

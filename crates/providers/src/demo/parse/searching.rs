@@ -59,6 +59,7 @@ pub(super) fn look(rest: &[Word], verb: &str) -> Intent {
     }
 }
 
+/// Searches for what a clause names, where it says.
 pub(super) fn search(rest: &[Word]) -> Intent {
     let introduced =
         ["for", "containing", "contain", "contains", "mentioning", "matching", "mention", "mentions"];

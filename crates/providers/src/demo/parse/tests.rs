@@ -59,6 +59,12 @@ fn reading_is_asked_for_in_many_ways() {
         ("read a.md and docs/b.md", &[r#"read_file path="a.md""#, r#"read_file path="docs/b.md""#]),
         ("read lines 10 to 20 of src/lib.rs", &[r#"read_file from=10 path="src/lib.rs" to=20"#]),
         ("show me the first 5 lines of LICENSE", &[r#"read_file from=1 path="LICENSE" to=5"#]),
+        ("is there a file called foo.txt?", &[r#"read_file path="foo.txt""#]),
+        (
+            "Read a.md, b.md and c.md",
+            &[r#"read_file path="a.md""#, r#"read_file path="b.md""#, r#"read_file path="c.md""#],
+        ),
+        ("list files then read the first one", &[HERE[0], "aside"]),
         ("read", &["read_file ?"]),
         ("can you read files?", &["read_file ?"]),
     ]);
@@ -85,6 +91,7 @@ fn listing_is_asked_for_in_many_ways() {
         ("list the contents of the directory src", SRC),
         ("list all rust files", &[r#"glob pattern="**/*.rs""#]),
         ("which markdown files are there?", &[r#"glob pattern="**/*.md""#]),
+        ("How many Rust files are there?", &[r#"glob pattern="**/*.rs""#]),
         ("list all .md files in docs", &[r#"glob pattern="docs/**/*.md""#]),
         ("read a.md and list its headings", &[r#"read_file path="a.md""#, "aside"]),
     ]);
@@ -162,6 +169,8 @@ fn talk_is_talk() {
         ("thanks", &["aside"]),
         ("what is this project about?", &["project"]),
         ("describe this repository", &["project"]),
+        ("What does this project do?", &["project"]),
+        ("How does this work?", &["aside"]),
         ("the moon is made of cheese", &["unclear: the moon is made of cheese"]),
         ("", &[]),
     ]);

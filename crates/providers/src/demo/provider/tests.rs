@@ -1,5 +1,7 @@
 //! Whole conversations with the demo model, with a tool runtime of canned results.
 
+use proptest::prelude::*;
+
 use palyra_types::model::{CallId, ModelRef, RenderedCall, ToolResultStatus};
 use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolSpec};
 
@@ -217,4 +219,52 @@ async fn another_model_name_is_refused() {
     let pieces: Vec<_> = DemoProvider.stream(Arc::new(ask)).collect().await;
     let [Err(failure)] = pieces.as_slice() else { panic!("{pieces:?}") };
     assert_eq!(failure.class, ModelFailureClass::Permanent);
+}
+
+/// Texts made of the words the demo model knows, of punctuation, and of anything.
+fn texts() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        prop::sample::select(
+            &["read", "list", "find", "search", "for", "in", "then", "and", "lines", "the", "to"][..]
+        )
+        .prop_map(str::to_owned),
+        prop::sample::select(
+            &["`", "\"", "'", ".", ";", "1.", "-", "*", "[pace=", "\n", "```", "?", ":"][..]
+        )
+        .prop_map(str::to_owned),
+        prop::sample::select(
+            &["write", "replace", "run", "fetch", "remember", "where is", "files", "what", "README"][..]
+        )
+        .prop_map(str::to_owned),
+        "\\PC{0,6}",
+    ];
+    prop::collection::vec(word, 0..14).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_typed_or_found_breaks_it(input in texts(), found in texts()) {
+        let mut request = request(READING, &input);
+        let mut answers = 0;
+        for _ in 0..40 {
+            let (_, pieces) = answer(&request);
+            prop_assert!(pieces.len() <= 24);
+            let Some(Ok(ModelPiece::Answer(answer))) = pieces.last() else { panic!("no answer") };
+            if answer.proposals.is_empty() {
+                answers += 1;
+                break;
+            }
+            let calls: Vec<RenderedCall> = answer.proposals.iter().map(|proposal| RenderedCall {
+                call: CallId(proposal.model_call_id.expose().clone()),
+                tool: proposal.tool.clone(),
+                arguments: proposal.arguments.clone(),
+            }).collect();
+            request.messages.push(ChatMessage::Assistant { text: "".into(), calls: calls.clone() });
+            let status = ToolResultStatus::Succeeded;
+            request.messages.extend(calls.into_iter().map(|call| ChatMessage::ToolResult {
+                call: call.call, tool: call.tool, text: found.as_str().into(), status,
+            }));
+        }
+        prop_assert_eq!(answers, 1);
+    }
 }
