@@ -63,7 +63,7 @@ fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Re
         let entry = StoredEntry::read(connection, row)?;
         checks.admit(&entry)?;
         checks.entries += 1;
-        if checks.entries % PROGRESS_EVERY_ENTRIES == 0 {
+        if checks.entries.is_multiple_of(PROGRESS_EVERY_ENTRIES) {
             progress(checks.entries, total);
         }
     }

@@ -1,3 +1,81 @@
 //! One conformance suite for every journal.
+//!
+//! Owns what the four journal ports promise, as cases that know no implementation. A journal's tests implement
+//! [`JournalFactory`] and call [`journal_conformance_tests`](crate::journal_conformance_tests), which makes
+//! one test per case.
+
+#![expect(clippy::unwrap_used, reason = "cases of a test suite fail by panicking")]
 
 pub mod samples;
+
+pub mod random_appends;
+
+pub mod appends;
+pub mod content;
+pub mod crowd;
+pub mod guards;
+pub mod paging;
+pub mod records;
+
+use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::read_records::ReadRecords;
+use palyra_ports::{AppendTape, ReadTape};
+use palyra_types::Seq;
+
+/// Makes the journals that cases run against.
+pub trait JournalFactory {
+    /// The journal.
+    type Journal: AppendTape + ReadTape + ReadRecords + MaintainJournal + Clone + 'static;
+
+    /// Makes a fresh journal.
+    fn make(&self) -> Self::Journal;
+
+    /// Erases the content of one entry, by whatever means.
+    fn erase(&self, journal: &Self::Journal, seq: Seq);
+}
+
+/// Makes one `#[tokio::test]` per case of the suite for a [`JournalFactory`] given as an expression.
+#[macro_export]
+macro_rules! journal_conformance_tests {
+    ($factory:expr) => {
+        $crate::journal_conformance_tests! { @cases $factory,
+            appends: tapes_are_dense_and_read_back_as_written,
+            appends: an_append_is_all_or_nothing,
+            appends: tape_numbers_out_of_line_are_refused,
+            appends: entries_in_the_wrong_place_are_refused,
+            appends: limits_hold_in_both_directions,
+            appends: statics_may_come_again,
+            guards: a_run_must_stand_where_the_guard_says,
+            guards: a_failed_guard_refuses_its_append_alone,
+            guards: an_idempotency_key_starts_one_run,
+            guards: one_run_of_a_session_is_in_progress,
+            guards: a_session_and_its_key_are_given_once,
+            paging: pages_join_without_gap_or_overlap,
+            paging: a_page_holds_at_most_its_bytes_and_at_least_one_entry,
+            paging: a_session_is_read_in_the_journals_order,
+            paging: raw_entries_are_read_from_anywhere,
+            records: a_run_is_shown_as_its_tape_says,
+            records: waiting_runs_say_what_for,
+            records: runs_are_listed_newest_first_by_cursor,
+            records: sessions_are_listed_by_last_use,
+            records: names_agents_and_tokens_are_listed,
+            records: foreign_things_are_not_there,
+            crowd: appends_from_many_tasks_keep_each_runs_order,
+            crowd: what_was_acknowledged_is_read_at_once,
+            crowd: of_rivals_for_one_place_one_wins,
+            crowd: a_dropped_future_takes_nothing_back,
+            content: every_event_is_read_back_as_written,
+            content: large_content_is_read_back_whole,
+            content: erased_entries_keep_their_place_and_lose_their_content,
+            content: a_rebuild_changes_nothing,
+        }
+    };
+    (@cases $factory:expr, $($area:ident: $case:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                $crate::journal_suite::$area::$case(&$factory).await;
+            }
+        )*
+    };
+}

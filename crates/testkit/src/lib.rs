@@ -10,6 +10,7 @@ pub mod fake_clock;
 pub mod fixed_entropy;
 
 pub mod journal_suite;
+pub mod memory_journal;
 
 pub mod scripted_provider;
 pub mod model_server;
@@ -17,4 +18,5 @@ pub mod model_server;
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::FixedEntropy;
 pub use grants::{GrantRequest, grant_for};
+pub use memory_journal::MemoryJournal;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};

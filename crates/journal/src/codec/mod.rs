@@ -18,3 +18,6 @@ mod field;
 pub(crate) use event::{NotStorable, Place, decode, encode};
 
 pub(crate) use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ impl Projections {
         match entry.event {
             JournalEvent::Tape(event) => self.fold_tape(connection, entry, event)?,
             JournalEvent::EpochStarted { epoch, key } => {
-                epochs::started(&mut self.epochs, entry, *epoch, key)
+                epochs::started(&mut self.epochs, entry, *epoch, key);
             }
             JournalEvent::PrincipalRegistered { principal, name } => {
                 principals::registered(&mut self.principals, entry, *principal, name);

@@ -29,7 +29,7 @@ pub(crate) fn fold_log(connection: &Connection, progress: &dyn Fn(u64, u64)) -> 
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let mut projections = Projections::new();
-    let mut done = 0;
+    let mut done: u64 = 0;
     while let Some(row) = rows.next()? {
         let stored = StoredEntry::read(connection, row)?;
         let event = stored.event()?;
@@ -46,7 +46,7 @@ pub(crate) fn fold_log(connection: &Connection, progress: &dyn Fn(u64, u64)) -> 
             projections.flush(connection)?;
         }
         done += 1;
-        if done % PROGRESS_EVERY_ENTRIES == 0 {
+        if done.is_multiple_of(PROGRESS_EVERY_ENTRIES) {
             progress(done, total);
         }
     }

@@ -11,7 +11,7 @@ use super::error::OpenError;
 use crate::connection::{DATABASE_FILE_NAME, WAL_RESERVE_BYTES, wal_path};
 use crate::quarantine::sync_folder;
 
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// Magic numbers of file systems whose locks or mappings cannot be trusted.
 const NETWORK_FILE_SYSTEMS: &[(u64, &str)] = &[

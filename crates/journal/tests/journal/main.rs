@@ -3,3 +3,5 @@
 mod opened;
 
 mod first_path;
+
+mod conformance;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_testkit::{FakeClock, FixedEntropy};
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use tempfile::TempDir;
 
 /// A folder that journals are opened in, one after the other.
@@ -27,6 +29,14 @@ impl Folder {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.state_dir().join("journal.db")
+    }
+
+    /// Opens the file beside the journal, as somebody who meddles with it does.
+    pub(crate) fn connect(&self) -> Connection {
+        let connection = Connection::open(self.database()).unwrap();
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(())).unwrap();
+        connection
     }
 
     pub(crate) fn open(&self) -> JournalStore {

@@ -1,6 +1,6 @@
 //! Entries to append: whole runs, written out as the runtime writes them.
 //!
-//! Owns one made-up conversation. Knows no journal. Begin at [`SampleRun`].
+//! Owns one made-up conversation, whose values golden files keep. Knows no journal. Begin at [`SampleRun`].
 
 use std::time::Duration;
 

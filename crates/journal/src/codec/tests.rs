@@ -1,0 +1,170 @@
+//! The codec's laws, and one golden file per kind.
+
+use palyra_testkit::journal_suite::random_appends::RandomAppends;
+use palyra_testkit::journal_suite::samples::{self, SampleRun};
+use palyra_types::agent::AgentProfile;
+use palyra_types::event::{AbandonCause, JournalEvent, LoopGuard, TapeEvent, UnknownOutcomeCause};
+use palyra_types::model::ModelFailureClass;
+use palyra_types::run::{CancelReason, UserInput};
+use palyra_types::tool::ToolName;
+use palyra_types::{AgentId, Attempt, EffectId, Epoch, LogId, SessionId, TapeSeq, Timestamp, TokenId};
+
+use super::event::Coded;
+use super::field::{Malformed, VERSION};
+use super::{NotStorable, Place, decode, encode};
+use crate::kinds::Kind;
+
+fn place(event: &JournalEvent) -> Place {
+    if matches!(event, JournalEvent::Tape(_)) { Place::Tape } else { Place::Log }
+}
+
+/// One event of each kind, whose bytes are kept for ever.
+fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    let mut tape = vec![run.started("What is this?"), run.requested(1), run.text(1, "A daemon.")];
+    tape.extend([run.message(1, 1), run.tool_started(1), run.tool_finished(1, "# README"), run.finished()]);
+    tape.extend(run.proposed(1));
+    let others = [
+        TapeEvent::InputReceived { input: UserInput { text: "go on".into() } },
+        TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 },
+        TapeEvent::CancelRequested { actor: samples::principal(0), reason: CancelReason::User },
+        TapeEvent::ModelAttemptAbandoned {
+            attempt: Attempt(2),
+            text_from: TapeSeq(3),
+            text_to: TapeSeq(7),
+            cause: AbandonCause::Failure(ModelFailureClass::Network),
+        },
+        TapeEvent::ToolOutcomeUnknown { effect: EffectId(3), cause: UnknownOutcomeCause::Deadline },
+    ];
+    let mut events = log_events();
+    events.extend(tape.into_iter().map(|entry| entry.event));
+    events.extend(others.map(JournalEvent::Tape));
+    let of_kind = |kind: Kind| {
+        let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
+        events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
+    };
+    Kind::ALL.iter().map(|(kind, name)| (*kind, *name, of_kind(*kind))).collect()
+}
+
+fn log_events() -> Vec<JournalEvent> {
+    let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
+    let token = TokenId::from_bytes([7; 16]);
+    let profile = AgentProfile {
+        name: "main".into(),
+        instructions: "Be brief.".into(),
+        model: Some(samples::model()),
+        tools: Some(vec![ToolName::new("read_file"), ToolName::new("search")]),
+    };
+    vec![
+        JournalEvent::LogOpened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] },
+        JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32] },
+        JournalEvent::PrincipalRegistered { principal: samples::principal(0), name: "user:local".into() },
+        JournalEvent::TokenCreated {
+            token,
+            sha256: [8; 32],
+            expires: Some(Timestamp(1_735_689_600_000_000)),
+            label: "laptop".into(),
+        },
+        JournalEvent::TokenRevoked { token },
+        JournalEvent::AgentSaved { agent, profile },
+        JournalEvent::AgentArchived { agent },
+        JournalEvent::SessionOpened { session, agent, key: Some("home".into()), label: Some("Home".into()) },
+        JournalEvent::SessionReset { session },
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+#[test]
+fn released_kinds_keep_their_bytes() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (kind, name, event) in one_of_each_kind() {
+        let coded = encode(&event).unwrap();
+        let written = format!("facts {}\npayload {}\n", hex(&coded.facts), hex(&coded.payload));
+        let path = folder.join(format!("{:04x}-{name}-v{VERSION}.txt", kind.number()));
+        let golden = std::fs::read_to_string(&path)
+            .unwrap_or_else(|_| panic!("{} is missing; a new kind writes:\n{written}", path.display()));
+        assert_eq!(written, golden, "{name} is written in another way than when it was released");
+        let lines: Vec<_> = golden.lines().filter_map(|line| line.split_once(' ')).collect();
+        let read = decode(kind.number(), place(&event), &unhex(lines[0].1), &unhex(lines[1].1));
+        assert_eq!(read, Ok(event), "{name} is read in another way than when it was released");
+    }
+}
+
+#[test]
+fn decoding_undoes_encoding_and_facts_hold_no_content() {
+    let mut random = RandomAppends::new(3);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..2_000 {
+        for entry in random.next_append().entries {
+            let coded = encode(&entry.event).unwrap();
+            let read = decode(coded.kind, place(&entry.event), &coded.facts, &coded.payload);
+            assert_eq!(read.as_ref(), Ok(&entry.event));
+            for canary in ["secret", "two words", "日本語", "a/b", "read_file", "key "] {
+                let found = coded.facts.windows(canary.len()).any(|window| window == canary.as_bytes());
+                assert!(!found, "{:?} has content in its facts", entry.event);
+            }
+            let erased = decode(coded.kind, place(&entry.event), &coded.facts, &[]).unwrap();
+            let again = encode(&erased).unwrap();
+            assert_eq!((again.kind, again.facts), (coded.kind, coded.facts), "facts survive an erasure");
+            assert!(again.payload.len() <= 4, "{erased:?} kept content: {:?}", again.payload);
+            seen.insert(coded.kind);
+        }
+    }
+    assert_eq!(seen.len(), Kind::ALL.len() - 2, "all kinds but the journal's own were made");
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_unknown_and_what_nobody_wrote_is_malformed() {
+    let finished = one_of_each_kind().into_iter().find(|(kind, ..)| *kind == Kind::RunFinished).unwrap().2;
+    let Coded { kind, facts, payload } = encode(&finished).unwrap();
+    let unknown = |kind| Ok(JournalEvent::Tape(TapeEvent::Unknown { kind }));
+    assert_eq!(decode(0x7FFF, Place::Tape, &facts, &payload), unknown(0x7FFF));
+    assert_eq!(decode(0x9000, Place::Log, &[], &[]), Ok(JournalEvent::Unknown { kind: 0x9000 }));
+
+    let mut newer_version = facts.clone();
+    newer_version[1] = 2;
+    assert_eq!(decode(kind, Place::Tape, &newer_version, &payload), unknown(kind));
+    let mut newer_state = facts.clone();
+    assert_eq!(newer_state[2], 0x10, "field 2 is the state");
+    newer_state[3] = 99;
+    assert_eq!(decode(kind, Place::Tape, &newer_state, &payload), unknown(kind));
+
+    let without_version = &facts[2..];
+    let mut no_state = facts.clone();
+    no_state[3] = 0;
+    for broken in [without_version, &no_state, &facts[..facts.len() - 1], &[0xFF; 4]] {
+        assert_eq!(decode(kind, Place::Tape, broken, &payload), Err(Malformed));
+    }
+    assert_eq!(decode(kind, Place::Log, &facts, &payload), Err(Malformed), "a tape's kind outside tapes");
+    assert_eq!(encode(&JournalEvent::Unknown { kind: 5 }), Err(NotStorable));
+}
+
+#[derive(serde::Deserialize)]
+struct Registry {
+    kind: Vec<Registered>,
+}
+
+#[derive(serde::Deserialize)]
+struct Registered {
+    number: u16,
+    name: String,
+    version: u32,
+}
+
+#[test]
+fn the_registry_of_kinds_and_the_code_agree() {
+    let registry: Registry = toml::from_str(include_str!("../../kinds.toml")).unwrap();
+    let written: Vec<_> = registry.kind.iter().map(|row| (row.number, row.name.as_str())).collect();
+    let coded: Vec<_> = Kind::ALL.iter().map(|(kind, name)| (kind.number(), *name)).collect();
+    assert_eq!(written, coded);
+    assert!(written.is_sorted_by_key(|(number, _)| *number), "numbers rise, so none is given twice");
+    assert!(registry.kind.iter().all(|row| row.version == VERSION));
+}

@@ -1,0 +1,394 @@
+//! Valid appends without end, from a seed: every kind, every variant, strange content.
+//!
+//! Owns a population of sessions and runs, so that what it makes is always admissible. The events need make no
+//! sense to a run machine: journals keep whatever was recorded.
+
+use std::time::Duration;
+
+use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionQuery};
+use palyra_ports::{JournalAppendRequest, NewEntry};
+use palyra_types::agent::AgentProfile;
+use palyra_types::event::{
+    AbandonCause, ContentDigest, ContextPlan, DecidedBy, DropReason, JournalEvent, LoopGuard, ModelMessage,
+    ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    UnknownOutcomeCause,
+};
+use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, TokenUsage, UsageSource};
+use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, Surface, TerminationReason, UserInput};
+use palyra_types::session::SessionRef;
+use palyra_types::tool::{
+    DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolName, ToolVerdict,
+};
+use palyra_types::{
+    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, Seq, SessionId, TapeSeq, Timestamp, TokenId,
+};
+
+use super::samples::{self, SampleRun};
+use crate::FixedEntropy;
+
+const PRINCIPALS: u64 = 3;
+const TEXTS: [&str; 6] = ["", "x", "two words", "日本語 🦀 \u{0}\n", "{\"path\":\"../..\"}", "secret"];
+
+/// A source of appends.
+pub struct RandomAppends {
+    entropy: FixedEntropy,
+    sessions: Vec<SessionRef>,
+    runs: Vec<SampleRun>,
+    made: u64,
+}
+
+impl RandomAppends {
+    /// Makes a source; the same seed makes the same appends.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { entropy: FixedEntropy::new(seed), sessions: Vec::new(), runs: Vec::new(), made: 0 }
+    }
+
+    /// Makes the next append, of one to six entries.
+    pub fn next_append(&mut self) -> JournalAppendRequest {
+        let entries = (0..=self.below(6)).map(|_| self.entry()).collect();
+        JournalAppendRequest { entries, ..JournalAppendRequest::default() }
+    }
+
+    /// Reads every record of the population, as text that can be compared.
+    pub async fn records(&self, journal: &impl ReadRecords) -> Vec<String> {
+        let mut all = Vec::new();
+        for n in 0..PRINCIPALS {
+            let principal = samples::principal(n.into());
+            let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
+            all.push(exposed(&journal.runs(query).await.unwrap(), |run| run.input_preview.expose().clone()));
+            let query = SessionQuery { principal, after: None, limit: 500 };
+            let sessions = journal.sessions(query).await.unwrap();
+            all.push(exposed(&sessions, |session| {
+                format!("{:?}", session.key.as_ref().map(Redacted::expose))
+            }));
+        }
+        all.push(exposed(&journal.open_runs().await.unwrap(), |_| String::new()));
+        let agents = journal.agents().await.unwrap();
+        all.push(exposed(&agents, |agent| agent.profile.instructions.expose().clone()));
+        all.push(exposed(&journal.principals().await.unwrap(), |one| one.name.expose().clone()));
+        all.push(exposed(&journal.tokens().await.unwrap(), |token| token.label.expose().clone()));
+        all
+    }
+
+    fn entry(&mut self) -> NewEntry {
+        self.made += 1;
+        match self.below(12) {
+            0 => self.outside_sessions(),
+            1 => self.session_entry(),
+            2 | 3 => self.run_started(),
+            _ => self.tape_entry(),
+        }
+    }
+
+    fn outside_sessions(&mut self) -> NewEntry {
+        let token = TokenId::from_parts(1, self.below(4).into());
+        let agent = AgentId::from_parts(1, self.below(4).into());
+        let event = match self.below(5) {
+            0 => JournalEvent::PrincipalRegistered {
+                principal: PrincipalId::from_parts(9, self.below(5).into()),
+                name: self.text(),
+            },
+            1 => JournalEvent::TokenCreated {
+                token,
+                sha256: self.digest(),
+                expires: self.maybe(|me| Timestamp(-7 + me.time().0)),
+                label: self.text(),
+            },
+            2 => JournalEvent::TokenRevoked { token },
+            3 => JournalEvent::AgentSaved { agent, profile: self.profile() },
+            _ => JournalEvent::AgentArchived { agent },
+        };
+        NewEntry { time: self.time(), principal: self.principal(), session: None, run: None, event }
+    }
+
+    fn session_entry(&mut self) -> NewEntry {
+        let time = self.time();
+        if !self.sessions.is_empty() && self.below(2) == 0 {
+            let session = self.any_session();
+            let event = JournalEvent::SessionReset { session: session.id };
+            return NewEntry {
+                time,
+                principal: session.principal,
+                session: Some(session.id),
+                run: None,
+                event,
+            };
+        }
+        let principal = self.principal();
+        let session = SessionRef { principal, id: SessionId::from_parts(2, self.made.into()) };
+        self.sessions.push(session);
+        let key = self.maybe(|me| Redacted::new(format!("key {}", me.made)));
+        let event = JournalEvent::SessionOpened {
+            session: session.id,
+            agent: samples::agent(),
+            key,
+            label: self.maybe(Self::text),
+        };
+        NewEntry { time, principal, session: Some(session.id), run: None, event }
+    }
+
+    fn run_started(&mut self) -> NewEntry {
+        let session =
+            if self.sessions.is_empty() { samples::session(self.principal(), 0) } else { self.any_session() };
+        let mut run = SampleRun::new(session, self.made);
+        let mut idempotency = [0; 32];
+        idempotency[..8].copy_from_slice(&self.made.to_le_bytes());
+        let started = RunStarted {
+            agent: AgentId::from_parts(1, self.below(4).into()),
+            surface: self.one_of(&[Surface::LocalSocket, Surface::Tcp]),
+            limits: RunLimits { active_time_max: self.span(), turns_max: 0, ..RunLimits::default() },
+            config_digest: self.digest(),
+            idempotency: self.maybe(|_| IdempotencyDigest(idempotency)),
+            input: UserInput { text: self.text() },
+            workspace_root: Redacted::new(self.text().into_exposed().into()),
+            model: Redacted::new(self.maybe(Self::model)),
+            run_salt: Redacted::new(self.digest()),
+        };
+        let entry = run.entry(TapeEvent::RunStarted(started));
+        self.runs.push(run);
+        entry
+    }
+
+    fn tape_entry(&mut self) -> NewEntry {
+        if self.runs.is_empty() {
+            return self.run_started();
+        }
+        let event = match self.below(5) {
+            0 => self.run_event(),
+            1 | 2 => self.model_event(),
+            _ => self.tool_event(),
+        };
+        let at = usize::try_from(self.below(self.runs.len() as u64)).unwrap_or(0);
+        self.runs[at].entry(event)
+    }
+
+    fn run_event(&mut self) -> TapeEvent {
+        match self.below(4) {
+            0 => TapeEvent::InputReceived { input: UserInput { text: self.text() } },
+            1 => TapeEvent::LoopDetected {
+                guard: self.one_of(&[LoopGuard::SameFailure, LoopGuard::SameResult]),
+                repeats: self.number(),
+            },
+            2 => TapeEvent::CancelRequested {
+                actor: self.maybe(|me| me.principal()).unwrap_or(PrincipalId::NIL),
+                reason: self.one_of(&[CancelReason::User, CancelReason::TimeLimit]),
+            },
+            _ => {
+                let reason = self.one_of(&REASONS);
+                TapeEvent::RunFinished(RunFinished {
+                    state: reason.state(),
+                    reason,
+                    error: self.maybe(Self::error),
+                    turns: self.number(),
+                    tool_calls: self.number(),
+                    usage: self.usage(),
+                    active_time: self.span(),
+                    message: self.text(),
+                })
+            }
+        }
+    }
+
+    fn model_event(&mut self) -> TapeEvent {
+        let attempt = Attempt(self.number());
+        match self.below(4) {
+            0 => TapeEvent::ModelRequested(ModelRequested {
+                attempt,
+                turn: self.number(),
+                context: ContextPlan {
+                    messages_kept: self.number(),
+                    messages_dropped: self.number(),
+                    dropped_because: self.maybe(|_| DropReason::Window),
+                    oldest_seq: self.maybe(|me| Seq(me.below(3))),
+                    tokens_estimated: self.entropy.next_u64(),
+                    instructions_digest: self.digest(),
+                    catalog_digest: self.digest(),
+                },
+                model: Redacted::new(self.maybe(Self::model)),
+            }),
+            1 => TapeEvent::ModelText { attempt, text: self.text() },
+            2 => TapeEvent::ModelMessage(ModelMessage {
+                attempt,
+                text_from: TapeSeq(self.number()),
+                text_to: TapeSeq(self.number()),
+                proposals: self.number(),
+                finish: self.one_of(&FINISHES),
+                usage: self.usage(),
+                model: Redacted::new(self.maybe(Self::model)),
+                response_id: self.text(),
+            }),
+            _ => TapeEvent::ModelAttemptAbandoned {
+                attempt,
+                text_from: TapeSeq(self.number()),
+                text_to: TapeSeq(self.number()),
+                cause: match self.below(3) {
+                    0 => AbandonCause::Restart,
+                    1 => AbandonCause::Cancelled,
+                    _ => AbandonCause::Failure(self.one_of(&FAILURES)),
+                },
+            },
+        }
+    }
+
+    fn tool_event(&mut self) -> TapeEvent {
+        let effect = EffectId(self.number());
+        let contract = self.one_of(&[EffectContract::Opaque, EffectContract::Pure]);
+        match self.below(5) {
+            0 => TapeEvent::ToolProposed(ToolProposed {
+                effect,
+                attempt: Attempt(self.number()),
+                call_digest: ContentDigest(self.digest()),
+                tool: self.text(),
+                arguments: self.text(),
+                model_call_id: self.text(),
+            }),
+            1 => TapeEvent::ToolDecided(ToolDecided {
+                effect,
+                verdict: self.one_of(&[ToolVerdict::Allow, ToolVerdict::Ask, ToolVerdict::Deny]),
+                reason: self.one_of(&DECISIONS),
+                decided_by: self.one_of(&[DecidedBy::Budget, DecidedBy::Policy]),
+                policy_digest: self.digest(),
+                contract,
+                parallelism: self.one_of(&[Parallelism::Exclusive, Parallelism::Parallel]),
+                deadline: self.span(),
+                output_bytes_max: self.entropy.next_u64(),
+                explanation: self.text(),
+            }),
+            2 => TapeEvent::ToolStarted { effect, contract, deadline: self.span() },
+            3 => TapeEvent::ToolFinished(ToolFinished {
+                effect,
+                failure: self.maybe(Self::error),
+                output_digest: ContentDigest(self.digest()),
+                output_bytes_total: self.entropy.next_u64(),
+                duration: self.span(),
+                executor: ToolExecutor::Internal,
+                isolation: Isolation::DescriptorRelative,
+                output: self.text(),
+            }),
+            _ => TapeEvent::ToolOutcomeUnknown { effect, cause: self.one_of(&UNKNOWN) },
+        }
+    }
+
+    fn profile(&mut self) -> AgentProfile {
+        AgentProfile {
+            name: self.text(),
+            instructions: self.text(),
+            model: self.maybe(Self::model),
+            tools: self.maybe(|me| (0..me.below(3)).map(|_| ToolName::new("read_file")).collect()),
+        }
+    }
+
+    fn usage(&mut self) -> TokenUsage {
+        TokenUsage {
+            input_tokens: self.below(5),
+            cached_input_tokens: self.below(2),
+            output_tokens: self.below(1_000),
+            reasoning_tokens: self.below(3),
+            source: self.one_of(&[UsageSource::Estimated, UsageSource::Reported]),
+        }
+    }
+
+    fn model(&mut self) -> ModelRef {
+        ModelRef::new(TEXTS[self.below(3) as usize], "a/b")
+    }
+
+    fn error(&mut self) -> ErrorCode {
+        self.one_of(ErrorCode::ALL)
+    }
+
+    fn text(&mut self) -> Redacted<String> {
+        Redacted::from(self.one_of(&TEXTS))
+    }
+
+    fn digest(&mut self) -> [u8; 32] {
+        [u8::try_from(self.below(3)).unwrap_or(0); 32]
+    }
+
+    fn span(&mut self) -> Duration {
+        Duration::from_micros(self.below(3) * 1_234_567)
+    }
+
+    fn time(&mut self) -> Timestamp {
+        Timestamp(1_000_000 + i64::try_from(self.below(100)).unwrap_or(0))
+    }
+
+    fn number(&mut self) -> u32 {
+        u32::try_from(self.below(4)).unwrap_or(0)
+    }
+
+    fn principal(&mut self) -> PrincipalId {
+        samples::principal(self.below(PRINCIPALS).into())
+    }
+
+    fn any_session(&mut self) -> SessionRef {
+        let sessions = self.sessions.clone();
+        self.one_of(&sessions)
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.below(2) == 0).then(|| make(self))
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.below(choices.len() as u64)).unwrap_or(0)]
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.entropy.next_u64() % end
+    }
+}
+
+fn exposed<T: std::fmt::Debug>(rows: &[T], content: impl Fn(&T) -> String) -> String {
+    rows.iter().map(|row| format!("{row:?} {}\n", content(row))).collect()
+}
+
+const REASONS: [TerminationReason; 10] = [
+    TerminationReason::FinalAnswer,
+    TerminationReason::Cancelled,
+    TerminationReason::TimeLimit,
+    TerminationReason::TurnLimit,
+    TerminationReason::ToolLimit,
+    TerminationReason::ProviderError,
+    TerminationReason::ContextExhausted,
+    TerminationReason::ContentPolicy,
+    TerminationReason::LoopStopped,
+    TerminationReason::InternalError,
+];
+
+const FINISHES: [FinishReason; 5] = [
+    FinishReason::Stop,
+    FinishReason::Length,
+    FinishReason::ToolCalls,
+    FinishReason::ContentFilter,
+    FinishReason::Other,
+];
+
+const FAILURES: [ModelFailureClass; 11] = [
+    ModelFailureClass::Auth,
+    ModelFailureClass::Permission,
+    ModelFailureClass::RateLimit,
+    ModelFailureClass::Quota,
+    ModelFailureClass::Transient,
+    ModelFailureClass::Permanent,
+    ModelFailureClass::ContextExceeded,
+    ModelFailureClass::ContentPolicy,
+    ModelFailureClass::Malformed,
+    ModelFailureClass::Network,
+    ModelFailureClass::Timeout,
+];
+
+const DECISIONS: [DecisionReason; 5] = [
+    DecisionReason::Permitted,
+    DecisionReason::NoRulePermits,
+    DecisionReason::UnknownTool,
+    DecisionReason::InvalidArguments,
+    DecisionReason::BudgetExhausted,
+];
+
+const UNKNOWN: [UnknownOutcomeCause; 4] = [
+    UnknownOutcomeCause::Restart,
+    UnknownOutcomeCause::Deadline,
+    UnknownOutcomeCause::Cancelled,
+    UnknownOutcomeCause::ExecutorLost,
+];

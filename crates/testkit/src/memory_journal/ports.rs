@@ -1,0 +1,185 @@
+//! The four ports.
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use palyra_ports::maintain_journal::{
+    JournalHealth, JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport,
+};
+use palyra_ports::read_records::{
+    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, ReadRecords, RunFilter, RunQuery, SessionQuery,
+};
+use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
+use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage};
+use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::agent::AgentRecord;
+use palyra_types::run::{IdempotencyDigest, RunRecord};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::tape::JournalEventRecord;
+use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
+
+use super::state::Entry;
+use super::{MEMORY_LOG_ID, MemoryJournal};
+
+type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
+
+fn done<T: Send + 'static>(value: T) -> Reading<T> {
+    ready(Ok(value)).boxed()
+}
+
+impl AppendTape for MemoryJournal {
+    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+        let answered = self.lock().append(self.epoch, request);
+        async move { answered.await.unwrap_or(Err(AppendError::Closed)) }.boxed()
+    }
+}
+
+impl ReadTape for MemoryJournal {
+    fn tape(&self, run: RunId, after: TapeSeq, limit: usize) -> Reading<TapePage> {
+        let state = self.lock();
+        let wanted = |entry: &&Entry| entry.new.run.is_some_and(|(own, at)| own == run && at > after);
+        done(page(state.entries.iter().filter(wanted), limit))
+    }
+
+    fn session_tape(&self, session: SessionRef, after: Option<Seq>, limit: usize) -> Reading<TapePage> {
+        let state = self.lock();
+        let wanted = |entry: &&Entry| {
+            entry.new.run.is_some()
+                && entry.new.principal == session.principal
+                && entry.new.session == Some(session.id)
+                && after.is_none_or(|after| entry.seq > after)
+        };
+        done(page(state.entries.iter().filter(wanted), limit))
+    }
+}
+
+fn page<'a>(entries: impl Iterator<Item = &'a Entry>, limit: usize) -> TapePage {
+    let limit = limit.clamp(1, MAX_TAPE_ENTRIES_PER_RESPONSE);
+    let mut page = TapePage::default();
+    let mut bytes = 0;
+    for entry in entries {
+        bytes += entry.content_bytes();
+        let full = page.entries.len() >= limit || (!page.entries.is_empty() && bytes > TAPE_PAGE_BYTES_MAX);
+        if full {
+            page.more = MoreEntries::Some;
+            break;
+        }
+        page.entries.extend(entry.tape_record());
+    }
+    page
+}
+
+impl ReadRecords for MemoryJournal {
+    fn run(&self, run: RunId) -> Reading<Option<RunRecord>> {
+        done(self.lock().records.runs.get(&run).cloned())
+    }
+
+    fn run_by_idempotency(
+        &self,
+        principal: PrincipalId,
+        digest: IdempotencyDigest,
+    ) -> Reading<Option<RunId>> {
+        done(self.lock().records.started_by.get(&(principal, digest)).copied())
+    }
+
+    fn runs(&self, query: RunQuery) -> Reading<Vec<RunRecord>> {
+        let state = self.lock();
+        let wanted = |run: &&RunRecord| {
+            run.principal == query.principal
+                && query.session.is_none_or(|session| run.session == session)
+                && query.before.is_none_or(|before| run.first_seq < before)
+                && match query.only {
+                    RunFilter::All => true,
+                    RunFilter::Open => !run.state.is_terminal(),
+                    RunFilter::Finished => run.state.is_terminal(),
+                }
+        };
+        let mut runs: Vec<RunRecord> = state.records.runs.values().filter(wanted).cloned().collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.first_seq));
+        runs.truncate(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
+        done(runs)
+    }
+
+    fn open_runs(&self) -> Reading<Vec<RunRecord>> {
+        let state = self.lock();
+        let open = state.records.runs.values().filter(|run| !run.state.is_terminal());
+        let mut runs: Vec<RunRecord> = open.cloned().collect();
+        runs.sort_by_key(|run| run.first_seq);
+        runs.truncate(OPEN_RUNS_MAX);
+        done(runs)
+    }
+
+    fn session(&self, session: SessionRef) -> Reading<Option<OrchestratorSessionRecord>> {
+        done(self.lock().records.sessions.get(&session).cloned())
+    }
+
+    fn session_by_key(
+        &self,
+        principal: PrincipalId,
+        key: String,
+    ) -> Reading<Option<OrchestratorSessionRecord>> {
+        done(self.lock().records.session_by_key(principal, &key).cloned())
+    }
+
+    fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
+        let state = self.lock();
+        let place = |session: &OrchestratorSessionRecord| (session.updated, session.session.id);
+        let wanted = |session: &&OrchestratorSessionRecord| {
+            session.session.principal == query.principal
+                && query.after.is_none_or(|after| place(session) < after)
+        };
+        let mut sessions: Vec<_> = state.records.sessions.values().filter(wanted).cloned().collect();
+        sessions.sort_by_key(|session| std::cmp::Reverse(place(session)));
+        sessions.truncate(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
+        done(sessions)
+    }
+
+    fn agents(&self) -> Reading<Vec<AgentRecord>> {
+        done(self.lock().records.agents.values().cloned().collect())
+    }
+
+    fn principals(&self) -> Reading<Vec<PrincipalRecord>> {
+        done(self.lock().records.principals.values().cloned().collect())
+    }
+
+    fn tokens(&self) -> Reading<Vec<TokenRecord>> {
+        done(self.lock().records.tokens.values().cloned().collect())
+    }
+}
+
+impl MaintainJournal for MemoryJournal {
+    fn status(&self) -> JournalStatus {
+        let state = self.lock();
+        JournalStatus {
+            log_id: MEMORY_LOG_ID,
+            epoch: self.epoch,
+            health: JournalHealth::Writable,
+            entries: state.entries.len() as u64,
+            commits: state.commits,
+            rows: state.rows,
+            bytes: state.bytes,
+            database_bytes: 0,
+            wal_bytes: 0,
+        }
+    }
+
+    fn verify(&self, progress: Progress) -> Reading<VerifyReport> {
+        let entries = self.lock().entries.len() as u64;
+        progress(entries, entries);
+        done(VerifyReport { entries, head: [0; 32], fault: None })
+    }
+
+    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
+        let mut state = self.lock();
+        state.refold();
+        let entries = state.entries.len() as u64;
+        progress(entries, entries);
+        ready(Ok(entries)).boxed()
+    }
+
+    fn entries(&self, from: Seq, limit: usize) -> Reading<Vec<JournalEventRecord>> {
+        let state = self.lock();
+        let from = usize::try_from(from.0).unwrap_or(usize::MAX);
+        let wanted = state.entries.iter().skip(from).take(limit.clamp(1, 1_000));
+        done(wanted.map(|entry| state.record(entry)).collect())
+    }
+}

@@ -1,0 +1,199 @@
+//! The records, folded from entries one by one. Written apart from the real journal's folds, so that the two
+//! check each other.
+
+use std::collections::BTreeMap;
+
+use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::agent::AgentRecord;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::model::TokenUsage;
+use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunPhase, RunRecord, WaitReason};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, TapeSeq, TokenId};
+
+use super::state::Entry;
+
+/// Kinds from this number on may be skipped by those who do not know them.
+const SKIPPABLE_FROM: u16 = 0x8000;
+const INPUT_PREVIEW_CHARS: usize = 120;
+
+/// All records.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) runs: BTreeMap<RunId, RunRecord>,
+    pub(super) started_by: BTreeMap<(PrincipalId, IdempotencyDigest), RunId>,
+    pub(super) sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
+    pub(super) agents: BTreeMap<AgentId, AgentRecord>,
+    pub(super) principals: BTreeMap<PrincipalId, PrincipalRecord>,
+    pub(super) tokens: BTreeMap<TokenId, TokenRecord>,
+}
+
+impl Records {
+    /// Returns the session that a principal calls by this key.
+    pub(super) fn session_by_key(
+        &self,
+        principal: PrincipalId,
+        key: &str,
+    ) -> Option<&OrchestratorSessionRecord> {
+        let named = |session: &&OrchestratorSessionRecord| {
+            session.session.principal == principal
+                && session.key.as_ref().map(Redacted::expose).is_some_and(|own| own == key)
+        };
+        self.sessions.values().find(named)
+    }
+
+    pub(super) fn fold(&mut self, entry: &Entry) {
+        let principal = entry.new.principal;
+        match &entry.new.event {
+            JournalEvent::Tape(event) => self.fold_tape(entry, event),
+            JournalEvent::PrincipalRegistered { principal, name } => {
+                let record = PrincipalRecord { id: *principal, name: name.clone() };
+                self.principals.insert(*principal, record);
+            }
+            JournalEvent::TokenCreated { token, sha256, expires, label } => {
+                self.tokens.entry(*token).or_insert_with(|| TokenRecord {
+                    id: *token,
+                    principal,
+                    sha256: *sha256,
+                    created: entry.new.time,
+                    expires: *expires,
+                    revoked: None,
+                    label: label.clone(),
+                });
+            }
+            JournalEvent::TokenRevoked { token } => {
+                if let Some(token) = self.tokens.get_mut(token) {
+                    token.revoked.get_or_insert(entry.new.time);
+                }
+            }
+            JournalEvent::AgentSaved { agent, profile } => {
+                let archived = self.agents.get(agent).and_then(|agent| agent.archived);
+                self.agents.insert(*agent, AgentRecord { id: *agent, profile: profile.clone(), archived });
+            }
+            JournalEvent::AgentArchived { agent } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.archived = Some(entry.new.time);
+                }
+            }
+            JournalEvent::SessionOpened { .. } | JournalEvent::SessionReset { .. } => {
+                self.fold_session(entry);
+            }
+            JournalEvent::LogOpened { .. }
+            | JournalEvent::EpochStarted { .. }
+            | JournalEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn fold_session(&mut self, entry: &Entry) {
+        let principal = entry.new.principal;
+        match &entry.new.event {
+            JournalEvent::SessionOpened { session, agent, key, label } => {
+                let session = SessionRef { principal, id: *session };
+                self.sessions.entry(session).or_insert_with(|| OrchestratorSessionRecord {
+                    session,
+                    agent: *agent,
+                    key: key.clone(),
+                    label: label.clone(),
+                    created: entry.new.time,
+                    updated: entry.new.time,
+                    runs: 0,
+                    last_run: None,
+                    reset_at: None,
+                });
+            }
+            JournalEvent::SessionReset { session } => {
+                if let Some(session) = self.sessions.get_mut(&SessionRef { principal, id: *session }) {
+                    session.reset_at = Some(entry.seq);
+                    session.updated = entry.new.time;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fold_tape(&mut self, entry: &Entry, event: &TapeEvent) {
+        let (Some((run, tape_seq)), Some(session)) = (entry.new.run, entry.new.session) else { return };
+        let session = SessionRef { principal: entry.new.principal, id: session };
+        if tape_seq == TapeSeq(1) {
+            self.begin_run(entry, run, session);
+        }
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.updated = entry.new.time;
+            if matches!(event, TapeEvent::RunStarted(_)) {
+                session.runs += 1;
+                session.last_run = Some(run);
+            }
+        }
+        if let Some(record) = self.runs.get_mut(&run) {
+            record.last_tape_seq = tape_seq;
+            record.updated = entry.new.time;
+            apply(record, event);
+        }
+    }
+
+    fn begin_run(&mut self, entry: &Entry, run: RunId, session: SessionRef) {
+        let mut record = RunRecord {
+            run,
+            session: session.id,
+            principal: session.principal,
+            agent: AgentId::NIL,
+            state: RunLifecycleState::Pending,
+            phase: RunPhase::Queued,
+            reason: None,
+            error: None,
+            last_tape_seq: TapeSeq(1),
+            first_seq: entry.seq,
+            created: entry.new.time,
+            updated: entry.new.time,
+            turns: 0,
+            tool_calls: 0,
+            usage: TokenUsage::default(),
+            input_preview: Redacted::default(),
+        };
+        if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &entry.new.event {
+            record.agent = started.agent;
+            let text = started.input.text.expose();
+            record.input_preview = Redacted::new(text.chars().take(INPUT_PREVIEW_CHARS).collect());
+            if let Some(digest) = started.idempotency {
+                self.started_by.insert((session.principal, digest), run);
+            }
+        }
+        self.runs.insert(run, record);
+    }
+}
+
+fn apply(record: &mut RunRecord, event: &TapeEvent) {
+    match event {
+        TapeEvent::ModelRequested(requested) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Running;
+            record.turns = record.turns.max(requested.turn);
+        }
+        TapeEvent::ModelMessage(message) if record.usage == TokenUsage::default() => {
+            record.usage = message.usage;
+        }
+        TapeEvent::ModelMessage(message) => record.usage = record.usage.plus(message.usage),
+        TapeEvent::ToolProposed(_) => record.tool_calls += 1,
+        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => record.phase = RunPhase::Running,
+        TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
+        TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
+        TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {
+            record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
+        }
+        TapeEvent::RunFinished(finished) => {
+            record.state = finished.state;
+            record.phase = RunPhase::Finished;
+            record.reason = Some(finished.reason);
+            record.error = finished.error;
+            (record.turns, record.tool_calls) = (finished.turns, finished.tool_calls);
+            record.usage = finished.usage;
+        }
+        TapeEvent::RunStarted(_)
+        | TapeEvent::Unknown { .. }
+        | TapeEvent::ModelText { .. }
+        | TapeEvent::ModelAttemptAbandoned { .. }
+        | TapeEvent::ToolDecided(_)
+        | TapeEvent::ToolFinished(_)
+        | TapeEvent::CancelRequested { .. } => {}
+    }
+}

@@ -1,0 +1,295 @@
+//! The entries, what they fold to, and what the next append is told to do.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
+use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry};
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::RunLifecycleState;
+use palyra_types::session::OrchestratorSessionRecord;
+use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::{Epoch, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+
+use super::content;
+use super::records::Records;
+
+/// One entry.
+pub(super) struct Entry {
+    pub(super) seq: Seq,
+    pub(super) epoch: Epoch,
+    pub(super) content: ContentState,
+    pub(super) new: NewEntry,
+}
+
+/// What the next append is told to do.
+pub(super) enum Failure {
+    Refuse(AppendError),
+    LoseAnswer,
+}
+
+struct Held {
+    epoch: Epoch,
+    request: JournalAppendRequest,
+    answer: oneshot::Sender<Result<Committed, AppendError>>,
+}
+
+/// Everything behind the handle.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) epoch: Epoch,
+    pub(super) entries: Vec<Entry>,
+    pub(super) records: Records,
+    pub(super) statics: BTreeMap<[u8; 32], Arc<str>>,
+    pub(super) failures: VecDeque<Failure>,
+    pub(super) commits: u64,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    held: Option<VecDeque<Held>>,
+}
+
+impl State {
+    /// Begins an epoch with entries of the journal's own; they are not counted.
+    pub(super) fn begin(&mut self, epoch: Epoch, mut events: Vec<JournalEvent>) {
+        self.epoch = epoch;
+        events.push(JournalEvent::EpochStarted { epoch, key: [0; 32] });
+        for event in events {
+            let time = Timestamp::default();
+            self.push(NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event });
+        }
+    }
+
+    pub(super) fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, VecDeque::len)
+    }
+
+    pub(super) fn release(&mut self) {
+        for held in self.held.take().unwrap_or_default() {
+            let result = self.append_now(held.epoch, held.request);
+            let _ = held.answer.send(result);
+        }
+    }
+
+    /// Appends at once, or queues behind others while appends are held back.
+    pub(super) fn append(
+        &mut self,
+        epoch: Epoch,
+        request: JournalAppendRequest,
+    ) -> oneshot::Receiver<Result<Committed, AppendError>> {
+        let (answer, answered) = oneshot::channel();
+        match &mut self.held {
+            Some(held) => held.push_back(Held { epoch, request, answer }),
+            None => {
+                let result = self.append_now(epoch, request);
+                let _ = answer.send(result);
+            }
+        }
+        answered
+    }
+
+    fn append_now(&mut self, epoch: Epoch, request: JournalAppendRequest) -> Result<Committed, AppendError> {
+        let told = self.failures.pop_front();
+        if let Some(Failure::Refuse(error)) = told {
+            return Err(error);
+        }
+        check_limits(&request)?;
+        if epoch != self.epoch {
+            return Err(AppendError::Fenced);
+        }
+        let refused = request.guards.iter().position(|guard| !self.holds(guard));
+        if let Some(index) = refused {
+            return Err(AppendError::GuardFailed { index });
+        }
+        self.check_tapes(&request)?;
+        self.check_unique(&request)?;
+        let first_seq = Seq(self.entries.len() as u64);
+        self.commits += 1;
+        for text in request.statics {
+            self.statics.entry(text.sha256).or_insert(text.body);
+        }
+        for entry in request.entries {
+            self.rows += 1;
+            self.bytes += content::content_bytes(&entry.event) as u64;
+            self.push(entry);
+        }
+        match told {
+            Some(Failure::LoseAnswer) => Err(AppendError::Unknown),
+            Some(Failure::Refuse(_)) | None => Ok(Committed { first_seq }),
+        }
+    }
+
+    fn push(&mut self, new: NewEntry) {
+        let seq = Seq(self.entries.len() as u64);
+        let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new };
+        self.records.fold(&entry);
+        self.entries.push(entry);
+    }
+
+    pub(super) fn append_unknown(&mut self, like: &NewEntry, kind: u16) -> Seq {
+        let event = match like.run {
+            Some(_) => JournalEvent::Tape(TapeEvent::Unknown { kind }),
+            None => JournalEvent::Unknown { kind },
+        };
+        self.push(NewEntry { event, ..like.clone() });
+        Seq(self.entries.len() as u64 - 1)
+    }
+
+    pub(super) fn erase(&mut self, seq: Seq) {
+        if let Some(entry) = usize::try_from(seq.0).ok().and_then(|at| self.entries.get_mut(at)) {
+            content::erase(&mut entry.new.event);
+            entry.content = ContentState::Erased;
+        }
+        self.refold();
+    }
+
+    /// Folds all entries anew.
+    pub(super) fn refold(&mut self) {
+        self.records = Records::default();
+        self.entries.iter().for_each(|entry| self.records.fold(entry));
+    }
+
+    fn holds(&self, guard: &Guard) -> bool {
+        let records = &self.records;
+        match guard {
+            Guard::RunAt { run, tape_seq } => self.last_tape_seq(*run) == *tape_seq,
+            Guard::IdempotencyUnseen { principal, digest } => {
+                !records.started_by.contains_key(&(*principal, *digest))
+            }
+            Guard::NoOtherRunInProgress { session, run } => !records.runs.values().any(|other| {
+                other.principal == session.principal
+                    && other.session == session.id
+                    && other.run != *run
+                    && other.state == RunLifecycleState::InProgress
+            }),
+            Guard::SessionAbsent { session, key } => {
+                let key = key.as_ref().map(Redacted::expose);
+                !records.sessions.contains_key(session)
+                    && key.is_none_or(|key| records.session_by_key(session.principal, key).is_none())
+            }
+        }
+    }
+
+    fn last_tape_seq(&self, run: RunId) -> TapeSeq {
+        self.records.runs.get(&run).map_or(TapeSeq(0), |record| record.last_tape_seq)
+    }
+
+    fn check_tapes(&self, request: &JournalAppendRequest) -> Result<(), AppendError> {
+        let mut places: BTreeMap<RunId, (TapeSeq, PrincipalId, Option<SessionId>)> = BTreeMap::new();
+        for entry in &request.entries {
+            let Some((run, tape_seq)) = entry.run else { continue };
+            let place = places.entry(run).or_insert_with(|| match self.records.runs.get(&run) {
+                Some(record) => (record.last_tape_seq, record.principal, Some(record.session)),
+                None => (TapeSeq(0), entry.principal, entry.session),
+            });
+            if place.0.next() != tape_seq {
+                return Err(AppendError::Invalid { what: "a tape number is out of line" });
+            }
+            if (place.1, place.2) != (entry.principal, entry.session) {
+                return Err(AppendError::Invalid { what: "a run belongs to another session" });
+            }
+            place.0 = tape_seq;
+        }
+        Ok(())
+    }
+
+    /// What the real journal's unique indexes refuse.
+    fn check_unique(&self, request: &JournalAppendRequest) -> Result<(), AppendError> {
+        let mut keys = Vec::new();
+        for entry in &request.entries {
+            let taken = match &entry.event {
+                JournalEvent::Tape(TapeEvent::RunStarted(started)) => started
+                    .idempotency
+                    .is_some_and(|digest| self.records.started_by.contains_key(&(entry.principal, digest))),
+                JournalEvent::SessionOpened { session, key: Some(key), .. } => {
+                    let key = (entry.principal, key.expose().clone());
+                    let other = |own: &OrchestratorSessionRecord| own.session.id != *session;
+                    let taken =
+                        keys.contains(&key) || self.records.session_by_key(key.0, &key.1).is_some_and(other);
+                    keys.push(key);
+                    taken
+                }
+                _ => false,
+            };
+            if taken {
+                return Err(AppendError::Invalid { what: "it contradicts what is stored" });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an entry as the journal's record of it.
+    pub(super) fn record(&self, entry: &Entry) -> JournalEventRecord {
+        let kind = match entry.new.event {
+            JournalEvent::Unknown { kind } | JournalEvent::Tape(TapeEvent::Unknown { kind }) => kind,
+            _ => 0,
+        };
+        JournalEventRecord {
+            seq: entry.seq,
+            epoch: entry.epoch,
+            time: entry.new.time,
+            principal: entry.new.principal,
+            session: entry.new.session,
+            run: entry.new.run,
+            kind,
+            leaf: [0; 32],
+            content: entry.content,
+            event: entry.new.event.clone(),
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the entry as its tape's record of it.
+    pub(super) fn tape_record(&self) -> Option<OrchestratorTapeRecord> {
+        let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =
+            (&self.new.event, self.new.run, self.new.session)
+        else {
+            return None;
+        };
+        Some(OrchestratorTapeRecord {
+            seq: self.seq,
+            run,
+            session,
+            principal: self.new.principal,
+            tape_seq,
+            time: self.new.time,
+            content: self.content,
+            event: event.clone(),
+        })
+    }
+
+    pub(super) fn content_bytes(&self) -> usize {
+        content::content_bytes(&self.new.event)
+    }
+}
+
+fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
+    let invalid = |what| Err(AppendError::Invalid { what });
+    if request.entries.is_empty() || request.entries.len() > APPEND_ENTRIES_MAX {
+        return invalid("it has no or too many entries");
+    }
+    let bytes: usize = request.entries.iter().map(|entry| content::content_bytes(&entry.event)).sum();
+    if bytes > APPEND_BYTES_MAX {
+        return invalid("its content is too large");
+    }
+    for entry in &request.entries {
+        let started = matches!(entry.event, JournalEvent::Tape(TapeEvent::RunStarted(_)));
+        let fits = match (&entry.event, entry.run, entry.session) {
+            (JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. }, ..)
+            | (JournalEvent::Unknown { .. } | JournalEvent::Tape(TapeEvent::Unknown { .. }), ..)
+            | (JournalEvent::Tape(_), None, _)
+            | (JournalEvent::Tape(_), _, None) => false,
+            (JournalEvent::Tape(_), Some((_, at)), Some(_)) => started == (at == TapeSeq(1)),
+            (_, run, _) => run.is_none(),
+        };
+        if !fits {
+            return invalid("an entry does not belong in its place");
+        }
+    }
+    Ok(())
+}
