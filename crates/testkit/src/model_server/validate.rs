@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    fn check(messages: Value, valid: bool) {
+    fn check(messages: &Value, valid: bool) {
         let body = json!({"model": "m", "messages": messages});
         assert_eq!(complaint(&body).is_none(), valid, "{body}: {:?}", complaint(&body));
     }
@@ -89,14 +89,14 @@ mod tests {
         let calls = json!({"role": "assistant", "content": null, "tool_calls": [call("a"), call("b")]});
         let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": ""});
         let user = json!({"role": "user", "content": "x"});
-        check(json!([user, calls, result("b"), result("a"), user]), true);
-        check(json!([user, calls, result("a")]), false);
-        check(json!([user, calls, result("a"), user]), false);
-        check(json!([user, calls, result("a"), result("a")]), false);
-        check(json!([user, result("a")]), false);
-        check(json!([]), false);
-        check(json!([{"role": "assistant", "content": null}]), false);
-        check(json!([{"role": "robot", "content": "x"}]), false);
+        check(&json!([user, calls, result("b"), result("a"), user]), true);
+        check(&json!([user, calls, result("a")]), false);
+        check(&json!([user, calls, result("a"), user]), false);
+        check(&json!([user, calls, result("a"), result("a")]), false);
+        check(&json!([user, result("a")]), false);
+        check(&json!([]), false);
+        check(&json!([{"role": "assistant", "content": null}]), false);
+        check(&json!([{"role": "robot", "content": "x"}]), false);
     }
 
     #[test]
