@@ -13,7 +13,7 @@ use palyra_types::tool::{EffectContract, Parallelism};
 use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
 
-use super::{Act, Call, Commit, Driver};
+use super::{Act, Call, Commit, Driver, effect_line};
 use super::{
     answer_input, asking, denied, outcome_input, post, read, replay, scan, shell, start_with, unknown,
 };
@@ -95,8 +95,16 @@ pub(crate) struct World {
     running: BTreeSet<EffectId>,
     executed_in_life: BTreeSet<EffectId>,
     executed_ever: BTreeMap<EffectId, u32>,
-    sent: Vec<RunInput>,
+    pub(crate) history: Vec<Past>,
     life: Life,
+}
+
+/// One input of the past: how long the tape was before it, and what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Past {
+    pub(crate) entries_before: usize,
+    pub(crate) input: RunInput,
+    pub(crate) outcome: Result<(Vec<TapeEvent>, Vec<String>), RunError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +122,7 @@ impl World {
             running: BTreeSet::new(),
             executed_in_life: BTreeSet::new(),
             executed_ever: BTreeMap::new(),
-            sent: Vec::new(),
+            history: Vec::new(),
             life: Life::Sound,
         };
         let Act::Take(start) = start_with(limits) else { unreachable!("a start is an input") };
@@ -205,18 +213,21 @@ impl World {
             Move::Cancel(_) => cancel_by(CancelReason::User),
             Move::Broken => RunInput::Broken,
             Move::Nonsense(kind, number) => some_nonsense(*kind, u32::from(*number) % 9),
-            Move::Again(which) => self.sent.get(usize::from(*which) % self.sent.len().max(1))?.clone(),
+            Move::Again(which) => {
+                let past = self.history.get(usize::from(*which) % self.history.len().max(1))?;
+                // Only a restart recovers.
+                return (!matches!(past.input, RunInput::Recovered)).then(|| past.input.clone());
+            }
             Move::Wait(_) | Move::Restart | Move::DieAfterNextCommit | Move::Unknown(_) => return None,
         })
     }
 
     fn feed(&mut self, input: &RunInput) -> Result<(), RunError> {
         let before = self.driver.machine.state();
-        let taken = self.driver.take(input);
+        let taken = self.take(input);
         if before.is_terminal() {
             assert_eq!(taken, Err(RunError::Finished), "something followed the end");
         }
-        self.sent.push(input.clone());
         let commit = taken?;
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", self.driver.tape_line());
         if self.life == Life::Doomed && !commit.events.is_empty() {
@@ -229,12 +240,23 @@ impl World {
         Ok(())
     }
 
+    fn take(&mut self, input: &RunInput) -> Result<Commit, RunError> {
+        let entries_before = self.driver.tape.len();
+        let taken = self.driver.take(input);
+        let outcome = match &taken {
+            Ok(commit) => Ok((commit.events.clone(), commit.effects.iter().map(effect_line).collect())),
+            Err(error) => Err(*error),
+        };
+        self.history.push(Past { entries_before, input: input.clone(), outcome });
+        taken
+    }
+
     fn restart(&mut self) {
         self.asked = None;
         self.running.clear();
         self.executed_in_life.clear();
         self.driver.machine = replay(&self.driver.tape);
-        let commit = match self.driver.take(&RunInput::Recovered) {
+        let commit = match self.take(&RunInput::Recovered) {
             Ok(commit) => commit,
             Err(error) => {
                 assert_eq!(error, RunError::Finished);

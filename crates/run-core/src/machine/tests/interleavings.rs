@@ -1,0 +1,192 @@
+//! Every order of up to six inputs from a small alphabet, from the moments at which they race.
+//!
+//! Small enough to be complete: what no lot ever draws is still walked through here.
+
+use std::collections::BTreeMap;
+
+use palyra_types::EffectId;
+use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::model::ModelFailureClass;
+use palyra_types::run::{CancelReason, RunPhase};
+use palyra_types::tool::EffectContract;
+
+use crate::scenario::{Act, Commit, Driver};
+use crate::scenario::{
+    answer, begin, broken, calls, cancel, cancel_because, done, done_with, fails, input, lost, post, read,
+    replay, restart, scan, shell, start, text,
+};
+use crate::{Effect, RunError, RunInput};
+
+const INPUTS_MAX: usize = 6;
+
+/// One way through, so far.
+#[derive(Clone)]
+struct Walk {
+    driver: Driver,
+    asked: Vec<u32>,
+    executed: BTreeMap<EffectId, u32>,
+}
+
+impl Walk {
+    fn to(acts: &[Act]) -> Self {
+        let mut walk = Self { driver: Driver::new(), asked: Vec::new(), executed: BTreeMap::new() };
+        for act in acts {
+            walk.go(act);
+        }
+        walk
+    }
+
+    fn go(&mut self, act: &Act) {
+        let over = self.driver.machine.state().is_terminal();
+        let entries_before = self.driver.tape.len();
+        let outcome = match act {
+            Act::Take(input) => self.driver.take(input),
+            Act::Restart => self.driver.restart(),
+            Act::Wait(span) => {
+                self.driver.now = self.driver.now.after(*span);
+                return;
+            }
+        };
+        match outcome {
+            Err(error) => {
+                assert_eq!(over, error == RunError::Finished);
+                assert_eq!(self.driver.tape.len(), entries_before);
+            }
+            Ok(commit) => {
+                assert!(!over, "something followed the end: {}", self.driver.tape_line());
+                self.note(&commit);
+            }
+        }
+    }
+
+    fn note(&mut self, commit: &Commit) {
+        let line = || self.driver.tape_line();
+        for effect in &commit.effects {
+            match effect {
+                Effect::CallModel { attempt } => self.asked.push(attempt.0),
+                Effect::Execute(grant) => {
+                    let times = self.executed.entry(grant.effect()).or_default();
+                    *times += 1;
+                    assert!(*times == 1 || grant.contract() == EffectContract::Pure, "{}", line());
+                }
+                _ => {}
+            }
+        }
+        let ends = commit.events.iter().filter(|event| matches!(event, TapeEvent::RunFinished(_))).count();
+        assert_eq!(ends, usize::from(self.driver.machine.state().is_terminal()), "{}", line());
+        assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", line());
+    }
+
+    /// Brings the run to its end by good will; there must be a way.
+    fn finish(mut self) {
+        for _ in 0..20 {
+            let act = match self.driver.phase() {
+                RunPhase::Finished => return,
+                RunPhase::Queued => begin(),
+                RunPhase::Waiting(_) => input(),
+                RunPhase::Running => match self.driver.machine.open_attempt() {
+                    Some(attempt) => answer(attempt.0),
+                    None => done(self.first_running()),
+                },
+            };
+            self.go(&act);
+        }
+        panic!("the run does not end: {}", self.driver.tape_line());
+    }
+
+    fn first_running(&self) -> u32 {
+        let mut running = std::collections::BTreeSet::new();
+        for (event, _) in &self.driver.tape {
+            match event {
+                TapeEvent::ToolStarted { effect, .. } => running.insert(effect.0),
+                TapeEvent::ToolFinished(finished) => running.remove(&finished.effect.0),
+                TapeEvent::ToolOutcomeUnknown { effect, .. } => running.remove(&effect.0),
+                _ => false,
+            };
+        }
+        *running.first().unwrap_or_else(|| panic!("nobody runs it: {}", self.driver.tape_line()))
+    }
+}
+
+/// Walks every order of the alphabet's inputs, repetitions included; returns how many ways there were.
+fn walk_all(walk: &Walk, alphabet: &[Act], left: usize) -> usize {
+    walk.clone().finish();
+    if left == 0 {
+        return 1;
+    }
+    let onward = alphabet.iter().map(|act| {
+        let mut next = walk.clone();
+        next.go(act);
+        // What changes nothing leads nowhere new.
+        if next.driver.tape.len() == walk.driver.tape.len() { 1 } else { walk_all(&next, alphabet, left - 1) }
+    });
+    onward.sum()
+}
+
+#[test]
+fn every_order_while_the_model_is_asked() {
+    let alphabet = [
+        text(1, "a"),
+        text(2, "b"),
+        answer(1),
+        answer(2),
+        calls(1, &[read("a")]),
+        calls(2, &[shell(), read("b")]),
+        fails(1, ModelFailureClass::Network),
+        done(1),
+        lost(1, UnknownOutcomeCause::ExecutorLost),
+        input(),
+        cancel(),
+        restart(),
+    ];
+    let ways = walk_all(&Walk::to(&[start(), begin()]), &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_while_tools_of_all_kinds_are_under_way() {
+    let alphabet = [
+        done(1),
+        done(2),
+        lost(2, UnknownOutcomeCause::Deadline),
+        done(3),
+        calls(2, &[post()]),
+        cancel(),
+        cancel_because(CancelReason::TimeLimit),
+        input(),
+        restart(),
+    ];
+    let walk = Walk::to(&[start(), begin(), calls(1, &[read("a"), post(), scan()])]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_around_an_opaque_call() {
+    let alphabet = [
+        begin(),
+        calls(1, &[shell(), shell()]),
+        calls(2, &[shell(), shell()]),
+        done(1),
+        lost(1, UnknownOutcomeCause::ExecutorLost),
+        done(2),
+        done_with(2, "other"),
+        input(),
+        restart(),
+        cancel(),
+        broken(),
+    ];
+    let ways = walk_all(&Walk::to(&[start()]), &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn a_restart_that_repeats_a_request_is_heard_under_its_new_number_only() {
+    let mut walk = Walk::to(&[start(), begin(), restart()]);
+    assert_eq!(walk.asked, [1, 2]);
+    walk.go(&answer(1));
+    assert_eq!(walk.driver.phase(), RunPhase::Running);
+    walk.go(&answer(2));
+    assert_eq!(walk.driver.phase(), RunPhase::Finished);
+    assert_eq!(walk.driver.take(&RunInput::Begin), Err(RunError::Finished));
+}

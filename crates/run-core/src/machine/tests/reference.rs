@@ -1,0 +1,498 @@
+//! A second run machine, slow and simple: it keeps nothing and looks everything up in the tape, each time.
+//!
+//! Written from the specification as rules that are tried in order until none applies. Where it and the real
+//! machine differ, one of them is wrong.
+
+use palyra_types::EffectId;
+use palyra_types::event::{AbandonCause, ContentDigest, DecidedBy, TapeEvent};
+use palyra_types::model::{FinishReason, ModelFailureClass};
+use palyra_types::run::{CancelReason, RunLimits, TerminationReason};
+use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
+use proptest::prelude::*;
+
+use crate::scenario::world::{World, moves, small_limits};
+use crate::{RunError, RunInput};
+
+/// What an entry says, as far as it matters.
+#[derive(Debug, Clone, PartialEq)]
+enum Fact {
+    Accepted(RunLimits),
+    Asked { attempt: u32, turn: u32 },
+    Said { attempt: u32 },
+    Answered { attempt: u32, tokens: u64 },
+    GaveUp { attempt: u32, cause: AbandonCause },
+    Proposed { effect: u32, call: ContentDigest },
+    Judged { effect: u32, allowed: bool, by_budget: bool, opaque: bool, alone: bool },
+    Began { effect: u32 },
+    Ended { effect: u32, failed: bool, output: ContentDigest },
+    Lost { effect: u32 },
+    Circling,
+    GoOn,
+    StopWanted(CancelReason),
+    Over(TerminationReason),
+    Foreign,
+    Skipped,
+}
+
+fn fact(event: &TapeEvent) -> Fact {
+    match event {
+        TapeEvent::RunStarted(started) => Fact::Accepted(started.limits),
+        TapeEvent::InputReceived { .. } => Fact::GoOn,
+        TapeEvent::ModelRequested(asked) => Fact::Asked { attempt: asked.attempt.0, turn: asked.turn },
+        TapeEvent::ModelText { attempt, .. } => Fact::Said { attempt: attempt.0 },
+        TapeEvent::ModelMessage(message) => {
+            Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
+        }
+        TapeEvent::ModelAttemptAbandoned { attempt, cause, .. } => {
+            Fact::GaveUp { attempt: attempt.0, cause: *cause }
+        }
+        TapeEvent::ToolProposed(proposed) => {
+            Fact::Proposed { effect: proposed.effect.0, call: proposed.call_digest }
+        }
+        TapeEvent::ToolDecided(decided) => Fact::Judged {
+            effect: decided.effect.0,
+            allowed: decided.verdict == ToolVerdict::Allow,
+            by_budget: decided.decided_by == DecidedBy::Budget,
+            opaque: decided.contract == EffectContract::Opaque,
+            alone: decided.parallelism == Parallelism::Exclusive,
+        },
+        TapeEvent::ToolStarted { effect, .. } => Fact::Began { effect: effect.0 },
+        TapeEvent::ToolFinished(finished) => Fact::Ended {
+            effect: finished.effect.0,
+            failed: finished.failure.is_some(),
+            output: finished.output_digest,
+        },
+        TapeEvent::ToolOutcomeUnknown { effect, .. } => Fact::Lost { effect: effect.0 },
+        TapeEvent::LoopDetected { .. } => Fact::Circling,
+        TapeEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
+        TapeEvent::RunFinished(finished) => Fact::Over(finished.reason),
+        TapeEvent::Unknown { kind } if *kind < 0x8000 => Fact::Foreign,
+        TapeEvent::Unknown { .. } => Fact::Skipped,
+    }
+}
+
+/// The tape, and what is added to it now.
+struct Reference {
+    tape: Vec<Fact>,
+    before: usize,
+    work: Vec<String>,
+}
+
+impl Reference {
+    fn any(&self, wanted: impl Fn(&Fact) -> bool) -> bool {
+        self.tape.iter().any(wanted)
+    }
+
+    fn count(&self, wanted: impl Fn(&Fact) -> bool) -> usize {
+        self.tape.iter().filter(|fact| wanted(fact)).count()
+    }
+
+    fn last(&self, wanted: impl Fn(&Fact) -> bool) -> Option<usize> {
+        self.tape.iter().rposition(wanted)
+    }
+
+    fn limits(&self) -> RunLimits {
+        let limits = self.tape.iter().find_map(|fact| match fact {
+            Fact::Accepted(limits) => Some(*limits),
+            _ => None,
+        });
+        limits.expect("an accepted run")
+    }
+
+    fn attempts(&self) -> u32 {
+        u32::try_from(self.count(|fact| matches!(fact, Fact::Asked { .. }))).expect("few")
+    }
+
+    fn open_attempt(&self) -> Option<u32> {
+        let last = self.attempts();
+        let closed = self.any(|fact| match fact {
+            Fact::Answered { attempt, .. } | Fact::GaveUp { attempt, .. } => *attempt == last,
+            _ => false,
+        });
+        (last > 0 && !closed).then_some(last)
+    }
+
+    fn restarts_since_answer(&self) -> usize {
+        let answer = self.last(|fact| matches!(fact, Fact::Answered { .. })).map_or(0, |at| at + 1);
+        let restarted = |fact: &&Fact| matches!(fact, Fact::GaveUp { cause: AbandonCause::Restart, .. });
+        self.tape[answer..].iter().filter(restarted).count()
+    }
+
+    fn last_turn(&self) -> u32 {
+        self.tape.iter().fold(0, |last, fact| if let Fact::Asked { turn, .. } = fact { *turn } else { last })
+    }
+
+    fn has_outcome(&self, wanted: u32) -> bool {
+        self.any(|fact| match fact {
+            Fact::Ended { effect, .. } | Fact::Lost { effect } => *effect == wanted,
+            _ => false,
+        })
+    }
+
+    fn verdict(&self, wanted: u32) -> Option<(bool, bool, bool)> {
+        self.tape.iter().find_map(|fact| match fact {
+            Fact::Judged { effect, allowed, opaque, alone, .. } if *effect == wanted => {
+                Some((*allowed, *opaque, *alone))
+            }
+            _ => None,
+        })
+    }
+
+    fn began(&self, effect: u32) -> bool {
+        self.any(|fact| *fact == Fact::Began { effect })
+    }
+
+    fn proposed(&self) -> Vec<u32> {
+        let effects = self.tape.iter().filter_map(|fact| match fact {
+            Fact::Proposed { effect, .. } => Some(*effect),
+            _ => None,
+        });
+        effects.collect()
+    }
+
+    fn running(&self) -> Vec<u32> {
+        let running = |effect: &u32| self.began(*effect) && !self.has_outcome(*effect);
+        self.proposed().into_iter().filter(running).collect()
+    }
+
+    fn not_begun(&self) -> Vec<u32> {
+        let waits = |effect: &u32| self.verdict(*effect).is_some_and(|v| v.0) && !self.began(*effect);
+        self.proposed().into_iter().filter(waits).collect()
+    }
+
+    fn foreign(&self) -> bool {
+        self.any(|fact| *fact == Fact::Foreign)
+    }
+
+    fn stop_wanted(&self) -> Option<CancelReason> {
+        self.tape.iter().find_map(|fact| match fact {
+            Fact::StopWanted(reason) => Some(*reason),
+            _ => None,
+        })
+    }
+
+    fn held_back(&self) -> bool {
+        let hold = self.last(|fact| matches!(fact, Fact::Lost { .. } | Fact::Circling));
+        self.foreign() || (hold.is_some() && hold > self.last(|fact| *fact == Fact::GoOn))
+    }
+
+    fn waits_for_input(&self) -> bool {
+        self.held_back()
+            && !self.foreign()
+            && self.stop_wanted().is_none()
+            && self.open_attempt().is_none()
+            && self.running().is_empty()
+    }
+
+    fn tokens(&self) -> u64 {
+        let cost = |fact: &Fact| match fact {
+            Fact::Answered { tokens, .. } => *tokens,
+            Fact::GaveUp { attempt, .. } => {
+                let said = |fact: &Fact| *fact == Fact::Said { attempt: *attempt };
+                6 * self.count(said) as u64
+            }
+            _ => 0,
+        };
+        self.tape.iter().map(cost).sum()
+    }
+
+    fn circles(&self) -> bool {
+        let since = self.last(|fact| *fact == Fact::GoOn).map_or(0, |at| at + 1);
+        let recent = &self.tape[since..];
+        let call_of = |wanted: u32| {
+            recent.iter().find_map(|fact| match fact {
+                Fact::Proposed { effect, call } if *effect == wanted => Some(*call),
+                _ => None,
+            })
+        };
+        let mut results = Vec::new();
+        let mut failures = Vec::new();
+        for fact in recent {
+            match fact {
+                Fact::Ended { effect, failed, output } => {
+                    let Some(call) = call_of(*effect) else { continue };
+                    match (failed, *output == ContentDigest::default()) {
+                        (false, _) => results.push((call, *output)),
+                        (true, true) => failures.push(call),
+                        (true, false) => failures.push(*output),
+                    }
+                }
+                Fact::Judged { effect, allowed: false, .. } => failures.extend(call_of(*effect)),
+                _ => {}
+            }
+        }
+        results.iter().any(|one| results.iter().filter(|other| *other == one).count() >= 3)
+            || failures.iter().any(|one| failures.iter().filter(|other| *other == one).count() >= 5)
+    }
+
+    /// Applies the first rule that fits; returns whether one did.
+    fn apply_a_rule(&mut self) -> bool {
+        if self.open_attempt().is_some() || self.any(|fact| matches!(fact, Fact::Over(_))) {
+            return false;
+        }
+        if let Some(reason) = self.stop_wanted() {
+            if !self.running().is_empty() {
+                return false;
+            }
+            return self.end(match reason {
+                CancelReason::User => TerminationReason::Cancelled,
+                CancelReason::TimeLimit => TerminationReason::TimeLimit,
+            });
+        }
+        if let Some(first) = self.not_begun().first().filter(|_| !self.held_back()) {
+            let running = self.running();
+            let room = running.len() < self.limits().parallel_tools_max.max(1) as usize;
+            let alone = |effect: u32| self.verdict(effect).is_some_and(|verdict| verdict.2);
+            let crowded = running.iter().any(|other| alone(*other)) || (alone(*first) && !running.is_empty());
+            if room && !crowded {
+                self.work.push(format!("execute {first}"));
+                self.tape.push(Fact::Began { effect: *first });
+                return true;
+            }
+        }
+        if self.held_back() || !self.running().is_empty() || !self.not_begun().is_empty() {
+            return false;
+        }
+        if self.circles() {
+            self.tape.push(Fact::Circling);
+            return true;
+        }
+        let turn = if self.restarts_since_answer() > 0 { self.last_turn() } else { self.last_turn() + 1 };
+        if turn > self.limits().turns_max || self.tokens() >= self.limits().output_tokens_max {
+            return self.end(TerminationReason::TurnLimit);
+        }
+        let attempt = self.attempts() + 1;
+        self.work.push(format!("ask {attempt}"));
+        self.tape.push(Fact::Asked { attempt, turn });
+        true
+    }
+
+    fn end(&mut self, reason: TerminationReason) -> bool {
+        self.tape.push(Fact::Over(reason));
+        self.work.push("end".into());
+        true
+    }
+
+    fn give_up(&mut self, cause: AbandonCause) {
+        if let Some(attempt) = self.open_attempt() {
+            self.tape.push(Fact::GaveUp { attempt, cause });
+        }
+    }
+
+    fn hang_up(&mut self) {
+        if let Some(attempt) = self.open_attempt() {
+            self.work.push(format!("hang up {attempt}"));
+        }
+        self.give_up(AbandonCause::Cancelled);
+    }
+
+    fn write_off_running(&mut self) {
+        for effect in self.running() {
+            self.lose(effect);
+        }
+    }
+
+    fn lose(&mut self, effect: u32) {
+        let opaque = self.verdict(effect).is_some_and(|verdict| verdict.1);
+        let nothing = ContentDigest::default();
+        self.tape.push(if opaque {
+            Fact::Lost { effect }
+        } else {
+            Fact::Ended { effect, failed: true, output: nothing }
+        });
+    }
+
+    fn refusal(&self, input: &RunInput) -> Option<RunError> {
+        if self.any(|fact| matches!(fact, Fact::Over(_))) {
+            return Some(RunError::Finished);
+        }
+        let accepted = self.any(|fact| matches!(fact, Fact::Accepted(_)));
+        let begun = self.attempts() > 0;
+        let heard = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
+        let runs = |effect: &EffectId| !self.foreign() && self.running().contains(&effect.0);
+        let idle = self.stop_wanted().is_none()
+            && self.open_attempt().is_none()
+            && self.running().is_empty()
+            && self.not_begun().is_empty()
+            && !self.held_back()
+            && !self.circles();
+        match input {
+            RunInput::Start(_) => accepted.then_some(RunError::OutOfPlace),
+            _ if !accepted => Some(RunError::OutOfPlace),
+            RunInput::Begin => begun.then_some(RunError::OutOfPlace),
+            RunInput::ContextReady { .. } | RunInput::ContextTooLarge => {
+                let spent = self.limits().turns_max == 0 || self.limits().output_tokens_max == 0;
+                (begun || spent || !idle).then_some(RunError::OutOfPlace)
+            }
+            RunInput::Text { attempt, .. }
+            | RunInput::Answered { attempt, .. }
+            | RunInput::ModelFailed { attempt, .. } => (!heard(attempt.0)).then_some(RunError::Stale),
+            RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
+                (!runs(effect)).then_some(RunError::Stale)
+            }
+            RunInput::Input(_) => (!self.waits_for_input()).then_some(RunError::NotWaiting),
+            RunInput::Cancel { reason: CancelReason::TimeLimit, .. } => {
+                let still = self.foreign() || !begun || self.waits_for_input();
+                (still && self.stop_wanted().is_none()).then_some(RunError::Stale)
+            }
+            RunInput::Cancel { reason: CancelReason::User, .. } | RunInput::Recovered | RunInput::Broken => {
+                None
+            }
+        }
+    }
+
+    fn take(&mut self, input: &RunInput) {
+        match input {
+            RunInput::Start(started) => {
+                self.tape.push(Fact::Accepted(started.limits));
+                return;
+            }
+            RunInput::Begin => {}
+            RunInput::ContextReady { .. } => {}
+            RunInput::ContextTooLarge => {
+                self.end(TerminationReason::ContextExhausted);
+            }
+            RunInput::Text { attempt, .. } => self.tape.push(Fact::Said { attempt: attempt.0 }),
+            RunInput::Answered { .. } => self.take_answer(input),
+            RunInput::ModelFailed { class, .. } => {
+                self.give_up(AbandonCause::Failure(*class));
+                self.end(match class {
+                    ModelFailureClass::ContextExceeded => TerminationReason::ContextExhausted,
+                    ModelFailureClass::ContentPolicy => TerminationReason::ContentPolicy,
+                    _ => TerminationReason::ProviderError,
+                });
+            }
+            RunInput::ToolFinished { effect, outcome, output_digest, .. } => self.tape.push(Fact::Ended {
+                effect: effect.0,
+                failed: outcome.failure.is_some(),
+                output: *output_digest,
+            }),
+            RunInput::ToolOutcomeLost { effect, .. } => self.lose(effect.0),
+            RunInput::Input(_) => self.tape.push(Fact::GoOn),
+            RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
+            RunInput::Recovered => self.recover(),
+            RunInput::Broken => {
+                self.hang_up();
+                if !self.running().is_empty() {
+                    self.work.push("stop tools".into());
+                }
+                self.write_off_running();
+                self.end(TerminationReason::InternalError);
+            }
+        }
+        let queued =
+            self.attempts() == 0 && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();
+        while !queued && self.apply_a_rule() {}
+    }
+
+    fn take_answer(&mut self, input: &RunInput) {
+        let RunInput::Answered { attempt, answer, calls, .. } = input else { return };
+        let tokens = answer.usage.map_or(0, |usage| usage.output_tokens);
+        self.tape.push(Fact::Answered { attempt: attempt.0, tokens });
+        let used = self.count(|fact| matches!(fact, Fact::Judged { by_budget: false, .. }));
+        let by_budget = used + calls.len() > self.limits().tool_calls_max as usize;
+        for call in calls {
+            let effect = u32::try_from(self.proposed().len() + 1).expect("few");
+            self.tape.push(Fact::Proposed { effect, call: call.digest });
+            self.tape.push(Fact::Judged {
+                effect,
+                allowed: !by_budget && call.decision.verdict == ToolVerdict::Allow,
+                by_budget,
+                opaque: call.decision.contract == EffectContract::Opaque,
+                alone: call.decision.parallelism == Parallelism::Exclusive,
+            });
+        }
+        if calls.is_empty() {
+            let filtered = answer.finish == FinishReason::ContentFilter;
+            self.end(if filtered {
+                TerminationReason::ContentPolicy
+            } else {
+                TerminationReason::FinalAnswer
+            });
+        } else if by_budget {
+            self.end(TerminationReason::ToolLimit);
+        }
+    }
+
+    fn take_cancel(&mut self, reason: CancelReason) {
+        if self.stop_wanted().is_some() {
+            return;
+        }
+        self.tape.push(Fact::StopWanted(reason));
+        self.hang_up();
+        if self.foreign() {
+            self.write_off_running();
+        } else if !self.running().is_empty() {
+            self.work.push("stop tools".into());
+        }
+    }
+
+    fn recover(&mut self) {
+        if self.stop_wanted().is_some() {
+            self.give_up(AbandonCause::Cancelled);
+            self.write_off_running();
+            return;
+        }
+        if self.foreign() {
+            return;
+        }
+        let repeated = self.restarts_since_answer();
+        if self.open_attempt().is_some() {
+            self.give_up(AbandonCause::Restart);
+            if repeated == 2 {
+                self.end(TerminationReason::ProviderError);
+            }
+        }
+        for effect in self.running() {
+            if self.verdict(effect).is_some_and(|verdict| verdict.1) {
+                self.lose(effect);
+            } else {
+                self.work.push(format!("execute {effect}"));
+            }
+        }
+    }
+}
+
+/// Says what the simple machine would do.
+fn predict(tape: &[TapeEvent], input: &RunInput) -> Result<(Vec<Fact>, Vec<String>), RunError> {
+    let tape: Vec<Fact> = tape.iter().map(fact).collect();
+    let mut reference = Reference { before: tape.len(), tape, work: Vec::new() };
+    match reference.refusal(input) {
+        Some(error) => Err(error),
+        None => {
+            reference.take(input);
+            Ok((reference.tape.split_off(reference.before), reference.work))
+        }
+    }
+}
+
+fn compare(world: &World) {
+    let tape: Vec<TapeEvent> = world.driver.tape.iter().map(|(event, _)| event.clone()).collect();
+    for past in &world.history {
+        let predicted = predict(&tape[..past.entries_before], &past.input);
+        let happened =
+            past.outcome.clone().map(|(events, work)| (events.iter().map(fact).collect::<Vec<_>>(), work));
+        assert_eq!(
+            predicted,
+            happened,
+            "\ninput {:?}\nafter entry {} of {}",
+            past.input,
+            past.entries_before,
+            world.driver.tape_line()
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn the_machine_does_what_the_simple_one_does(limits in small_limits(), moves in moves(60)) {
+        let mut world = World::new(limits);
+        for a_move in &moves {
+            world.make(a_move);
+        }
+        world.drive_to_end();
+        compare(&world);
+    }
+}
