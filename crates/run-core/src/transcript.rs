@@ -13,6 +13,7 @@ use palyra_types::{Attempt, EffectId, Redacted, RunId};
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
 const OUTCOME_UNKNOWN: &str = "it is not known whether this call took effect; do not repeat it by yourself";
 const ERASED_TOOL: &str = "erased_tool";
+const ERASED_INPUT: &str = "(this message was erased)";
 
 /// Gathers the events of one run, in order.
 #[derive(Debug, Clone)]
@@ -110,6 +111,10 @@ impl Transcript {
         let mut messages = Vec::new();
         for item in &self.items {
             match item {
+                // Nobody typed nothing, and providers refuse it.
+                Item::User(text) if text.expose().is_empty() => {
+                    messages.push(ChatMessage::User { text: ERASED_INPUT.into() });
+                }
                 Item::User(text) => messages.push(ChatMessage::User { text: text.clone() }),
                 Item::Assistant { text, calls } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
