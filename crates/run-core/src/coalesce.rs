@@ -59,7 +59,75 @@ impl TextCoalescer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Streams pieces, each so many milliseconds after the one before, and wakes at each deadline as a caller
+    /// does; returns when each entry went out, and with how many bytes.
+    fn stream(pieces: &[(u64, usize)]) -> Vec<(u64, usize)> {
+        let mut coalescer = TextCoalescer::default();
+        let mut entries = Vec::new();
+        let mut now_ms = 0;
+        for (pause_ms, bytes) in pieces {
+            now_ms += pause_ms;
+            let now = BootTime(now_ms * 1_000);
+            while let Some(due) = coalescer.deadline().filter(|due| *due <= now) {
+                let text = coalescer.flush(due).expect("a deadline means that something is held");
+                entries.push((due.0 / 1_000, text.expose().len()));
+            }
+            entries
+                .extend(coalescer.push(&"x".repeat(*bytes), now).map(|text| (now_ms, text.expose().len())));
+        }
+        entries.extend(coalescer.flush(BootTime(now_ms * 1_000)).map(|text| (now_ms, text.expose().len())));
+        entries
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_nothing_waits_long_and_entries_are_few(
+            pieces in proptest::collection::vec((0..400_u64, 1..700_usize), 1..60)
+        ) {
+            let entries = stream(&pieces);
+            let sent: usize = entries.iter().map(|(_, bytes)| bytes).sum();
+            prop_assert_eq!(sent, pieces.iter().map(|(_, bytes)| bytes).sum::<usize>());
+            prop_assert_eq!(entries[0], (pieces[0].0, pieces[0].1), "the first piece goes out at once");
+            let start = entries[0].0;
+            for pair in entries[..entries.len() - 1].windows(2) {
+                let pause = if pair[0].0 - start < 1_000 { 50 } else { 150 };
+                let early = pair[1].0 - pair[0].0 < pause;
+                prop_assert!(!early || pair[1].1 >= HELD_BYTES_MAX, "{pair:?} came too soon");
+            }
+            let mut arrived = 0;
+            let mut now_ms = 0;
+            for (pause_ms, bytes) in &pieces {
+                now_ms += pause_ms;
+                arrived += bytes;
+                let within = entries.iter().filter(|(at, _)| *at <= now_ms + 150);
+                prop_assert!(within.map(|(_, bytes)| bytes).sum::<usize>() >= arrived, "held back too long");
+                let by_now = entries.iter().filter(|(at, _)| *at <= now_ms);
+                prop_assert!(arrived - by_now.map(|(_, bytes)| bytes).sum::<usize>().min(arrived) < HELD_BYTES_MAX);
+            }
+        }
+    }
+
+    #[test]
+    fn the_pause_grows_after_the_first_second() {
+        let steady: Vec<(u64, usize)> = (0..300).map(|piece| (if piece == 0 { 0 } else { 10 }, 1)).collect();
+        let entries = stream(&steady);
+        let times: Vec<u64> = entries.iter().map(|(at, _)| *at).collect();
+        assert_eq!(times[..4], [0, 50, 100, 150]);
+        assert!(times.windows(2).any(|pair| pair == [1_000, 1_150]), "{times:?}");
+    }
+
+    #[test]
+    fn a_flush_of_nothing_is_nothing() {
+        let mut coalescer = TextCoalescer::default();
+        assert_eq!((coalescer.flush(BootTime(1)), coalescer.deadline()), (None, None));
+        assert_eq!(coalescer.push("", BootTime(2)), None);
+        assert!(coalescer.push("a", BootTime(3)).is_some());
+        assert_eq!(coalescer.deadline(), None, "nothing is held");
+    }
 
     fn entries(pieces: u64, pause_ms: u64) -> (usize, String) {
         let mut coalescer = TextCoalescer::default();

@@ -10,7 +10,7 @@ use palyra_types::model::ChatMessage;
 /// Bytes that one token is taken for.
 pub const BYTES_PER_TOKEN_ESTIMATED: u64 = 4;
 
-/// Of the window, so much is left for the answer: at least a quarter, at most this many tokens.
+/// A quarter of the window is left for the answer, and at most this many tokens.
 pub const ANSWER_TOKENS_MAX: u64 = 8_192;
 
 /// The messages of an earlier run of the session.

@@ -1,5 +1,9 @@
 //! What is kept and what goes when the window is small.
 
+use palyra_types::model::{CallId, RenderedCall, ToolResultStatus};
+use palyra_types::tool::ToolName;
+use proptest::prelude::*;
+
 use super::*;
 
 fn user(text: &str) -> ChatMessage {
@@ -49,4 +53,109 @@ fn of_the_running_run_the_oldest_rounds_go_but_never_the_input() {
     let current = vec![user("now"), assistant(&"a".repeat(300)), assistant(&"b".repeat(300))];
     assert_eq!(check(&[], current, 110), Ok((2, 1)));
     assert_eq!(check(&[], vec![user(&"x".repeat(1_000))], 100), Err(ContextTooLarge));
+}
+
+#[test]
+fn a_round_goes_with_its_results() {
+    let mut current = vec![user("now")];
+    current.extend(round(1, 3, 40));
+    current.extend(round(2, 1, 40));
+    assert_eq!(check(&[], current, 90), Ok((3, 4)));
+}
+
+#[test]
+fn instructions_and_catalogue_take_their_place_in_the_window() {
+    let with_fixed = |catalog_bytes| {
+        assemble(PromptInputs {
+            instructions: "twenty bytes of text",
+            history: &[past(3, 100)],
+            current: vec![user("now")],
+            catalog_bytes,
+            window_tokens: 100,
+            instructions_digest: [1; 32],
+            catalog_digest: [2; 32],
+        })
+    };
+    let prompt = with_fixed(100).expect("it fits");
+    assert_eq!((prompt.plan.messages_kept, prompt.plan.tokens_estimated), (3, 56));
+    assert_eq!(prompt.plan.oldest_seq, Some(Seq(3)));
+    assert_eq!((prompt.plan.instructions_digest, prompt.plan.catalog_digest), ([1; 32], [2; 32]));
+    let prompt = with_fixed(250).expect("it fits without history");
+    assert_eq!((prompt.plan.messages_kept, prompt.plan.oldest_seq), (1, None));
+    assert_eq!(with_fixed(278), Err(ContextTooLarge));
+}
+
+/// An assistant message with calls, and a result of so many bytes for each.
+fn round(number: usize, calls: usize, bytes: usize) -> Vec<ChatMessage> {
+    let id = |call: usize| CallId(format!("{number}.{call}"));
+    let tool = ToolName::new("t");
+    let rendered =
+        (0..calls).map(|call| RenderedCall { call: id(call), tool: tool.clone(), arguments: "{}".into() });
+    let mut messages = vec![ChatMessage::Assistant { text: "a".into(), calls: rendered.collect() }];
+    messages.extend((0..calls).map(|call| ChatMessage::ToolResult {
+        call: id(call),
+        tool: tool.clone(),
+        text: "r".repeat(bytes).into(),
+        status: ToolResultStatus::Succeeded,
+    }));
+    messages
+}
+
+fn rounds() -> impl Strategy<Value = Vec<ChatMessage>> {
+    proptest::collection::vec((0..4_usize, 0..200_usize), 0..8).prop_map(|rounds| {
+        let mut messages = vec![user("the input")];
+        for (number, (calls, bytes)) in rounds.into_iter().enumerate() {
+            messages.extend(round(number, calls, bytes));
+        }
+        messages
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_sent_fits_is_paired_and_ends_with_the_latest(
+        history in proptest::collection::vec(rounds(), 0..5),
+        current in rounds(),
+        window_tokens in 0..2_000_u64,
+    ) {
+        let history: Vec<PastRun> = (0..)
+            .zip(history)
+            .map(|(seq, messages)| PastRun { first_seq: Seq(seq), messages: messages.into() })
+            .collect();
+        let all = history.iter().map(|past| past.messages.len()).sum::<usize>() + current.len();
+        let is_answer = |message: &ChatMessage| matches!(message, ChatMessage::Assistant { .. });
+        let latest = current.iter().rposition(is_answer).unwrap_or(1);
+        let outcome = assemble(PromptInputs {
+            instructions: "be brief",
+            history: &history,
+            current: current.clone(),
+            catalog_bytes: 10,
+            window_tokens,
+            instructions_digest: [0; 32],
+            catalog_digest: [0; 32],
+        });
+        let Ok(prompt) = outcome else {
+            let needed = bytes_of(&current[..1]) + bytes_of(&current[latest..]) + 18;
+            prop_assert!(needed > request_tokens_max(window_tokens) * BYTES_PER_TOKEN_ESTIMATED);
+            return Ok(());
+        };
+        let bytes = bytes_of(&prompt.messages) + 18;
+        prop_assert!(bytes <= request_tokens_max(window_tokens) * BYTES_PER_TOKEN_ESTIMATED);
+        prop_assert_eq!(prompt.plan.tokens_estimated, bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED));
+        prop_assert_eq!(prompt.messages.len() + prompt.plan.messages_dropped as usize, all);
+        prop_assert_eq!(prompt.messages.last(), current.last());
+        prop_assert_eq!(&prompt.messages[0], &user("the input"), "a conversation begins with a person");
+        let mut open = std::collections::VecDeque::new();
+        for message in &prompt.messages {
+            match message {
+                ChatMessage::ToolResult { call, .. } => prop_assert_eq!(open.pop_front(), Some(call.clone())),
+                ChatMessage::User { .. } => prop_assert!(open.is_empty()),
+                ChatMessage::Assistant { calls, .. } => {
+                    prop_assert!(open.is_empty());
+                    open.extend(calls.iter().map(|call| call.call.clone()));
+                }
+            }
+        }
+        prop_assert!(open.is_empty());
+    }
 }
