@@ -19,7 +19,8 @@ pub(crate) const WAL_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
 const PAGE_CACHE_KIB_MAX: i64 = 16 * 1024;
 const STATEMENTS_CACHED_MAX: usize = 64;
-const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long a statement waits for another process's lock.
+pub(crate) const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// What a connection may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,6 +26,8 @@ pub(crate) enum EntryFault {
     Tape,
     #[error("the entry's number is not the next one")]
     Numbering,
+    #[error("the envelope is not the one that the next entry names")]
+    Leaf,
     #[error("the entry does not name the leaf before it")]
     Chain,
     #[error("the entry belongs to another log")]

@@ -15,7 +15,8 @@ pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 pub(crate) const PROJECTIONS_VERSION: i64 = 1;
 
 /// Tables that are derived from the log.
-pub(crate) const PROJECTION_TABLES: &[&str] = &["epoch", "principal", "token", "agent", "session", "run"];
+pub(crate) const PROJECTION_TABLES: &[&str] =
+    &["kind_seen", "epoch", "principal", "token", "agent", "session", "run"];
 
 /// Tables that may be emptied at any start. None yet.
 pub(crate) const SCRATCH_TABLES: &[&str] = &[];
@@ -84,6 +85,13 @@ CREATE TABLE projections(version INTEGER NOT NULL) STRICT;
 
 // Columns marked "content" may be emptied by an erasure of the entry whose seq stands beside them.
 const PROJECTIONS: &str = "
+CREATE TABLE kind_seen(
+    kind INTEGER NOT NULL,
+    on_tape INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY(kind, on_tape)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE epoch(
     epoch INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -155,8 +163,9 @@ CREATE TABLE run(
     input_preview TEXT NOT NULL    -- content of seq
 ) STRICT;
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
-CREATE INDEX run_of_session ON run(principal, session, seq);
-CREATE INDEX run_active ON run(principal, session, run) WHERE state = 1;
+CREATE INDEX run_of_principal ON run(principal);
+CREATE INDEX run_of_session ON run(principal, session);
+CREATE INDEX run_active ON run(principal, session) WHERE state = 1;
 CREATE INDEX run_open ON run(seq) WHERE state < 2;
 ";
 

@@ -3,7 +3,7 @@
 //! Recomputes leaves, chain, numbering and commitments, compares columns with envelopes, checks that epochs
 //! rise and tapes are dense. Invariant: the fault reported is the first one in the order of the log.
 
-use palyra_ledger::{Chain, ChainFault, log_id};
+use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_id};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
 use palyra_types::event::JournalEvent;
@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
-use crate::sql::seq_from_sql;
+use crate::sql::{seq_from_sql, seq_to_sql};
 
 /// Entries between two reports of progress.
 const PROGRESS_EVERY_ENTRIES: u64 = 4_096;
@@ -61,7 +61,10 @@ fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Re
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let entry = StoredEntry::read(connection, row)?;
-        checks.admit(&entry)?;
+        if let Err(fault) = checks.admit(&entry) {
+            drop(rows);
+            return Err(name_culprit(connection, fault, &entry)?);
+        }
         checks.entries += 1;
         if checks.entries.is_multiple_of(PROGRESS_EVERY_ENTRIES) {
             progress(checks.entries, total);
@@ -69,6 +72,26 @@ fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Re
     }
     progress(checks.entries, total);
     Ok(())
+}
+
+/// An entry that names another predecessor than it has: if its successor vouches for it, the predecessor was
+/// changed.
+fn name_culprit(
+    connection: &Connection,
+    fault: ReadFault,
+    entry: &StoredEntry,
+) -> rusqlite::Result<ReadFault> {
+    let seq = entry.envelope.seq;
+    let (ReadFault::Entry { fault: EntryFault::Chain, .. }, true) = (&fault, seq > Seq(0)) else {
+        return Ok(fault);
+    };
+    let sql = "SELECT envelope FROM entry WHERE seq = ?1";
+    let next: Option<Vec<u8>> =
+        connection.query_row(sql, [seq_to_sql(seq.next())], |row| row.get(0)).optional()?;
+    let vouched = next
+        .and_then(|bytes| Envelope::decode(&bytes).ok())
+        .is_some_and(|next| next.prev == leaf_hash(&entry.encoded));
+    Ok(if vouched { EntryFault::Leaf.at(Seq(seq.0 - 1)) } else { fault })
 }
 
 impl Checks {

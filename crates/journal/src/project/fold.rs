@@ -6,12 +6,13 @@ use rusqlite::Connection;
 use super::agents::Agents;
 use super::epochs::Epochs;
 use super::folded::Folded;
+use super::kinds_seen::KindsSeen;
 use super::principals::Principals;
 use super::rows::Held;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::tokens::Tokens;
-use super::{agents, epochs, principals, runs, sessions, tokens};
+use super::{agents, epochs, kinds_seen, principals, runs, sessions, tokens};
 
 /// All projections.
 pub(crate) struct Projections {
@@ -21,6 +22,7 @@ pub(crate) struct Projections {
     principals: Held<Principals>,
     tokens: Held<Tokens>,
     epochs: Held<Epochs>,
+    kinds: Held<KindsSeen>,
 }
 
 impl Projections {
@@ -32,11 +34,13 @@ impl Projections {
             principals: Held::new(),
             tokens: Held::new(),
             epochs: Held::new(),
+            kinds: Held::new(),
         }
     }
 
     /// Folds one entry into all families.
     pub(crate) fn fold(&mut self, connection: &Connection, entry: &Folded<'_>) -> rusqlite::Result<()> {
+        kinds_seen::seen(&mut self.kinds, connection, entry)?;
         match entry.event {
             JournalEvent::Tape(event) => self.fold_tape(connection, entry, event)?,
             JournalEvent::EpochStarted { epoch, key } => {
@@ -86,7 +90,8 @@ impl Projections {
         self.agents.flush(connection)?;
         self.principals.flush(connection)?;
         self.tokens.flush(connection)?;
-        self.epochs.flush(connection)
+        self.epochs.flush(connection)?;
+        self.kinds.flush(connection)
     }
 
     /// Returns whether so many rows are held that they should be written.
@@ -102,5 +107,6 @@ impl Projections {
         self.principals.forget();
         self.tokens.forget();
         self.epochs.forget();
+        self.kinds.forget();
     }
 }

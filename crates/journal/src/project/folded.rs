@@ -7,6 +7,7 @@ use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Folded<'a> {
     pub(crate) seq: Seq,
+    pub(crate) kind: u16,
     pub(crate) time: Timestamp,
     pub(crate) principal: PrincipalId,
     pub(crate) session: Option<SessionId>,

@@ -16,17 +16,19 @@ mod principals;
 mod tokens;
 
 mod epochs;
+mod kinds_seen;
 
 mod folded;
 mod rows;
 
 pub(crate) use fold::Projections;
 pub(crate) use folded::Folded;
+pub(crate) use kinds_seen::outside_tapes as kinds_outside_tapes;
 pub(crate) use recreate::{fold_log, recreate};
 
 pub(crate) use agents::all as all_agents;
 pub(crate) use epochs::newest as newest_epoch;
 pub(crate) use principals::all as all_principals;
-pub(crate) use runs::{RUN_COLUMNS, RunRow, stored_state};
+pub(crate) use runs::{RUN_COLUMNS, RunRow};
 pub(crate) use sessions::{SESSION_COLUMNS, SessionRow};
 pub(crate) use tokens::all as all_tokens;

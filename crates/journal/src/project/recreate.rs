@@ -35,6 +35,7 @@ pub(crate) fn fold_log(connection: &Connection, progress: &dyn Fn(u64, u64)) -> 
         let event = stored.event()?;
         let folded = Folded {
             seq: stored.envelope.seq,
+            kind: stored.envelope.kind,
             time: stored.envelope.time,
             principal: stored.envelope.principal,
             session: stored.envelope.session,

@@ -139,7 +139,11 @@ fn first_row(entry: &Folded<'_>, place: (RunId, SessionId), started: Option<&Run
     }
 }
 
+/// Terminal states are final; a run that has not begun has nothing to wait for.
 fn apply(record: &mut RunRecord, event: &TapeEvent) {
+    if record.state.is_terminal() {
+        return;
+    }
     match event {
         TapeEvent::ModelRequested(requested) => {
             record.state = RunLifecycleState::InProgress;
@@ -157,7 +161,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
         TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => {
-            record.phase = RunPhase::Running;
+            record.phase = running(record.state);
         }
         TapeEvent::RunFinished(finished) => finish(record, finished),
         TapeEvent::Unknown { kind } => {
@@ -172,6 +176,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         | TapeEvent::ToolFinished(_)
         | TapeEvent::CancelRequested { .. } => {}
     }
+}
+
+fn running(state: RunLifecycleState) -> RunPhase {
+    if state == RunLifecycleState::Pending { RunPhase::Queued } else { RunPhase::Running }
 }
 
 fn finish(record: &mut RunRecord, finished: &RunFinished) {
@@ -226,7 +234,7 @@ impl RunRow {
 }
 
 /// Returns the number of a state in the column `state`; below 2 the run is open.
-pub(crate) fn stored_state(state: RunLifecycleState) -> i64 {
+fn stored_state(state: RunLifecycleState) -> i64 {
     match state {
         RunLifecycleState::Pending => 0,
         RunLifecycleState::InProgress => 1,

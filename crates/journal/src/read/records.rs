@@ -1,13 +1,13 @@
 //! Rows of the projections.
 
 use palyra_ports::read_records::{OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionQuery};
-use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
+use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{PrincipalId, RunId};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::fault::ReadFault;
-use crate::project::{RUN_COLUMNS, RunRow, SESSION_COLUMNS, SessionRow, stored_state};
+use crate::project::{RUN_COLUMNS, RunRow, SESSION_COLUMNS, SessionRow};
 use crate::sql::{count_to_sql, seq_to_sql};
 
 /// Returns a run.
@@ -29,34 +29,34 @@ pub(crate) fn run_by_idempotency(
 
 /// Returns a page of a principal's runs, newest first.
 pub(crate) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunRecord>, ReadFault> {
-    let finished_from = stored_state(RunLifecycleState::Done);
-    let (from, below) = match query.only {
-        RunFilter::All => (0, i64::MAX),
-        RunFilter::Open => (0, finished_from),
-        RunFilter::Finished => (finished_from, i64::MAX),
+    let source = match query.only {
+        RunFilter::All => "WHERE TRUE",
+        RunFilter::Open => "INDEXED BY run_open WHERE state < 2",
+        RunFilter::Finished => "WHERE state >= 2",
     };
     let before = query.before.map_or(i64::MAX, seq_to_sql);
     let limit = count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
     let principal = query.principal.to_bytes();
     match query.session {
         Some(session) => {
-            let condition =
-                "WHERE principal = ?1 AND session = ?2 AND seq < ?3 AND state >= ?4 AND state < ?5
-                ORDER BY seq DESC LIMIT ?6";
-            let values = params![principal, session.to_bytes(), before, from, below, limit];
-            select_runs(connection, condition, values)
+            let condition = "AND principal = ?1 AND session = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT ?4";
+            let values = params![principal, session.to_bytes(), before, limit];
+            select_runs(connection, &format!("{source} {condition}"), values)
         }
         None => {
-            let condition = "WHERE principal = ?1 AND seq < ?2 AND state >= ?3 AND state < ?4
-                ORDER BY seq DESC LIMIT ?5";
-            select_runs(connection, condition, params![principal, before, from, below, limit])
+            let condition = "AND principal = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
+            select_runs(connection, &format!("{source} {condition}"), params![principal, before, limit])
         }
     }
 }
 
 /// Returns every run that is not terminal, oldest first.
 pub(crate) fn open_runs(connection: &Connection) -> Result<Vec<RunRecord>, ReadFault> {
-    select_runs(connection, "WHERE state < 2 ORDER BY seq LIMIT ?1", [count_to_sql(OPEN_RUNS_MAX)])
+    select_runs(
+        connection,
+        "INDEXED BY run_open WHERE state < 2 ORDER BY seq LIMIT ?1",
+        [count_to_sql(OPEN_RUNS_MAX)],
+    )
 }
 
 fn select_runs(

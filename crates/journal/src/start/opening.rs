@@ -17,6 +17,7 @@ use super::{epoch_keys, repair};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
 use crate::entry::PreparedEntry;
+use crate::kinds::{Kind, is_critical};
 use crate::project;
 use crate::quarantine::QuarantineMarker;
 use crate::schema;
@@ -50,7 +51,10 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     let counters = Arc::new(Counters::default());
-    let begun = begin_epoch(options, connection, tail, &counters)?;
+    let begun = match tail {
+        Some(tail) if holds_unknown_kinds(&connection)? => stay_readable(connection, tail, &counters)?,
+        tail => begin_epoch(options, connection, tail, &counters)?,
+    };
     counters.forget_start();
     Ok(Opened { database, log: begun.log, log_id: begun.log_id, epoch: begun.epoch, counters, marker })
 }
@@ -107,6 +111,26 @@ fn refresh_projections(connection: &Connection) -> Result<(), OpenError> {
     }
     tracing::info!("folding the journal anew: its projections are of another version");
     project::recreate(connection).map_err(OpenError::from)
+}
+
+/// Returns whether an entry outside tapes is critical and of a kind that this version does not know.
+fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
+    let kinds = project::kinds_outside_tapes(connection)?;
+    let unknown = |kind: &u16| Kind::from_number(*kind).is_none() && is_critical(*kind);
+    Ok(match kinds.into_iter().find(unknown) {
+        Some(kind) => {
+            tracing::error!(kind, "a newer version wrote this journal: it is read-only here");
+            true
+        }
+        None => false,
+    })
+}
+
+/// Begins no epoch and takes no entry.
+fn stay_readable(connection: Connection, tail: Tail, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
+    counters.quarantine();
+    let log = LogWriter::new(connection, tail.chain, tail.last_epoch, Arc::clone(counters))?;
+    Ok(Begun { log, log_id: tail.chain.log_id, epoch: tail.last_epoch })
 }
 
 struct Begun {

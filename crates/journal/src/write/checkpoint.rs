@@ -1,8 +1,10 @@
 //! Moving the WAL into the database: when it is due, and what its result means.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
-use crate::connection::{self, Failure};
+use crate::connection::{self, Failure, LOCK_WAIT_MAX};
 
 /// Size of the WAL from which an idle writer checkpoints.
 pub(crate) const CHECKPOINT_WAL_BYTES: u64 = 4 * 1024 * 1024;
@@ -12,6 +14,9 @@ pub(crate) const CHECKPOINT_WAL_BYTES_FORCED: u64 = 16 * 1024 * 1024;
 
 /// After a checkpoint that readers held up: how much the WAL grows before the next try.
 const RETRY_AFTER_WAL_BYTES: u64 = 1024 * 1024;
+
+/// How long a forced checkpoint waits for readers.
+const READERS_WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// Bytes of the WAL per frame: a page of 4,096 bytes and its header.
 pub(crate) const WAL_FRAME_BYTES: u64 = 4_096 + 24;
@@ -58,7 +63,10 @@ impl Checkpoints {
         let read = |row: &rusqlite::Row<'_>| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
         };
-        let done = match connection.query_row(sql, [], read) {
+        connection.busy_timeout(READERS_WAIT_MAX)?;
+        let checkpointed = connection.query_row(sql, [], read);
+        connection.busy_timeout(LOCK_WAIT_MAX)?;
+        let done = match checkpointed {
             Ok((0, frames, copied)) if frames == copied => Checkpointed::All,
             Ok(_) => Checkpointed::HeldUp,
             Err(error) => match connection::classify(&error) {

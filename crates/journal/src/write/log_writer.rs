@@ -208,6 +208,7 @@ impl LogWriter {
         let content = self.insert_payload(seq, entry)?;
         let folded = Folded {
             seq,
+            kind: entry.kind,
             time: entry.time,
             principal: entry.principal,
             session: entry.session,

@@ -1,7 +1,11 @@
 //! The journal from outside: its four ports, its files, and what goes wrong with them.
 
 mod opened;
-
-mod first_path;
+mod written;
 
 mod conformance;
+mod first_path;
+
+mod rebuilds;
+mod starts;
+mod tampering;

@@ -163,6 +163,9 @@ impl Records {
 }
 
 fn apply(record: &mut RunRecord, event: &TapeEvent) {
+    if record.phase == RunPhase::Finished {
+        return;
+    }
     match event {
         TapeEvent::ModelRequested(requested) => {
             record.state = RunLifecycleState::InProgress;
@@ -174,7 +177,12 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         }
         TapeEvent::ModelMessage(message) => record.usage = record.usage.plus(message.usage),
         TapeEvent::ToolProposed(_) => record.tool_calls += 1,
-        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => record.phase = RunPhase::Running,
+        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => {
+            record.phase = match record.state {
+                RunLifecycleState::Pending => RunPhase::Queued,
+                _ => RunPhase::Running,
+            };
+        }
         TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
         TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {

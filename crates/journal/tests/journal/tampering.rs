@@ -1,0 +1,145 @@
+//! Whatever is changed in the log's tables, verifying names the first entry concerned.
+
+use palyra_ports::{AppendTape, ReadError, ReadTape};
+use palyra_testkit::journal_suite::samples;
+use palyra_types::{Seq, TapeSeq};
+use rusqlite::Connection;
+
+use crate::opened::Folder;
+use crate::written::{verify, write_runs};
+
+/// Journal with 30 runs, then one tool output in chunks as entry 182, then 12 runs more.
+async fn written() -> Folder {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = write_runs(&journal, 0..30).await.remove(29);
+    let large = run.tool_finished(1, &"large ".repeat(50_000));
+    assert_eq!(journal.append(samples::append(vec![large])).await.unwrap().first_seq, Seq(182));
+    write_runs(&journal, 30..42).await;
+    journal.close().await;
+    folder
+}
+
+fn unguarded(folder: &Folder) -> Connection {
+    let connection = folder.connect();
+    let triggers = "SELECT coalesce(group_concat('DROP TRIGGER ' || name, ';'), '') FROM sqlite_schema WHERE type = 'trigger'";
+    let drops: String = connection.query_row(triggers, [], |row| row.get(0)).unwrap();
+    connection.execute_batch(&drops).unwrap();
+    connection
+}
+
+async fn fault_after(folder: &Folder, changes: &str) -> Option<(u64, String)> {
+    unguarded(folder).execute_batch(changes).unwrap();
+    let journal = folder.open();
+    let report = verify(&journal).await;
+    report.fault.map(|(seq, what)| (seq.0, what))
+}
+
+/// Makes a statement that flips one bit of a blob's byte, counted from 1.
+fn flip(table: &str, column: &str, row: &str, byte: usize) -> String {
+    let at = format!("instr('0123456789ABCDEF', substr(hex({column}), 2 * {byte}, 1))");
+    let flipped = format!("substr('1032547698BADCFE', {at}, 1)");
+    format!(
+        "UPDATE {table} SET {column} = unhex(substr(hex({column}), 1, 2 * {byte} - 1) || {flipped} || \
+         substr(hex({column}), 2 * {byte} + 1)) WHERE {row};"
+    )
+}
+
+#[tokio::test]
+async fn an_untouched_journal_verifies() {
+    let folder = written().await;
+    assert_eq!(fault_after(&folder, "").await, None);
+}
+
+#[tokio::test]
+async fn a_flipped_bit_anywhere_in_an_envelope_names_its_entry() {
+    let folder = written().await;
+    let original = std::fs::read(folder.database()).unwrap();
+    let wal = std::fs::read(folder.database().with_extension("db-wal")).unwrap();
+    for byte in [1, 2, 4, 8, 16, 24, 40, 56, 72, 88, 92, 96, 97, 128, 129, 160, 161, 162, 163, 166] {
+        std::fs::write(folder.database(), &original).unwrap();
+        std::fs::write(folder.database().with_extension("db-wal"), &wal).unwrap();
+        let fault = fault_after(&folder, &flip("entry", "envelope", "seq = 20", byte)).await;
+        assert_eq!(fault.as_ref().map(|(seq, _)| *seq), Some(20), "byte {byte}: {fault:?}");
+    }
+}
+
+async fn check(changes: &str, seq: u64, what: &str) {
+    let folder = written().await;
+    let fault = fault_after(&folder, changes).await;
+    assert_eq!(fault, Some((seq, what.to_owned())), "{changes}");
+}
+
+#[tokio::test]
+async fn changed_columns_are_named() {
+    let columns = "the columns contradict the envelope";
+    check("UPDATE entry SET kind = 81 WHERE seq = 9", 9, columns).await;
+    check("UPDATE entry SET tape_seq = 70 WHERE seq = 9", 9, columns).await;
+    check("UPDATE entry SET run_id = NULL, tape_seq = NULL WHERE seq = 11", 11, columns).await;
+}
+
+#[tokio::test]
+async fn changed_content_is_named() {
+    let payload = "the payload does not match its commitment";
+    check(&flip("payload", "sealed", "seq = 10", 3), 10, payload).await;
+    check(&flip("payload", "sealed", "seq = 10", 40), 10, payload).await;
+    check(&flip("chunk", "sealed", "seq = 182 AND n = 3", 900), 182, payload).await;
+    check("DELETE FROM chunk WHERE seq = 182 AND n = 5", 182, payload).await;
+    check("UPDATE chunk SET n = 40 WHERE seq = 182 AND n = 2", 182, payload).await;
+    check(
+        "UPDATE payload SET sealed = (SELECT sealed FROM payload WHERE seq = 16) WHERE seq = 10",
+        10,
+        payload,
+    )
+    .await;
+    check("UPDATE payload SET key_id = 4 WHERE seq = 10", 10, payload).await;
+    check("DELETE FROM payload WHERE seq = 10", 10, "the payload is missing").await;
+    let unowned = "a payload stands where no entry owns it";
+    check("INSERT INTO payload VALUES (9000, 0, x'00')", 9000, unowned).await;
+    check("INSERT INTO chunk VALUES (10, 1, x'00')", 10, unowned).await;
+}
+
+#[tokio::test]
+async fn missing_and_moved_entries_are_named() {
+    check("DELETE FROM entry WHERE seq = 20", 20, "the entry's number is not the next one").await;
+    check("DELETE FROM entry WHERE seq = 0", 0, "the entry's number is not the next one").await;
+    let swapped = "UPDATE entry SET seq = 100000 WHERE seq = 21; UPDATE entry SET seq = 21 WHERE seq = 22;
+        UPDATE entry SET seq = 22 WHERE seq = 100000;";
+    check(swapped, 21, "the columns contradict the envelope").await;
+}
+
+#[tokio::test]
+async fn reading_notices_too() {
+    let folder = written().await;
+    unguarded(&folder).execute_batch(&flip("payload", "sealed", "seq = 10", 40)).unwrap();
+    let journal = folder.open();
+    let session = samples::session(samples::principal(0), 0);
+    let run = palyra_testkit::journal_suite::samples::SampleRun::new(session, 1).run;
+    let read = journal.tape(run, TapeSeq(0), 10).await;
+    assert_eq!(read.unwrap_err(), ReadError::Corrupt { seq: 10 });
+    let gone = "DELETE FROM entry WHERE seq = 16";
+    unguarded(&folder).execute_batch(&format!("DROP INDEX IF EXISTS x; {gone}")).unwrap();
+    let run = palyra_testkit::journal_suite::samples::SampleRun::new(session, 2).run;
+    let read = journal.tape(run, TapeSeq(0), 10).await;
+    assert_eq!(read.unwrap_err(), ReadError::Corrupt { seq: 17 }, "a tape with a gap is not shown");
+}
+
+#[tokio::test]
+async fn log_tables_refuse_changes_by_mistake() {
+    let folder = written().await;
+    let connection = folder.connect();
+    for statement in [
+        "UPDATE entry SET kind = 1 WHERE seq = 3",
+        "DELETE FROM entry WHERE seq = 3",
+        "REPLACE INTO entry SELECT * FROM entry WHERE seq = 3",
+        "INSERT OR REPLACE INTO entry SELECT 255, envelope, run_id, tape_seq, kind FROM entry WHERE seq = 3",
+        "INSERT INTO entry VALUES (9999, x'00', NULL, NULL, 1)",
+        "UPDATE payload SET key_id = 1",
+        "REPLACE INTO payload SELECT * FROM payload LIMIT 1",
+        "UPDATE chunk SET n = 9",
+        "REPLACE INTO chunk SELECT * FROM chunk LIMIT 1",
+    ] {
+        let error = connection.execute(statement, []).unwrap_err().to_string();
+        assert!(error.contains("never"), "{statement}: {error}");
+    }
+}

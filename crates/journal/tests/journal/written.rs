@@ -1,0 +1,33 @@
+//! A journal with something in it.
+
+use std::sync::Arc;
+
+use palyra_journal::JournalStore;
+use palyra_ports::maintain_journal::{MaintainJournal, Progress};
+use palyra_ports::{AppendTape, VerifyReport};
+use palyra_testkit::journal_suite::samples::{self, SampleRun};
+
+/// Entries that [`write_runs`] makes of `runs` runs, the journal's own two not counted.
+pub(crate) const ENTRIES_PER_RUN: u64 = 6;
+
+pub(crate) fn silent() -> Progress {
+    Arc::new(|_, _| ())
+}
+
+/// Writes text runs in one session.
+pub(crate) async fn write_runs(journal: &JournalStore, runs: std::ops::Range<u64>) -> Vec<SampleRun> {
+    let session = samples::session(samples::principal(0), 0);
+    let mut written = Vec::new();
+    for n in runs {
+        let mut run = SampleRun::new(session, n);
+        for request in run.text_run() {
+            journal.append(request).await.unwrap();
+        }
+        written.push(run);
+    }
+    written
+}
+
+pub(crate) async fn verify(journal: &JournalStore) -> VerifyReport {
+    journal.verify(silent()).await.unwrap()
+}
