@@ -1,1 +1,22 @@
-//! To be written.
+//! The command line: verbs over the client library.
+//!
+//! Owns what is printed where, exit codes, prompts and Ctrl-C. Knows the wire and the client, never the
+//! runtime; `serve` is handed in by the program. Text of models goes to standard output, all else to
+//! standard error, and nothing that could steer a terminal reaches one.
+//!
+//! Begin at [`run`]; each verb is a file in `verbs`.
+
+mod exit;
+mod mend;
+mod failure;
+
+mod terminal;
+mod render;
+
+mod context;
+mod drive;
+
+mod verbs;
+mod entry;
+
+pub use entry::{ServeArgs, ServeHook, run};

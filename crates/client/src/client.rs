@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::error::ClientError;
-use crate::find::{Search, WhenAbsent, find};
+use crate::find::{Search, WhenAbsent, find, until_gone};
 use crate::options::ConnectOptions;
 use crate::transport::Connection;
 
@@ -32,6 +32,25 @@ impl Client {
             find(&self.options, Search { when_absent: WhenAbsent::StartOrWait, deadline: give_up }).await?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         Ok(())
+    }
+
+    /// Asks the daemon to stop and returns when it no longer serves; open runs go on at its next start.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`] when it still serves after the time a start may take.
+    pub async fn stop_daemon(&self) -> Result<(), ClientError> {
+        let connection = self.connection();
+        match self.shutdown().await {
+            // One that goes at once may not get its answer out.
+            Ok(()) | Err(ClientError::Lost { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let deadline = Instant::now() + self.options.ready_within;
+        if until_gone(&self.options, &connection.endpoint, deadline).await {
+            return Ok(());
+        }
+        let cause = "it was asked to stop and still serves".into();
+        Err(ClientError::Lost { endpoint: connection.endpoint, cause })
     }
 
     /// Returns how this client was connected.

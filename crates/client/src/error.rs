@@ -149,7 +149,13 @@ impl ClientError {
         let coded =
             status.metadata().get(CODE_METADATA).and_then(|value| value.to_str().ok()).and_then(parse_code);
         if let Some(code) = coded {
-            return Self::Refused { code, message: status.message().to_owned() };
+            // The daemon repeats the code's name for clients that do not know it.
+            let repeated = format!("{}: ", code.slug());
+            let message = status.message();
+            return Self::Refused {
+                code,
+                message: message.strip_prefix(&repeated).unwrap_or(message).to_owned(),
+            };
         }
         let refused = |code| Self::Refused { code, message: status.message().to_owned() };
         match status.code() {
@@ -180,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_coded_status_is_a_refusal_and_an_uncoded_one_a_loss() {
-        let mut status = Status::not_found("no such run");
+        let mut status = Status::not_found("run_not_found: no such run");
         status.metadata_mut().insert(CODE_METADATA, "PLY-1103".parse().unwrap());
         let error = ClientError::from_status(status, "here");
         assert!(matches!(error, ClientError::Refused { code: ErrorCode::RunNotFound, .. }), "{error:?}");

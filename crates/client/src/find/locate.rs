@@ -62,6 +62,26 @@ pub(crate) async fn find(options: &ConnectOptions, search: Search) -> Result<Con
     }
 }
 
+/// Returns whether the daemon at `endpoint` stops serving before the deadline.
+pub(crate) async fn until_gone(options: &ConnectOptions, endpoint: &str, deadline: Instant) -> bool {
+    loop {
+        let (gone, watch) = match &options.target {
+            Target::StateDir(dir) => {
+                let watch = FolderWatch::new(dir);
+                (connect_unix(endpoint).await.is_err(), Some(watch))
+            }
+            Target::Tcp(address) => (connect_tcp(address).await.is_err(), None),
+        };
+        if gone || Instant::now() >= deadline {
+            return gone;
+        }
+        match watch {
+            Some(mut watch) => watch.changed(LOOK_AGAIN_MAX).await,
+            None => tokio::time::sleep(LOOK_AGAIN_MAX).await,
+        }
+    }
+}
+
 struct Finder<'a> {
     options: &'a ConnectOptions,
     dir: &'a Path,

@@ -14,5 +14,5 @@ mod spawn;
 mod locate;
 
 pub use build_id::build_id_of;
-pub(crate) use locate::{Search, WhenAbsent, find};
+pub(crate) use locate::{Search, WhenAbsent, find, until_gone};
 pub use lock::read_lock_record;

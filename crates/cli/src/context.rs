@@ -1,0 +1,129 @@
+//! What every verb is given: the global options, the streams, Ctrl-C, and the way to the daemon.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy, Target, TcpAddress};
+use palyra_types::Redacted;
+use palyra_types::state_dir::{config_dir, state_dir};
+
+use crate::failure::Failure;
+use crate::render::span;
+use crate::terminal::{Interrupts, Mark, Output};
+
+const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
+const CONFIG_FILE_NAME: &str = "palyra.toml";
+
+/// Options that every verb takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct GlobalArgs {
+    /// The daemon's state directory [default: $PALYRA_HOME, else $XDG_STATE_HOME/palyra, else ~/.local/state/palyra]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Daemon")]
+    pub(crate) state_dir: Option<PathBuf>,
+    /// The configuration file [default: $XDG_CONFIG_HOME/palyra/palyra.toml, else ~/.config/palyra/palyra.toml]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Daemon")]
+    pub(crate) config: Option<PathBuf>,
+    /// Use a daemon's TCP listener, such as http://127.0.0.1:7070, with the token in PALYRA_TOKEN
+    #[arg(long, global = true, value_name = "URL", help_heading = "Daemon", conflicts_with = "state_dir")]
+    pub(crate) connect: Option<String>,
+    /// Do not start a daemon: exit with 4 where none serves
+    #[arg(long, global = true, help_heading = "Daemon")]
+    pub(crate) no_start: bool,
+}
+
+/// What every verb is given.
+pub(crate) struct Context {
+    pub(crate) global: GlobalArgs,
+    pub(crate) output: Output,
+    pub(crate) interrupts: Interrupts,
+}
+
+impl Context {
+    /// Returns the state directory.
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
+        let dir = self.global.state_dir.clone().or_else(|| state_dir(|name| std::env::var_os(name)));
+        Ok(dir.ok_or(ClientError::NoStateDir)?)
+    }
+
+    /// Returns the configuration file, whether it exists or not.
+    pub(crate) fn config_file(&self) -> Result<PathBuf, Failure> {
+        let usual = || config_dir(|name| std::env::var_os(name)).map(|dir| dir.join(CONFIG_FILE_NAME));
+        let file = self.global.config.clone().or_else(usual);
+        file.ok_or_else(|| {
+            Failure::Usage("there is no home directory, so name the file with --config".to_owned())
+        })
+    }
+
+    /// Returns whether the daemon is reached over its own socket, where a workspace may be chosen.
+    pub(crate) fn is_local(&self) -> bool {
+        self.global.connect.is_none()
+    }
+
+    /// Refuses over TCP what concerns this machine's own daemon.
+    pub(crate) fn require_local(&self, what: &str) -> Result<(), Failure> {
+        if self.is_local() {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "`{what}` is about the daemon of this machine and does not go with --connect"
+        )))
+    }
+
+    /// Returns how to connect, as the options say.
+    pub(crate) fn connect_options(&self) -> Result<ConnectOptions, Failure> {
+        let target = match &self.global.connect {
+            Some(address) => {
+                let token =
+                    std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Redacted::new);
+                Target::Tcp(TcpAddress::parse(address, token)?)
+            }
+            None => Target::StateDir(self.state_dir()?),
+        };
+        let mut options = ConnectOptions::new(target);
+        if self.global.no_start {
+            options.start = StartPolicy::Never;
+        }
+        if let Some(config) = &self.global.config {
+            let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());
+            options.serve_arguments = vec!["--config".into(), config.into_os_string()];
+        }
+        let output = self.output.clone();
+        options.notices = Arc::new(move |notice| tell(&output, &notice));
+        Ok(options)
+    }
+
+    /// Finds the daemon, or starts it where that is allowed.
+    pub(crate) async fn connect(&self) -> Result<Client, Failure> {
+        Ok(Client::connect(self.connect_options()?).await?)
+    }
+
+    /// Connects only to a daemon that serves already.
+    pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
+        let mut options = self.connect_options()?;
+        options.start = StartPolicy::Never;
+        Ok(Client::connect(options).await?)
+    }
+}
+
+fn tell(output: &Output, notice: &Notice) {
+    match notice {
+        Notice::Starting { .. } => output.note(Mark::Info, "starting the daemon"),
+        Notice::Started { model, took } => {
+            output.note(Mark::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
+        }
+        Notice::ReplacingOtherBuild => {
+            output.note(Mark::Info, "the daemon that runs is of another build and idle; replacing it");
+        }
+        Notice::OtherBuildKept { open_runs } => {
+            let why = match open_runs {
+                Some(0) | None => "it does not make room".to_owned(),
+                Some(open) => format!("it has {open} open"),
+            };
+            let told = format!(
+                "the daemon that runs is of another build; using it, since {why} (`palyra admin stop`)"
+            );
+            output.note(Mark::Doubt, &told);
+        }
+    }
+}

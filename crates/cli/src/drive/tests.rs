@@ -1,0 +1,235 @@
+//! The driver against runs that follow a script.
+
+use std::collections::VecDeque;
+
+use palyra_types::ErrorCode;
+use palyra_wire::v1::tape_entry::Event;
+
+use super::*;
+use crate::terminal::captured;
+
+/// What a scripted run does next.
+enum Step {
+    Event(FollowEvent),
+    Fails(ClientError),
+    /// Nothing, until the run is asked to stop.
+    UntilCancelled,
+    /// Nothing, until an input comes.
+    UntilInput,
+}
+
+#[derive(Default)]
+struct ScriptedRun {
+    steps: VecDeque<Step>,
+    waits_for: Option<String>,
+    cancelled: bool,
+    inputs: Vec<String>,
+}
+
+impl FollowedRun for ScriptedRun {
+    async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
+        let held = match self.steps.front() {
+            Some(Step::UntilCancelled) => !self.cancelled,
+            Some(Step::UntilInput) => self.inputs.is_empty(),
+            _ => false,
+        };
+        if held {
+            return std::future::pending().await;
+        }
+        match self.steps.pop_front() {
+            Some(Step::Event(event)) => Ok(Some(event)),
+            Some(Step::Fails(error)) => Err(error),
+            Some(Step::UntilCancelled | Step::UntilInput) => Ok(Some(FollowEvent::CaughtUp)),
+            None => Ok(None),
+        }
+    }
+
+    fn request_cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    fn send_input(&mut self, text: String) -> Result<(), ClientError> {
+        self.waits_for = None;
+        self.inputs.push(text);
+        Ok(())
+    }
+
+    fn run(&self) -> Option<RunId> {
+        Some(RunId::from_parts(7, 7))
+    }
+
+    async fn waits_for(&self) -> Result<Option<String>, ClientError> {
+        Ok(self.waits_for.clone())
+    }
+}
+
+fn opened() -> Step {
+    let opened = v1::Opened { notes: vec!["the folder is not used".to_owned()], ..Default::default() };
+    Step::Event(FollowEvent::Opened(opened))
+}
+
+fn entry(tape_seq: u32, event: Event) -> Step {
+    let entry = v1::TapeEntry { tape_seq, event: Some(event), ..Default::default() };
+    Step::Event(FollowEvent::Entry(Box::new(entry)))
+}
+
+fn text(tape_seq: u32, text: &str) -> Step {
+    entry(tape_seq, Event::ModelText(v1::ModelText { attempt: 1, text: text.to_owned() }))
+}
+
+fn looped(tape_seq: u32) -> Step {
+    entry(tape_seq, Event::LoopDetected(v1::LoopDetected { guard: "same_result".to_owned(), repeats: 3 }))
+}
+
+fn finished(tape_seq: u32, state: v1::RunState, reason: &str) -> Step {
+    let finished = v1::RunFinished { state: state.into(), reason: reason.to_owned(), ..Default::default() };
+    entry(tape_seq, Event::RunFinished(finished))
+}
+
+fn ended(tape_seq: u32, state: v1::RunState) -> Step {
+    Step::Event(FollowEvent::Ended(v1::StreamEnd { state: state.into(), tape_seq }))
+}
+
+struct Driven {
+    outcome: Result<Exit, Failure>,
+    out: String,
+    err: String,
+    run: ScriptedRun,
+}
+
+async fn driven(
+    run: ScriptedRun,
+    format: Format,
+    typed: Option<&'static str>,
+    interrupts: &Interrupts,
+) -> Driven {
+    let mut run = run;
+    let (output, out, err) = captured(false);
+    let mut lines = typed.map(|typed| TypedLines::of(move || Box::new(typed.as_bytes())));
+    let seat = Seat { output: &output, interrupts, answers: lines.as_mut(), format, echo: Echo::No };
+    let outcome = drive(&mut run, seat, |_| {}).await;
+    Driven { outcome, out: out.text(), err: err.text(), run }
+}
+
+fn run(steps: Vec<Step>) -> ScriptedRun {
+    ScriptedRun { steps: steps.into(), ..Default::default() }
+}
+
+#[tokio::test]
+async fn text_goes_out_and_notes_go_beside() {
+    let steps = vec![
+        opened(),
+        text(1, "hello"),
+        Step::Event(FollowEvent::Lost),
+        Step::Event(FollowEvent::Reattached),
+        finished(2, v1::RunState::Done, "final_answer"),
+        ended(2, v1::RunState::Done),
+    ];
+    let driven = driven(run(steps), Format::Text, None, &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Done);
+    assert_eq!(driven.out, "hello\n");
+    assert_eq!(
+        driven.err,
+        "· the folder is not used\n! the daemon is gone; looking for it\n· the daemon is back; going on\n"
+    );
+}
+
+#[tokio::test]
+async fn json_is_one_entry_a_line() {
+    let steps = vec![opened(), text(1, "a\u{1b}b"), text(2, "c"), ended(2, v1::RunState::Done)];
+    let driven = driven(run(steps), Format::Json, None, &Interrupts::default()).await;
+    let expect = "{\"model_text\":{\"attempt\":1,\"text\":\"a\\u001bb\"},\"tape_seq\":1}\n\
+                  {\"model_text\":{\"attempt\":1,\"text\":\"c\"},\"tape_seq\":2}\n";
+    assert_eq!(driven.out, expect);
+}
+
+#[tokio::test]
+async fn each_end_has_its_exit() {
+    for (state, reason, expect) in [
+        (v1::RunState::Done, "final_answer", Exit::Done),
+        (v1::RunState::Failed, "provider_error", Exit::Failed),
+        (v1::RunState::Cancelled, "cancelled", Exit::Cancelled),
+        (v1::RunState::Cancelled, "time_limit", Exit::TimeLimit),
+    ] {
+        let steps = vec![opened(), finished(1, state, reason), ended(1, state)];
+        let driven = driven(run(steps), Format::Text, None, &Interrupts::default()).await;
+        assert_eq!(driven.outcome.unwrap(), expect);
+    }
+}
+
+#[tokio::test]
+async fn a_waiting_run_that_nobody_here_can_answer_ends_the_program() {
+    let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), looped(1), Step::UntilInput];
+    let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, None, &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
+    let id = RunId::from_parts(7, 7).to_string();
+    assert!(driven.err.contains(&format!("palyra runs answer {id} TEXT")), "{}", driven.err);
+}
+
+#[tokio::test]
+async fn a_waiting_run_is_answered_by_the_next_line_that_says_something() {
+    let steps = vec![
+        opened(),
+        looped(1),
+        Step::Event(FollowEvent::CaughtUp),
+        Step::UntilInput,
+        entry(2, Event::InputReceived(v1::InputReceived { input: "go on".to_owned() })),
+        ended(2, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, Some("\ngo on\n"), &Interrupts::default()).await;
+    assert_eq!((driven.outcome.unwrap(), driven.run.inputs), (Exit::Done, vec!["go on".to_owned()]));
+}
+
+#[tokio::test]
+async fn whoever_stops_typing_leaves_the_run_waiting() {
+    let steps = vec![opened(), looped(1), Step::Event(FollowEvent::CaughtUp), Step::UntilInput];
+    let waiting = ScriptedRun { waits_for: Some("outcome_unknown".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, Some(""), &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
+}
+
+#[tokio::test]
+async fn what_waited_in_the_past_is_not_asked_again() {
+    let steps = vec![
+        opened(),
+        looped(1),
+        entry(2, Event::InputReceived(v1::InputReceived::default())),
+        Step::Event(FollowEvent::CaughtUp),
+        ended(2, v1::RunState::Done),
+    ];
+    let asked = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
+    let driven = driven(asked, Format::Text, None, &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Done);
+}
+
+#[tokio::test]
+async fn the_first_interrupt_cancels_and_says_so() {
+    let interrupts = Interrupts::default();
+    let steps = vec![
+        opened(),
+        Step::UntilCancelled,
+        finished(1, v1::RunState::Cancelled, "cancelled"),
+        ended(1, v1::RunState::Cancelled),
+    ];
+    let pressing = async {
+        // The phase begins when the run does; a press before it would not count.
+        tokio::task::yield_now().await;
+        interrupts.press();
+    };
+    let (driven, ()) = tokio::join!(driven(run(steps), Format::Text, None, &interrupts), pressing);
+    assert_eq!(driven.outcome.unwrap(), Exit::Cancelled);
+    assert!(driven.run.cancelled);
+    assert!(driven.err.contains("· cancelling the run; Ctrl-C again leaves"), "{}", driven.err);
+}
+
+#[tokio::test]
+async fn a_failure_of_the_client_is_the_programs() {
+    let gone = ClientError::NotRunning { state_dir: "/state".into() };
+    let driven =
+        driven(run(vec![opened(), Step::Fails(gone)]), Format::Text, None, &Interrupts::default()).await;
+    let failure = driven.outcome.unwrap_err();
+    assert_eq!(failure.exit(), Exit::Unreachable);
+    assert!(matches!(failure, Failure::Client(error) if error.code() == ErrorCode::DaemonUnreachable));
+}

@@ -1,0 +1,207 @@
+//! The way in: reads the arguments, gives the verb what it needs, and turns its end into an exit code.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::context::{Context, GlobalArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::{Interrupts, Output};
+use crate::verbs;
+
+/// An agent gateway of your own: asks models, runs tools where you allow it, and records every step.
+#[derive(Debug, Parser)]
+#[command(name = "palyra", version, max_term_width = 100, disable_help_subcommand = false)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Be the daemon, in this terminal
+    Serve(ServeVerb),
+    /// Write a configuration file to begin with
+    Init(verbs::init::InitArgs),
+    /// Talk, line by line, in the session of this folder
+    Chat(verbs::chat::ChatArgs),
+    /// Ask once and show the answer
+    Run(verbs::run::RunArgs),
+    /// Look at runs, follow, answer or stop one
+    #[command(subcommand)]
+    Runs(verbs::runs::RunsVerb),
+    /// Look at conversations, or begin one anew
+    #[command(subcommand)]
+    Sessions(verbs::sessions::SessionsVerb),
+    /// List, add and test models
+    #[command(subcommand)]
+    Model(verbs::model::ModelVerb),
+    /// Verify, rebuild and look at the journal
+    #[command(subcommand)]
+    Journal(verbs::journal::JournalVerb),
+    /// Check this installation
+    Doctor(verbs::doctor::DoctorArgs),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(verbs::config::ConfigVerb),
+    /// Tokens, agents, and the daemon itself
+    #[command(subcommand)]
+    Admin(verbs::admin::AdminVerb),
+}
+
+#[derive(Debug, clap::Args)]
+struct ServeVerb {
+    /// Started by a client: log to a file, stop when idle
+    #[arg(long, hide = true)]
+    auto_started: bool,
+    /// Also serve clients with a token at this loopback address, such as 127.0.0.1:7070
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+/// What `serve` was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServeArgs {
+    /// Started by a client: log to a file, stop when idle.
+    pub auto_started: bool,
+    /// The state directory, instead of the environment's.
+    pub state_dir: Option<PathBuf>,
+    /// The configuration file, instead of the usual one.
+    pub config: Option<PathBuf>,
+    /// A loopback address for clients with a token.
+    pub listen: Option<String>,
+}
+
+/// Serves until told to stop; handed in, since the command line knows no daemon.
+pub type ServeHook = fn(ServeArgs) -> anyhow::Result<ExitCode>;
+
+/// Runs the program with its arguments, the program's name first.
+pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to standard output, where nobody may be reading any more.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let output = Output::of_process();
+    let Cli { global, verb } = cli;
+    let verb = match verb {
+        Verb::Serve(verb) => return be_the_daemon(global, verb, serve),
+        verb => verb,
+    };
+    // One worker beside this thread, so that a second Ctrl-C is heard while a write blocks.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.failure(&Failure::local(palyra_types::ErrorCode::Internal, error.to_string()));
+            return Exit::Failed.into();
+        }
+    };
+    let exit = runtime.block_on(async {
+        let interrupts = Interrupts::listen(&output);
+        let context = Context { global, output, interrupts };
+        obey(&context, verb).await.unwrap_or_else(|failure| {
+            context.output.failure(&failure);
+            failure.exit()
+        })
+    });
+    // Reads of standard input cannot be called back.
+    runtime.shutdown_background();
+    exit.into()
+}
+
+fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, serve: ServeHook) -> ExitCode {
+    let ServeVerb { auto_started, listen } = verb;
+    let args = ServeArgs { auto_started, state_dir: global.state_dir, config: global.config, listen };
+    serve(args).unwrap_or_else(|error| {
+        Output::of_process()
+            .failure(&Failure::local(palyra_types::ErrorCode::Internal, format!("{error:#}")));
+        Exit::Failed.into()
+    })
+}
+
+async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
+    match verb {
+        Verb::Serve(_) => Err(Failure::Usage("serve is obeyed elsewhere".to_owned())),
+        Verb::Init(args) => verbs::init::run(context, args).await,
+        Verb::Chat(args) => verbs::chat::run(context, args).await,
+        Verb::Run(args) => verbs::run::run(context, args).await,
+        Verb::Runs(verb) => verbs::runs::run(context, verb).await,
+        Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
+        Verb::Model(verb) => verbs::model::run(context, verb).await,
+        Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Doctor(args) => verbs::doctor::run(context, args).await,
+        Verb::Config(verb) => verbs::config::run(context, verb).await,
+        Verb::Admin(verb) => verbs::admin::run(context, verb).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_has_few_verbs() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        assert!(command.get_subcommands().count() <= 16);
+    }
+
+    #[test]
+    fn every_verb_and_option_says_what_it_is_for() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+
+    #[test]
+    fn serve_is_given_its_arguments() {
+        fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
+            let expect = ServeArgs {
+                auto_started: true,
+                state_dir: Some("/state".into()),
+                config: Some("/c.toml".into()),
+                listen: Some("127.0.0.1:0".to_owned()),
+            };
+            assert_eq!(args, expect);
+            Ok(ExitCode::SUCCESS)
+        }
+        let arguments = [
+            "palyra",
+            "serve",
+            "--auto-started",
+            "--state-dir",
+            "/state",
+            "--config",
+            "/c.toml",
+            "--listen",
+            "127.0.0.1:0",
+        ];
+        let exit = run(arguments.map(OsString::from).to_vec(), serve);
+        assert_eq!(exit, ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn a_wrong_command_line_exits_with_two() {
+        fn serve(_: ServeArgs) -> anyhow::Result<ExitCode> {
+            anyhow::bail!("not asked for")
+        }
+        let exit = run(["palyra", "rum"].map(OsString::from).to_vec(), serve);
+        assert_eq!(exit, ExitCode::from(2));
+    }
+}

@@ -1,0 +1,110 @@
+//! Exit codes: one table.
+
+use std::process::ExitCode;
+
+use palyra_types::ErrorCode;
+use palyra_wire::v1::RunState;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked is done.
+    Done,
+    /// It failed.
+    Failed,
+    /// It was asked wrongly.
+    Usage,
+    /// A call was denied or left unanswered, or the run waits for a person.
+    Withheld,
+    /// The daemon cannot be reached.
+    Unreachable,
+    /// It conflicts with what is.
+    Conflict,
+    /// The run used up its time.
+    TimeLimit,
+    /// The run was cancelled, or the program interrupted.
+    Cancelled,
+}
+
+impl Exit {
+    /// Returns the number the shell sees.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Withheld => 3,
+            Self::Unreachable => 4,
+            Self::Conflict => 5,
+            Self::TimeLimit => 124,
+            Self::Cancelled => 130,
+        }
+    }
+
+    /// Returns how a refusal with this code ends the program.
+    pub(crate) fn of_error(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::InvalidId | ErrorCode::InvalidArgument | ErrorCode::MessageTooLarge => Self::Usage,
+            ErrorCode::ToolDenied => Self::Withheld,
+            ErrorCode::DaemonUnreachable | ErrorCode::DaemonStartFailed | ErrorCode::ShuttingDown => {
+                Self::Unreachable
+            }
+            ErrorCode::SessionMismatch
+            | ErrorCode::IdempotencyConflict
+            | ErrorCode::RunFinished
+            | ErrorCode::RunNotWaiting
+            | ErrorCode::StateDirLocked
+            | ErrorCode::BuildMismatch
+            | ErrorCode::GuardFailed => Self::Conflict,
+            ErrorCode::TimeLimit => Self::TimeLimit,
+            _ => Self::Failed,
+        }
+    }
+
+    /// Returns how a run that ended ends the program.
+    pub(crate) fn of_run(state: RunState, reason: &str, denied_calls: u32) -> Self {
+        match state {
+            RunState::Done if denied_calls == 0 => Self::Done,
+            RunState::Failed if denied_calls == 0 => Self::Failed,
+            RunState::Done | RunState::Failed => Self::Withheld,
+            RunState::Cancelled if reason == "time_limit" => Self::TimeLimit,
+            RunState::Cancelled => Self::Cancelled,
+            RunState::Unspecified | RunState::Pending | RunState::InProgress => Self::Withheld,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_has_its_number() {
+        for (exit, number) in [
+            (Exit::of_run(RunState::Done, "final_answer", 0), 0),
+            (Exit::of_run(RunState::Done, "final_answer", 1), 3),
+            (Exit::of_run(RunState::Failed, "provider_error", 0), 1),
+            (Exit::of_run(RunState::Failed, "turn_limit", 2), 3),
+            (Exit::of_run(RunState::Cancelled, "time_limit", 0), 124),
+            (Exit::of_run(RunState::Cancelled, "cancelled", 0), 130),
+            (Exit::of_run(RunState::Cancelled, "cancelled", 1), 130),
+            (Exit::of_run(RunState::InProgress, "", 0), 3),
+            (Exit::of_error(ErrorCode::InvalidId), 2),
+            (Exit::of_error(ErrorCode::ToolDenied), 3),
+            (Exit::of_error(ErrorCode::DaemonUnreachable), 4),
+            (Exit::of_error(ErrorCode::ShuttingDown), 4),
+            (Exit::of_error(ErrorCode::IdempotencyConflict), 5),
+            (Exit::of_error(ErrorCode::StateDirLocked), 5),
+            (Exit::of_error(ErrorCode::TimeLimit), 124),
+            (Exit::of_error(ErrorCode::RunNotFound), 1),
+        ] {
+            assert_eq!(exit.number(), number, "{exit:?}");
+        }
+    }
+}

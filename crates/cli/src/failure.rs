@@ -1,0 +1,135 @@
+//! Why a verb did not do what it was asked.
+
+use palyra_client::{ClientError, LogTail};
+use palyra_types::ErrorCode;
+
+use crate::exit::Exit;
+use crate::mend::mend;
+
+/// Why a verb did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The daemon could not be asked, or refused.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The command line asks for something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// Something on this side, with a code.
+    #[error("{message}")]
+    Local {
+        /// Its code.
+        code: ErrorCode,
+        /// What happened.
+        message: String,
+    },
+    /// Nobody reads standard output any more.
+    #[error("standard output is closed")]
+    OutputClosed,
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output, {0}")]
+    Output(std::io::Error),
+}
+
+impl Failure {
+    /// Makes a failure of this side.
+    pub(crate) fn local(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::Local { code, message: message.into() }
+    }
+
+    /// Returns how the program ends.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Client(error) if error.is_unreachable() => Exit::Unreachable,
+            Self::Client(error) => Exit::of_error(error.code()),
+            Self::Usage(_) => Exit::Usage,
+            Self::Local { code, .. } => Exit::of_error(*code),
+            // The reader has what it wanted, and the run goes on.
+            Self::OutputClosed => Exit::Done,
+            Self::Output(_) => Exit::Failed,
+        }
+    }
+
+    /// Returns the lines for standard error; none for a closed pipe.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = match self {
+            Self::OutputClosed => return Vec::new(),
+            Self::Usage(message) => {
+                return vec![format!("error: {message}"), "  `palyra help` lists the verbs".to_owned()];
+            }
+            Self::Output(_) => return vec![format!("error: {self}")],
+            Self::Client(error) => error_lines(error.code(), &chain(error)),
+            Self::Local { code, message } => error_lines(*code, message),
+        };
+        if let Self::Client(ClientError::StartFailed { log, .. }) = self {
+            lines.extend(log_lines(log));
+        }
+        lines
+    }
+}
+
+/// Returns an error and its mend.
+pub(crate) fn error_lines(code: ErrorCode, message: &str) -> Vec<String> {
+    let said = if message.is_empty() { code.summary() } else { message };
+    vec![format!("error[{code}]: {said}"), format!("  {}", mend(code))]
+}
+
+fn log_lines(log: &LogTail) -> Vec<String> {
+    if log.lines.is_empty() {
+        return Vec::new();
+    }
+    let head = match &log.file {
+        Some(file) => format!("  the end of {}:", file.display()),
+        None => "  what it said:".to_owned(),
+    };
+    std::iter::once(head).chain(log.lines.iter().map(|line| format!("    {line}"))).collect()
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        // Libraries below like to repeat their cause.
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_its_code_and_a_mend() {
+        let failure = Failure::from(ClientError::NotRunning { state_dir: "/state".into() });
+        assert_eq!(
+            failure.lines(),
+            [
+                "error[PLY-1401]: no daemon serves /state",
+                "  `palyra doctor` looks for the cause; without --no-start it is started",
+            ]
+        );
+        assert_eq!(failure.exit(), Exit::Unreachable);
+    }
+
+    #[test]
+    fn a_daemon_that_does_not_start_is_unreachable_whatever_its_code_and_shows_its_log() {
+        let log =
+            LogTail { file: Some("/state/log/palyrad.log".into()), lines: vec!["line 3: nonsense".into()] };
+        let message = "unknown key `modle`".to_owned();
+        let failure =
+            Failure::from(ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, log });
+        assert_eq!(failure.exit(), Exit::Unreachable);
+        assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start, unknown key `modle`");
+        assert_eq!(failure.lines()[3], "    line 3: nonsense");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_error() {
+        assert_eq!((Failure::OutputClosed.exit(), Failure::OutputClosed.lines().len()), (Exit::Done, 0));
+    }
+}

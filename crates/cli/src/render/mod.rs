@@ -1,0 +1,11 @@
+//! Pure pictures of what the daemon says: a run as it unfolds, tables, amounts, times.
+
+mod amounts;
+mod table;
+mod names;
+mod run_view;
+
+pub(crate) use amounts::{age, bytes, count, date, span};
+pub(crate) use names::{run_state, run_state_name};
+pub(crate) use run_view::{Echo, RunView, Shown};
+pub(crate) use table::table;

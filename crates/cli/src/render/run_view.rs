@@ -1,0 +1,254 @@
+//! A run as a person sees it: entries of its tape in, words out.
+//!
+//! Owns which entries are shown, where and how, and what they mean for the end of the program.
+//! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
+
+use std::collections::BTreeMap;
+
+use palyra_types::ErrorCode;
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+
+use super::amounts::{bytes, count};
+use super::names::run_state;
+use crate::exit::Exit;
+use crate::terminal::{Mark, clean_line};
+
+const ARGUMENTS_CHARS_MAX: usize = 160;
+const REASON_CHARS_MAX: usize = 240;
+const INPUT_CHARS_MAX: usize = 400;
+
+/// Something to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Text for standard output.
+    Text(String),
+    /// A note for standard error.
+    Note(Mark, String),
+    /// Why the run failed, for standard error.
+    Error(ErrorCode, String),
+}
+
+/// Whether what was typed is shown again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// The person who typed it sits here.
+    No,
+    /// The run is watched from elsewhere.
+    Inputs,
+}
+
+/// What is known of one run from its entries so far.
+#[derive(Debug, Clone)]
+pub(crate) struct RunView {
+    echo: Echo,
+    /// Calls proposed and not finished, with their tools.
+    open_calls: BTreeMap<u32, String>,
+    denied_calls: u32,
+    may_wait: bool,
+    line_open: bool,
+    ended: Option<(v1::RunState, String)>,
+}
+
+impl RunView {
+    /// A run of which nothing is known yet.
+    pub(crate) fn new(echo: Echo) -> Self {
+        Self {
+            echo,
+            open_calls: BTreeMap::new(),
+            denied_calls: 0,
+            may_wait: false,
+            line_open: false,
+            ended: None,
+        }
+    }
+
+    /// Returns whether the last entries leave it open if the run waits for a person: then the daemon knows.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.may_wait
+    }
+
+    /// Returns how a run that ended in `state` ends the program.
+    pub(crate) fn exit(&self, state: v1::RunState) -> Exit {
+        let reason = self.ended.as_ref().map_or("", |(_, reason)| reason.as_str());
+        Exit::of_run(state, reason, self.denied_calls)
+    }
+
+    /// Takes the next entry and returns what to show of it.
+    pub(crate) fn absorb(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        match &entry.event {
+            Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
+            Some(Event::RunStarted(started)) => self.started(started, entry.erased, &mut shown),
+            Some(Event::InputReceived(received)) => {
+                self.may_wait = false;
+                if self.echo == Echo::Inputs {
+                    shown.push(note(
+                        Mark::Info,
+                        format!("answered: {}", clean_line(&received.input, INPUT_CHARS_MAX)),
+                    ));
+                }
+            }
+            Some(Event::ModelRequested(requested)) => self.requested(requested, &mut shown),
+            Some(Event::ModelMessage(message)) => self.message(message, &mut shown),
+            Some(Event::ModelAttemptAbandoned(abandoned)) => self.abandoned(abandoned, &mut shown),
+            Some(Event::ToolProposed(proposed)) => self.proposed(proposed, &mut shown),
+            Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
+            Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
+            Some(Event::ToolOutcomeUnknown(unknown)) => self.outcome_unknown(unknown, &mut shown),
+            Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
+            Some(Event::CancelRequested(cancel)) => {
+                self.close_line(&mut shown);
+                shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
+            }
+            Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
+            Some(Event::Unknown(_)) | None => self.may_wait = true,
+            Some(Event::ToolStarted(_)) => {}
+        }
+        shown
+    }
+
+    fn text(&mut self, text: &str, shown: &mut Vec<Shown>) {
+        if let Some(last) = text.chars().next_back() {
+            self.line_open = last != '\n';
+            shown.push(Shown::Text(text.to_owned()));
+        }
+    }
+
+    fn close_line(&mut self, shown: &mut Vec<Shown>) {
+        if std::mem::take(&mut self.line_open) {
+            shown.push(Shown::Text("\n".to_owned()));
+        }
+    }
+
+    fn started(&mut self, started: &v1::RunStarted, erased: bool, shown: &mut Vec<Shown>) {
+        if self.echo == Echo::No {
+            return;
+        }
+        if erased {
+            shown.push(note(Mark::Info, "what was said here has been erased".to_owned()));
+        } else {
+            shown.push(note(Mark::Info, format!("asked: {}", clean_line(&started.input, INPUT_CHARS_MAX))));
+        }
+    }
+
+    fn requested(&mut self, requested: &v1::ModelRequested, shown: &mut Vec<Shown>) {
+        self.may_wait = false;
+        if requested.messages_dropped > 0 && requested.turn <= 1 {
+            let left_out = count(requested.messages_dropped.into(), "older message");
+            shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
+        }
+    }
+
+    fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<Shown>) {
+        self.close_line(shown);
+        match v1::FinishReason::try_from(message.finish) {
+            Ok(v1::FinishReason::Length) => {
+                shown.push(note(
+                    Mark::Doubt,
+                    "the answer was cut off: the model reached its cap on output".to_owned(),
+                ));
+            }
+            Ok(v1::FinishReason::ContentFilter) => {
+                shown.push(note(
+                    Mark::Doubt,
+                    "the answer was cut off by the provider's content filter".to_owned(),
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
+        self.close_line(shown);
+        if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
+            let told = format!("the text above is superseded ({})", abandoned.cause);
+            shown.push(note(Mark::Doubt, told));
+        }
+    }
+
+    fn proposed(&mut self, proposed: &v1::ToolProposed, shown: &mut Vec<Shown>) {
+        self.close_line(shown);
+        let tool = clean_line(&proposed.tool, 64);
+        let arguments = clean_line(&proposed.arguments, ARGUMENTS_CHARS_MAX);
+        shown.push(note(Mark::Info, format!("{tool} {arguments}")));
+        self.open_calls.insert(proposed.effect_id, tool);
+    }
+
+    fn decided(&mut self, decided: &v1::ToolDecided, shown: &mut Vec<Shown>) {
+        if decided.verdict() != v1::ToolVerdict::Deny {
+            return;
+        }
+        let tool = self.close_call(decided.effect_id);
+        // A call the model wrote wrongly, or one too many, is not something a person withheld.
+        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted") {
+            self.denied_calls += 1;
+        }
+        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
+        shown.push(note(Mark::Bad, format!("{tool}denied ({}): {why}", decided.reason)));
+    }
+
+    fn finished(&mut self, finished: &v1::ToolFinished, shown: &mut Vec<Shown>) {
+        let tool = self.close_call(finished.effect_id);
+        if finished.succeeded {
+            shown.push(note(Mark::Good, format!("{tool}{}", bytes(finished.output_bytes_total))));
+        } else {
+            let said = finished.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let said = clean_line(said, REASON_CHARS_MAX);
+            shown.push(note(Mark::Bad, format!("{tool}{} {said}", finished.error_code)));
+        }
+    }
+
+    /// Forgets a call; returns its tool's name where another is open, so that one knows which it was.
+    fn close_call(&mut self, effect: u32) -> String {
+        let tool = self.open_calls.remove(&effect).unwrap_or_default();
+        if self.open_calls.is_empty() || tool.is_empty() { String::new() } else { format!("{tool}: ") }
+    }
+
+    fn outcome_unknown(&mut self, unknown: &v1::ToolOutcomeUnknown, shown: &mut Vec<Shown>) {
+        self.may_wait = true;
+        let tool = self.open_calls.remove(&unknown.effect_id).unwrap_or_else(|| "a tool".to_owned());
+        let told = format!("{tool}: nobody knows whether it took effect ({})", unknown.cause);
+        shown.push(note(Mark::Doubt, told));
+    }
+
+    fn looped(&mut self, looped: &v1::LoopDetected, shown: &mut Vec<Shown>) {
+        self.may_wait = true;
+        self.close_line(shown);
+        let what = match looped.guard.as_str() {
+            "same_failure" => "the same failure",
+            _ => "the same call with the same result",
+        };
+        let times = count(looped.repeats.into(), "time");
+        shown.push(note(Mark::Doubt, format!("the run repeats itself: {what}, {times}")));
+    }
+
+    fn ended(&mut self, finished: &v1::RunFinished, shown: &mut Vec<Shown>) {
+        self.may_wait = false;
+        self.close_line(shown);
+        let state = run_state(finished.state);
+        self.ended = Some((state, finished.reason.clone()));
+        let message = clean_line(&finished.message, REASON_CHARS_MAX);
+        match state {
+            v1::RunState::Failed => {
+                let code =
+                    ErrorCode::ALL.iter().copied().find(|code| code.to_string() == finished.error_code);
+                let message =
+                    if message.is_empty() { format!("the run ended: {}", finished.reason) } else { message };
+                shown.push(Shown::Error(code.unwrap_or(ErrorCode::Internal), message));
+            }
+            v1::RunState::Cancelled if finished.reason == "time_limit" => {
+                shown.push(Shown::Error(ErrorCode::TimeLimit, message));
+            }
+            v1::RunState::Cancelled => shown.push(note(Mark::Info, "cancelled".to_owned())),
+            _ => {}
+        }
+    }
+}
+
+fn note(mark: Mark, text: String) -> Shown {
+    Shown::Note(mark, text)
+}
+
+#[cfg(test)]
+mod tests;

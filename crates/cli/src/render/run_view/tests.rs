@@ -1,0 +1,221 @@
+//! What each kind of entry looks like, as text.
+
+use palyra_wire::v1::tape_entry::Event;
+use palyra_wire::v1::{FinishReason, RunState, ToolVerdict};
+
+use super::*;
+
+fn told(echo: Echo, events: Vec<Event>) -> (String, RunView) {
+    let mut view = RunView::new(echo);
+    let mut told = String::new();
+    for event in events {
+        let entry = v1::TapeEntry { event: Some(event), ..Default::default() };
+        for shown in view.absorb(&entry) {
+            told += &match shown {
+                Shown::Text(text) => text,
+                Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
+                Shown::Error(code, message) => format!("[{code} {message}]\n"),
+            };
+        }
+    }
+    (told, view)
+}
+
+fn check(events: Vec<Event>, expect: &str) -> RunView {
+    let (told, view) = told(Echo::No, events);
+    assert_eq!(told, expect);
+    view
+}
+
+fn text(text: &str) -> Event {
+    Event::ModelText(v1::ModelText { attempt: 1, text: text.to_owned() })
+}
+
+fn message(finish: FinishReason) -> Event {
+    Event::ModelMessage(v1::ModelMessage { finish: finish.into(), ..Default::default() })
+}
+
+fn proposed(effect_id: u32, tool: &str, arguments: &str) -> Event {
+    let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+    Event::ToolProposed(v1::ToolProposed { effect_id, attempt: 1, tool, arguments })
+}
+
+fn denied(effect_id: u32, reason: &str) -> Event {
+    Event::ToolDecided(v1::ToolDecided {
+        effect_id,
+        verdict: ToolVerdict::Deny.into(),
+        reason: reason.to_owned(),
+        explanation: "because".to_owned(),
+        ..Default::default()
+    })
+}
+
+fn succeeded(effect_id: u32, output_bytes_total: u64) -> Event {
+    Event::ToolFinished(v1::ToolFinished {
+        effect_id,
+        succeeded: true,
+        output_bytes_total,
+        ..Default::default()
+    })
+}
+
+fn finished(state: RunState, reason: &str, error_code: &str) -> Event {
+    Event::RunFinished(v1::RunFinished {
+        state: state.into(),
+        reason: reason.to_owned(),
+        error_code: error_code.to_owned(),
+        ..Default::default()
+    })
+}
+
+#[test]
+fn a_run_with_a_tool_reads_well() {
+    let view = check(
+        vec![
+            Event::RunStarted(v1::RunStarted { input: "what is this?".to_owned(), ..Default::default() }),
+            Event::ModelRequested(v1::ModelRequested { attempt: 1, turn: 1, ..Default::default() }),
+            text("I will "),
+            text("read it."),
+            message(FinishReason::ToolCalls),
+            proposed(1, "read_file", "{\"path\":\n  \"README.md\"}"),
+            Event::ToolDecided(v1::ToolDecided { verdict: ToolVerdict::Allow.into(), ..Default::default() }),
+            Event::ToolStarted(v1::ToolStarted::default()),
+            succeeded(1, 1_234),
+            text("It is "),
+            text("a gateway.\n"),
+            message(FinishReason::Stop),
+            finished(RunState::Done, "final_answer", ""),
+        ],
+        "I will read it.\n\
+         [· read_file {\"path\": \"README.md\"}]\n\
+         [✓ 1.2 KB]\n\
+         It is a gateway.\n",
+    );
+    assert_eq!((view.exit(RunState::Done), view.may_wait()), (Exit::Done, false));
+}
+
+#[test]
+fn of_several_open_calls_each_is_named() {
+    check(
+        vec![proposed(1, "glob", "{}"), proposed(2, "search", "{}"), succeeded(2, 10), succeeded(1, 20)],
+        "[· glob {}]\n[· search {}]\n[✓ search: 10 B]\n[✓ 20 B]\n",
+    );
+}
+
+#[test]
+fn a_denied_call_is_told_and_counts() {
+    let view = check(
+        vec![
+            proposed(1, "run_command", "{}"),
+            denied(1, "no_rule_permits"),
+            finished(RunState::Done, "final_answer", ""),
+        ],
+        "[· run_command {}]\n[✗ denied (no_rule_permits): because]\n",
+    );
+    assert_eq!(view.exit(RunState::Done), Exit::Withheld);
+}
+
+#[test]
+fn a_call_written_wrongly_does_not_count_as_withheld() {
+    let view = check(
+        vec![
+            proposed(1, "read_file", "{"),
+            denied(1, "invalid_arguments"),
+            finished(RunState::Done, "final_answer", ""),
+        ],
+        "[· read_file {]\n[✗ denied (invalid_arguments): because]\n",
+    );
+    assert_eq!(view.exit(RunState::Done), Exit::Done);
+}
+
+#[test]
+fn a_failed_tool_says_why_on_one_line() {
+    let failure = Event::ToolFinished(v1::ToolFinished {
+        effect_id: 1,
+        error_code: "PLY-4009".to_owned(),
+        output: "\nno such file: a\nmore".to_owned(),
+        ..Default::default()
+    });
+    check(vec![proposed(1, "read_file", "{}"), failure], "[· read_file {}]\n[✗ PLY-4009 no such file: a]\n");
+}
+
+#[test]
+fn superseded_text_is_said_to_be_so() {
+    let abandoned = |text_from, cause: &str| {
+        Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
+            attempt: 1,
+            text_from,
+            text_to: text_from,
+            cause: cause.to_owned(),
+        })
+    };
+    check(
+        vec![
+            text("half an ans"),
+            abandoned(3, "restart"),
+            text("a whole answer"),
+            message(FinishReason::Stop),
+        ],
+        "half an ans\n[! the text above is superseded (restart)]\na whole answer\n",
+    );
+    check(vec![abandoned(0, "restart"), text("hi")], "hi");
+}
+
+#[test]
+fn what_may_wait_is_known_until_something_goes_on() {
+    let looped = Event::LoopDetected(v1::LoopDetected { guard: "same_result".to_owned(), repeats: 3 });
+    let view = check(
+        vec![text("again"), looped.clone()],
+        "again\n[! the run repeats itself: the same call with the same result, 3 times]\n",
+    );
+    assert!(view.may_wait());
+    let (_, view) = told(Echo::No, vec![looped, Event::InputReceived(v1::InputReceived::default())]);
+    assert!(!view.may_wait());
+    let unknown =
+        Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown { effect_id: 1, cause: "restart".to_owned() });
+    let view = check(
+        vec![proposed(1, "send_mail", "{}"), unknown],
+        "[· send_mail {}]\n[! send_mail: nobody knows whether it took effect (restart)]\n",
+    );
+    assert!(view.may_wait());
+}
+
+#[test]
+fn ends_are_told_with_their_code() {
+    let view = check(
+        vec![finished(RunState::Failed, "provider_error", "PLY-3001")],
+        "[PLY-3001 the run ended: provider_error]\n",
+    );
+    assert_eq!(view.exit(RunState::Failed), Exit::Failed);
+    let view = check(vec![finished(RunState::Cancelled, "time_limit", "PLY-5003")], "[PLY-5003 ]\n");
+    assert_eq!(view.exit(RunState::Cancelled), Exit::TimeLimit);
+    let view = check(vec![finished(RunState::Cancelled, "cancelled", "")], "[· cancelled]\n");
+    assert_eq!(view.exit(RunState::Cancelled), Exit::Cancelled);
+}
+
+#[test]
+fn a_cut_answer_is_told() {
+    check(
+        vec![text("and so"), message(FinishReason::Length)],
+        "and so\n[! the answer was cut off: the model reached its cap on output]\n",
+    );
+}
+
+#[test]
+fn a_watched_run_shows_what_was_asked() {
+    let events = vec![
+        Event::RunStarted(v1::RunStarted { input: "first\nsecond".to_owned(), ..Default::default() }),
+        Event::InputReceived(v1::InputReceived { input: "go on".to_owned() }),
+    ];
+    assert_eq!(told(Echo::Inputs, events).0, "[· asked: first second]\n[· answered: go on]\n");
+}
+
+#[test]
+fn names_and_arguments_cannot_steer_a_terminal() {
+    check(vec![proposed(1, "a\u{1b}[2J", "{\"x\":\"\u{202e}\"}")], "[· a␛[2J {\"x\":\"<U+202E>\"}]\n");
+}
+
+#[test]
+fn an_entry_of_a_newer_version_may_mean_waiting() {
+    assert!(told(Echo::No, vec![Event::Unknown(v1::UnknownEvent { kind: 999 })]).1.may_wait());
+}

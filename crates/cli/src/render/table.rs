@@ -1,0 +1,29 @@
+//! Columns that line up.
+
+use crate::terminal::clean_line;
+
+const CELL_CHARS_MAX: usize = 60;
+
+/// Returns the lines of a table: a head and its rows. The last column is not padded.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
+    let rows = rows.into_iter().map(|row| row.map(|cell| clean_line(&cell, CELL_CHARS_MAX)));
+    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_stay_on_one_line() {
+        let rows = vec![["a".to_owned(), "first\nsecond".to_owned()], ["long one".to_owned(), String::new()]];
+        assert_eq!(table(["NAME", "TEXT"], rows), ["NAME      TEXT", "a         first second", "long one"]);
+    }
+}

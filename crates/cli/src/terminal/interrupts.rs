@@ -1,0 +1,89 @@
+//! Ctrl-C: the first of a phase is a wish the verb hears, the second ends the program.
+//!
+//! The second works even while the verb is stuck writing to a pipe nobody reads.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::output::{Mark, Output};
+use crate::exit::Exit;
+
+#[derive(Default)]
+struct Shared {
+    presses: AtomicU32,
+    pressed: Notify,
+    parting: Mutex<String>,
+}
+
+/// Listens for Ctrl-C.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupts {
+    shared: Arc<Shared>,
+}
+
+impl Interrupts {
+    /// Takes Ctrl-C over from the system; must be called within the runtime.
+    pub(crate) fn listen(output: &Output) -> Self {
+        let interrupts = Self::default();
+        let (heard, output) = (interrupts.clone(), output.clone());
+        tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if heard.press() {
+                    let parting = heard.shared.parting.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    if !parting.is_empty() {
+                        output.note(Mark::Info, &parting);
+                    }
+                    std::process::exit(i32::from(Exit::Cancelled.number()));
+                }
+            }
+        });
+        interrupts
+    }
+
+    /// Counts a press; returns whether it is the second of the phase.
+    pub(crate) fn press(&self) -> bool {
+        let second = self.shared.presses.fetch_add(1, Ordering::SeqCst) > 0;
+        self.shared.pressed.notify_one();
+        second
+    }
+
+    /// Begins a phase: the next press is a first one again, and `parting` is said at the second.
+    pub(crate) fn begin(&self, parting: &str) {
+        self.shared.presses.store(0, Ordering::SeqCst);
+        self.say_at_parting(parting);
+    }
+
+    /// Replaces what is said at the second press.
+    pub(crate) fn say_at_parting(&self, parting: &str) {
+        parting.clone_into(&mut self.shared.parting.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Returns at the next press.
+    pub(crate) async fn pressed(&self) {
+        loop {
+            self.shared.pressed.notified().await;
+            // A press of an earlier phase may have left its mark.
+            if self.shared.presses.load(Ordering::SeqCst) > 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_second_press_of_a_phase_ends_the_program() {
+        let interrupts = Interrupts::default();
+        assert!(!interrupts.press());
+        interrupts.pressed().await;
+        assert!(interrupts.press());
+        interrupts.begin("bye");
+        assert!(!interrupts.press(), "a new phase begins anew");
+        interrupts.pressed().await;
+    }
+}

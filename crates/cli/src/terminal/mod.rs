@@ -1,0 +1,14 @@
+//! The person's end: what may be written to a terminal, lines typed, Ctrl-C.
+
+mod clean;
+mod output;
+mod typed_lines;
+mod interrupts;
+
+pub(crate) use clean::clean_line;
+pub(crate) use interrupts::Interrupts;
+pub(crate) use output::{Mark, Output};
+pub(crate) use typed_lines::TypedLines;
+
+#[cfg(test)]
+pub(crate) use output::tests::captured;

@@ -1,0 +1,159 @@
+//! `palyra journal`: the record as a whole.
+
+use clap::Subcommand;
+use palyra_client::{Client, JournalStep};
+use palyra_types::ErrorCode;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{bytes, count, date, table};
+
+/// Verify, rebuild and look at the journal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalVerb {
+    /// Check every entry; exits with 1 when one does not verify
+    Verify {
+        /// The report as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the journal's state and counters
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List entries, without their content
+    Show {
+        /// From this entry on
+        #[arg(long, default_value_t = 0, value_name = "SEQ")]
+        from: u64,
+        /// At most so many
+        #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Rebuild what is derived from the log
+    Rebuild {
+        /// The result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    match verb {
+        JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
+        JournalVerb::Status { json } => status(context, &client, json.into()).await,
+        JournalVerb::Show { from, limit, json } => {
+            let entries = client.list_entries(from, limit).await?;
+            show(context, entries, json.into())
+        }
+        JournalVerb::Rebuild { json } => rebuild(context, &client, json.into()).await,
+    }
+}
+
+fn progress(context: &Context, what: &str, progress: &v1::JournalProgress) {
+    let percent = (progress.done.min(progress.total) * 100).checked_div(progress.total).unwrap_or(0);
+    context.output.progress(&format!("{what} {percent}% ({} of {})", progress.done, progress.total));
+}
+
+async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let mut watch = client.verify_journal().await?;
+    let report = loop {
+        match watch.next().await? {
+            JournalStep::Progress(step) => progress(context, "verifying", &step),
+            JournalStep::Done(report) => break report,
+        }
+    };
+    match format {
+        Format::Json => context.output.json(&to_json_with_defaults(&report))?,
+        Format::Text if report.ok => {
+            context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
+        }
+        Format::Text => {
+            let told = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
+            context.output.error(ErrorCode::JournalCorrupt, &told);
+        }
+    }
+    Ok(if report.ok { Exit::Done } else { Exit::Failed })
+}
+
+fn entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let mut watch = client.rebuild_journal().await?;
+    let folded = loop {
+        match watch.next().await? {
+            JournalStep::Progress(step) => progress(context, "rebuilding", &step),
+            JournalStep::Done(folded) => break folded,
+        }
+    };
+    match format {
+        Format::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
+        Format::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
+    }
+    Ok(Exit::Done)
+}
+
+async fn status(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let status = client.journal_status().await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&status))?;
+        return Ok(Exit::Done);
+    }
+    for (name, value) in [
+        ("log", status.log_id.clone()),
+        ("start", format!("number {}", status.epoch)),
+        ("health", status.health.clone()),
+        ("entries", status.entries.to_string()),
+        (
+            "written",
+            format!(
+                "{}, {}, {}",
+                count(status.commits, "commit"),
+                count(status.rows, "row"),
+                bytes(status.bytes)
+            ),
+        ),
+        (
+            "on disk",
+            format!("{} and {} not yet merged", bytes(status.database_bytes), bytes(status.wal_bytes)),
+        ),
+    ] {
+        context.output.line(&format!("{name:<9}{value}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
+        return Ok(Exit::Done);
+    }
+    let row = |entry: v1::JournalEntry| {
+        let place = if entry.run_id.is_empty() {
+            String::new()
+        } else {
+            format!("{}:{}", entry.run_id, entry.tape_seq)
+        };
+        let kind = if entry.erased { format!("{} (erased)", entry.kind) } else { entry.kind };
+        let leaf = entry.leaf.get(..16).unwrap_or(&entry.leaf).to_owned();
+        [entry.seq.to_string(), date(entry.time), kind, leaf, place]
+    };
+    let rows = entries.into_iter().map(row).collect();
+    table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)
+        .iter()
+        .try_for_each(|line| context.output.line(line))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,15 @@
+//! The verbs, one file each.
+
+pub(crate) mod init;
+pub(crate) mod run;
+pub(crate) mod chat;
+pub(crate) mod runs;
+pub(crate) mod sessions;
+pub(crate) mod model;
+pub(crate) mod journal;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod admin;
+
+mod ids;
+mod start_run;

@@ -1,0 +1,253 @@
+//! `palyra model add`: writes a provider into the configuration file, after a real completion.
+//!
+//! The test runs in a daemon of its own, with a state directory that is thrown away and the new
+//! configuration: what is saved is exactly what was tried, and the running daemon is not touched
+//! before. Only references to keys are ever written.
+
+use std::io::Write;
+use std::path::Path;
+
+use palyra_client::{Client, ClientError, StartPolicy, Target};
+use palyra_types::ErrorCode;
+use rustix::process::{Pid, Signal, kill_process};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::test::tell;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::Mark;
+
+/// Add a server that speaks the OpenAI chat format, after a test.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AddArgs {
+    /// A name of your own for the server: a-z, 0-9 and -
+    name: String,
+    /// Where its API begins, such as https://api.openai.com/v1
+    #[arg(long, value_name = "URL")]
+    base_url: String,
+    /// The model to use there
+    #[arg(long)]
+    model: String,
+    /// Where its key is found: env:NAME or file:PATH, never the key itself
+    #[arg(long, value_name = "REFERENCE")]
+    key: Option<String>,
+    /// The model's window in tokens
+    #[arg(long, value_name = "N")]
+    context_tokens: Option<u32>,
+    /// Do not make it the default model
+    #[arg(long)]
+    no_default: bool,
+    /// Save without a test
+    #[arg(long)]
+    no_test: bool,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failure> {
+    context.require_local("model add")?;
+    check_arguments(&args)?;
+    let file = context.config_file()?;
+    let old = read(&file)?;
+    let new = edited(&old, &args)
+        .map_err(|what| Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display())))?;
+    if !args.no_test && !test(context, &new, &args).await? {
+        context.output.note(Mark::Bad, &format!("{} stays as it was", file.display()));
+        return Ok(Exit::Failed);
+    }
+    write(&file, &new).map_err(|error| {
+        let message = format!("{} cannot be written: {error}", file.display());
+        Failure::local(ErrorCode::ConfigUnreadable, message)
+    })?;
+    context.output.note(Mark::Good, &format!("saved in {}", file.display()));
+    take_on(context, &args).await?;
+    Ok(Exit::Done)
+}
+
+fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if args.name.is_empty() || !args.name.chars().all(plain) || args.name == "demo" {
+        return Err(Failure::Usage("the name takes a-z, 0-9 and -, and `demo` is taken".to_owned()));
+    }
+    let reference = |key: &str| key.starts_with("env:") || key.starts_with("file:");
+    if args.key.as_deref().is_some_and(|key| !reference(key)) {
+        // What was typed may be the key itself, so it is not repeated.
+        let told = "--key takes env:NAME or file:PATH; a key itself would end up in the file and in the shell's history";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Failure::local(
+            ErrorCode::ConfigUnreadable,
+            format!("{} cannot be read: {error}", file.display()),
+        )),
+    }
+}
+
+/// Returns the file's text with the provider in it; everything else, comments too, stays.
+fn edited(old: &str, args: &AddArgs) -> Result<String, String> {
+    let mut document: DocumentMut =
+        old.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+    let providers = document.entry("providers").or_insert_with(implicit_table);
+    let providers = providers.as_table_mut().ok_or("`providers` is not a table")?;
+    let provider = providers.entry(&args.name).or_insert_with(|| Item::Table(Table::new()));
+    let provider =
+        provider.as_table_mut().ok_or_else(|| format!("`providers.{}` is not a table", args.name))?;
+    provider["kind"] = value("openai-chat");
+    provider["base_url"] = value(args.base_url.as_str());
+    match &args.key {
+        Some(key) => provider["key"] = value(key.as_str()),
+        None => {
+            provider.remove("key");
+        }
+    }
+    if let Some(tokens) = args.context_tokens {
+        provider["context_tokens"] = value(i64::from(tokens));
+    }
+    if !args.no_default {
+        let model = document.entry("model").or_insert_with(|| Item::Table(Table::new()));
+        let model = model.as_table_mut().ok_or("`model` is not a table")?;
+        model["default"] = value(model_name(args));
+    }
+    Ok(document.to_string())
+}
+
+fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+fn model_name(args: &AddArgs) -> String {
+    format!("{}/{}", args.name, args.model)
+}
+
+/// Tests the model in a daemon of its own; returns whether it answered.
+async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<bool, Failure> {
+    let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir();
+    let folder = folder.map_err(|error| {
+        Failure::local(ErrorCode::StateDirUnusable, format!("no temporary folder can be made: {error}"))
+    })?;
+    let file = folder.path().join("palyra.toml");
+    write(&file, config).map_err(|error| {
+        Failure::local(ErrorCode::StateDirUnusable, format!("{} cannot be written: {error}", file.display()))
+    })?;
+    let mut options = context.connect_options()?;
+    options.target = Target::StateDir(folder.path().join("state"));
+    options.start = StartPolicy::Allowed;
+    options.serve_arguments = vec!["--config".into(), file.into_os_string()];
+    options.notices = std::sync::Arc::new(|_| {});
+    context.output.note(Mark::Info, &format!("asking {}", model_name(args)));
+    let client = Client::connect(options).await?;
+    let tested = client.test_model(Some(&model_name(args))).await;
+    // It would go by itself, but not before its folder does.
+    let stopped = client.stop_daemon().await;
+    let tested = tested?;
+    stopped?;
+    tell(&context.output, &tested)?;
+    Ok(tested.ok)
+}
+
+/// Writes the whole file at once: a reader sees the old one or the new one.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    Ok(())
+}
+
+/// Has a daemon that runs read its configuration again.
+async fn take_on(context: &Context, args: &AddArgs) -> Result<(), Failure> {
+    let client = match context.connect_running().await {
+        Ok(client) => client,
+        Err(Failure::Client(ClientError::NotRunning { .. })) => return Ok(()),
+        Err(failure) => return Err(failure),
+    };
+    let pid = i32::try_from(client.status().await?.pid).ok().and_then(Pid::from_raw);
+    let asked = pid.is_some_and(|pid| kill_process(pid, Signal::HUP).is_ok());
+    if asked && takes_on(&client, &args.name).await? {
+        context.output.note(Mark::Good, "the running daemon uses it");
+    } else {
+        let told = "the running daemon could not take it on (its environment may lack the key); `palyra admin stop` lets the next start do so";
+        context.output.note(Mark::Doubt, told);
+    }
+    Ok(())
+}
+
+/// Returns whether the daemon comes to name a value of this provider; it tells nobody when it has.
+async fn takes_on(client: &Client, name: &str) -> Result<bool, Failure> {
+    const LOOKS: u32 = 40;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+    let prefix = format!("providers.{name}.");
+    for _ in 0..LOOKS {
+        let config = client.config().await?;
+        if config.values.iter().any(|value| value.key.starts_with(&prefix)) {
+            return Ok(true);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(name: &str, key: Option<&str>) -> AddArgs {
+        AddArgs {
+            name: name.to_owned(),
+            base_url: "http://127.0.0.1:1/v1".to_owned(),
+            model: "small".to_owned(),
+            key: key.map(str::to_owned),
+            context_tokens: None,
+            no_default: false,
+            no_test: false,
+        }
+    }
+
+    #[test]
+    fn a_provider_is_written_and_comments_stay() {
+        let old = "# mine\n[model]\n# which\ndefault = \"demo/demo\" # for now\n\n[limits]\nturns_max = 5\n";
+        let new = edited(old, &args("local", Some("env:KEY"))).unwrap();
+        assert_eq!(
+            new,
+            "# mine\n[model]\n# which\ndefault = \"local/small\"\n\n[limits]\nturns_max = 5\n\n\
+             [providers.local]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \"env:KEY\"\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_file_becomes_a_whole_one_and_a_second_time_changes_nothing() {
+        let once = edited("", &args("local", None)).unwrap();
+        assert_eq!(
+            once,
+            "[providers.local]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\n\
+             [model]\ndefault = \"local/small\"\n"
+        );
+        assert_eq!(edited(&once, &args("local", None)).unwrap(), once);
+    }
+
+    #[test]
+    fn what_cannot_be_edited_is_said() {
+        assert!(edited("providers = 3", &args("local", None)).is_err());
+        assert!(edited("[[", &args("local", None)).is_err());
+    }
+
+    #[test]
+    fn a_key_itself_is_refused_and_not_repeated() {
+        let failure = check_arguments(&args("local", Some("sk-sesame"))).unwrap_err();
+        assert_eq!(failure.exit(), Exit::Usage);
+        assert!(!failure.lines().join("\n").contains("sesame"));
+        assert!(check_arguments(&args("Local", None)).is_err());
+        assert!(check_arguments(&args("demo", None)).is_err());
+        assert!(check_arguments(&args("my-box-2", Some("file:/run/key"))).is_ok());
+    }
+}

@@ -1,0 +1,44 @@
+//! `palyra model list`.
+
+use palyra_client::AskProviders;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::table;
+use crate::terminal::Mark;
+
+/// List the models the daemon can ask.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Ask the providers which models they have
+    #[arg(long)]
+    ask: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failure> {
+    let ask = if args.ask { AskProviders::Yes } else { AskProviders::No };
+    let models = context.connect().await?.list_models(ask).await?;
+    if args.json {
+        context.output.json(&to_json_with_defaults(&models))?;
+        return Ok(Exit::Done);
+    }
+    let default = models.default_model.as_str();
+    let row = |model: v1::Model| {
+        let mark = if model.model == default { "*" } else { "" };
+        let note = if model.error.is_empty() { model.note } else { model.error };
+        [mark.to_owned(), model.model, model.context_tokens.to_string(), note]
+    };
+    let rows = models.models.into_iter().map(row).collect();
+    table(["", "MODEL", "WINDOW", "NOTE"], rows).iter().try_for_each(|line| context.output.line(line))?;
+    for suggestion in &models.suggestions {
+        context.output.note(Mark::Info, suggestion);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,50 @@
+//! `palyra model test`.
+
+use palyra_types::ErrorCode;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::{Output, clean_line};
+
+const ANSWER_CHARS_MAX: usize = 200;
+
+/// Test a model with a real completion.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TestArgs {
+    /// The model, as provider/model [default: the default model]
+    model: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failure> {
+    let tested = context.connect().await?.test_model(args.model.as_deref()).await?;
+    if args.json {
+        context.output.json(&to_json_with_defaults(&tested))?;
+    } else {
+        tell(&context.output, &tested)?;
+    }
+    Ok(if tested.ok { Exit::Done } else { Exit::Failed })
+}
+
+/// Says what came of a test.
+pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<(), Failure> {
+    let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
+    if tested.ok {
+        return output.line(&format!(
+            "ok: {} answers, first text after {} ms, whole after {} ms: {said}",
+            tested.model, tested.first_text_ms, tested.total_ms
+        ));
+    }
+    let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);
+    output.error(
+        code.unwrap_or(ErrorCode::ModelTransient),
+        &format!("{} does not answer: {said}", tested.model),
+    );
+    Ok(())
+}

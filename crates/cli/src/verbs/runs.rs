@@ -1,0 +1,253 @@
+//! `palyra runs`: looking at runs, following one, answering one, stopping one.
+
+use std::io::IsTerminal;
+
+use clap::Subcommand;
+use palyra_client::{Client, RunFollower, new_idempotency_key};
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+use super::ids::run_id;
+use crate::context::Context;
+use crate::drive::{DaemonRun, Format, Seat, drive};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Echo, age, count, date, run_state, run_state_name, table};
+use crate::terminal::{Mark, TypedLines, clean_line};
+
+const PAGE_SIZE_MAX: u32 = 500;
+
+/// Look at runs, follow, answer or stop one.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsVerb {
+    /// List runs, newest first
+    List {
+        /// Of this session only
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Only those that are not over
+        #[arg(long)]
+        open: bool,
+        /// At most so many
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: u32,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show where a run stands
+    Show {
+        /// The run's id, or `last`
+        run: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a run from its beginning, and what comes until it ends
+    Tail {
+        /// The run's id, or `last`
+        run: String,
+        /// Leave out entries up to this number
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        after: u32,
+        /// Every entry as a line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Answer a run that waits
+    Answer {
+        /// The run's id, or `last`
+        run: String,
+        /// The answer
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Stop a run
+    Cancel {
+        /// The run's id, or `last`
+        run: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    match verb {
+        RunsVerb::List { session, open, limit, json } => {
+            let only = if open { "open" } else { "" };
+            let request = v1::ListRunsRequest {
+                session_id: session.unwrap_or_default(),
+                only: only.to_owned(),
+                ..Default::default()
+            };
+            list(context, &client, request, limit, json.into()).await
+        }
+        RunsVerb::Show { run, json } => show(context, &client, &run, json.into()).await,
+        RunsVerb::Tail { run, after, json } => tail(context, &client, &run, after, json.into()).await,
+        RunsVerb::Answer { run, text } => answer(context, &client, &run, text.join(" ")).await,
+        RunsVerb::Cancel { run, json } => cancel(context, &client, &run, json.into()).await,
+    }
+}
+
+async fn list(
+    context: &Context,
+    client: &Client,
+    mut request: v1::ListRunsRequest,
+    limit: u32,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let mut runs: Vec<v1::Run> = Vec::new();
+    loop {
+        let left = limit.saturating_sub(u32::try_from(runs.len()).unwrap_or(u32::MAX));
+        if left == 0 {
+            break;
+        }
+        request.page_size = left.min(PAGE_SIZE_MAX);
+        let page = client.list_runs(request.clone()).await?;
+        runs.extend(page.runs);
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if format == Format::Json {
+        runs.iter().try_for_each(|run| context.output.json(&to_json(run)))?;
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        context.output.note(Mark::Info, "there are no runs yet; `palyra run \"...\"` makes one");
+        return Ok(Exit::Done);
+    }
+    let row = |run: v1::Run| {
+        let standing = standing(&run);
+        [run.run_id, standing, age(run.updated), run.turns.to_string(), run.input_preview]
+    };
+    let rows = runs.into_iter().map(row).collect();
+    table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)
+        .iter()
+        .try_for_each(|line| context.output.line(line))?;
+    Ok(Exit::Done)
+}
+
+/// Returns a run's state, with what it waits for or why it ended.
+fn standing(run: &v1::Run) -> String {
+    let state = run_state_name(run_state(run.state));
+    match run.phase.as_str() {
+        "waiting" => format!("waiting ({})", run.waiting_for),
+        "finished" if run.reason != "final_answer" && run.reason != "cancelled" && !run.reason.is_empty() => {
+            format!("{state} ({})", run.reason)
+        }
+        _ => state.to_owned(),
+    }
+}
+
+async fn show(context: &Context, client: &Client, run: &str, format: Format) -> Result<Exit, Failure> {
+    let run = client.get_run(run_id(client, run).await?).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&run))?;
+        return Ok(Exit::Done);
+    }
+    let usage = run.usage.unwrap_or_default();
+    let used = format!(
+        "{}, {}, {} tokens in, {} out{}",
+        count(run.turns.into(), "turn"),
+        count(run.tool_calls.into(), "tool call"),
+        usage.input_tokens,
+        usage.output_tokens,
+        if usage.estimated { " (estimated)" } else { "" },
+    );
+    for (name, value) in [
+        ("run", run.run_id.clone()),
+        ("session", run.session_id.clone()),
+        ("state", standing(&run)),
+        ("error", run.error_code.clone()),
+        ("input", clean_line(&run.input_preview, 120)),
+        ("created", date(run.created)),
+        ("updated", date(run.updated)),
+        ("used", used),
+        ("entries", run.last_tape_seq.to_string()),
+    ] {
+        if !value.is_empty() {
+            context.output.line(&format!("{name:<9}{value}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn tail(
+    context: &Context,
+    client: &Client,
+    run: &str,
+    after: u32,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let run = run_id(client, run).await?;
+    let follower = RunFollower::attach(client, run, after);
+    let mut followed = DaemonRun { client: client.clone(), follower };
+    let interactive = std::io::stdin().is_terminal() && context.output.can_ask();
+    let mut lines = interactive.then(TypedLines::of_process);
+    let seat = Seat {
+        output: &context.output,
+        interrupts: &context.interrupts,
+        answers: lines.as_mut(),
+        format,
+        echo: Echo::Inputs,
+    };
+    drive(&mut followed, seat, |_| {}).await
+}
+
+async fn answer(context: &Context, client: &Client, run: &str, text: String) -> Result<Exit, Failure> {
+    let run = run_id(client, run).await?;
+    let input = v1::Input { text, idempotency_key: new_idempotency_key() };
+    let accepted = client.send_input(run, input).await?;
+    let told = if accepted.queued {
+        format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
+    } else {
+        format!("answered; `palyra runs tail {run}` shows how it goes on")
+    };
+    context.output.note(Mark::Good, &told);
+    Ok(Exit::Done)
+}
+
+async fn cancel(context: &Context, client: &Client, run: &str, format: Format) -> Result<Exit, Failure> {
+    let run = run_id(client, run).await?;
+    let answer = client.cancel_run(run).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&answer))?;
+    } else if answer.already_finished {
+        let state = run_state_name(run_state(answer.state));
+        context.output.note(Mark::Info, &format!("the run was over before: {state}"));
+    } else {
+        context.output.note(Mark::Good, "the run is asked to stop");
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_run_stands_is_told_in_a_few_words() {
+        let run = |state: v1::RunState, phase: &str, waiting_for: &str, reason: &str| v1::Run {
+            state: state.into(),
+            phase: phase.to_owned(),
+            waiting_for: waiting_for.to_owned(),
+            reason: reason.to_owned(),
+            ..Default::default()
+        };
+        for (run, expect) in [
+            (run(v1::RunState::Pending, "queued", "", ""), "pending"),
+            (run(v1::RunState::InProgress, "running", "", ""), "in progress"),
+            (run(v1::RunState::InProgress, "waiting", "loop_check", ""), "waiting (loop_check)"),
+            (run(v1::RunState::Done, "finished", "", "final_answer"), "done"),
+            (run(v1::RunState::Failed, "finished", "", "turn_limit"), "failed (turn_limit)"),
+            (run(v1::RunState::Cancelled, "finished", "", "cancelled"), "cancelled"),
+        ] {
+            assert_eq!(standing(&run), expect);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! One main for both programs: the command line, with the daemon behind its verb `serve`.
+
+mod program;
+
+pub use program::program;
