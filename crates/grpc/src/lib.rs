@@ -31,10 +31,13 @@ mod admin;
 
 mod daemon_facts;
 
+mod limits;
+
 mod translate;
 
 mod status;
 
 pub use daemon_facts::{ConfigFact, DaemonFacts};
 pub use gateway::GatewayServiceImpl;
-pub use server::{Listeners, ServeError, ServeLimits, serve};
+pub use limits::ServeLimits;
+pub use server::{Listeners, ServeError, serve};

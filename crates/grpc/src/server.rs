@@ -1,9 +1,7 @@
 //! Puts the services behind the gate and serves them on the sockets the daemon opened.
 //!
-//! Owns the limits of the transport. Invariant: nothing is served that the gate did not let through, and once
-//! the stop is given every stream ends within [`ServeLimits::drain_span`].
-
-use std::time::Duration;
+//! Invariant: nothing is served that the gate did not let through, and once the stop is given everything ends
+//! within [`ServeLimits::drain_span`].
 
 use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::v1::admin_service_server::AdminServiceServer;
@@ -27,6 +25,7 @@ use crate::connection::Acceptor;
 use crate::daemon_facts::DaemonFacts;
 use crate::gateway::GatewayServiceImpl;
 use crate::journal::JournalServiceImpl;
+use crate::limits::ServeLimits;
 use crate::models::ModelsServiceImpl;
 use crate::sessions::SessionsServiceImpl;
 
@@ -40,42 +39,6 @@ pub struct Listeners {
     pub unix: std::os::unix::net::UnixListener,
     /// For holders of tokens; loopback only.
     pub tcp: Option<std::net::TcpListener>,
-}
-
-/// What one transport may take. The defaults are meant for use; tests choose smaller ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServeLimits {
-    /// Connections at once, per listener.
-    pub connections_max: usize,
-    /// Calls at once, per connection.
-    pub streams_per_connection_max: u32,
-    /// Bytes of one message from a client.
-    pub message_bytes_max: usize,
-    /// Bytes of all headers of one call.
-    pub header_bytes_max: u32,
-    /// Time to send the HTTP/2 preface.
-    pub greeting_span: Duration,
-    /// Time to answer a call that is not a stream, its message included.
-    pub call_span: Duration,
-    /// Silence after which a connection is asked whether it lives, and time for its answer.
-    pub keep_alive_span: Duration,
-    /// Time for open calls to end after a stop.
-    pub drain_span: Duration,
-}
-
-impl Default for ServeLimits {
-    fn default() -> Self {
-        Self {
-            connections_max: 1_024,
-            streams_per_connection_max: 256,
-            message_bytes_max: 4 * 1024 * 1024,
-            header_bytes_max: 16 * 1024,
-            greeting_span: Duration::from_secs(10),
-            call_span: Duration::from_secs(120),
-            keep_alive_span: Duration::from_secs(20),
-            drain_span: Duration::from_secs(2),
-        }
-    }
 }
 
 /// Why serving did not begin or go on.

@@ -13,6 +13,7 @@ use tonic::codegen::http;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
+use crate::limits::MESSAGE_BYTES_MAX;
 use crate::translate::{InvalidId, InvalidValue};
 
 /// The metadata key of the stable error code.
@@ -51,8 +52,8 @@ impl Refusal {
     /// Reads what the library below says about a message that did not arrive whole.
     pub(crate) fn undelivered(status: &Status) -> Self {
         if status.code() == Code::OutOfRange {
-            let text = "the message is larger than the server takes (4 MiB)";
-            return Self { code: ErrorCode::MessageTooLarge, text: text.to_owned() };
+            let text = format!("a message may have at most {MESSAGE_BYTES_MAX} bytes");
+            return Self { code: ErrorCode::MessageTooLarge, text };
         }
         Self::invalid_frame("the message cannot be decoded")
     }

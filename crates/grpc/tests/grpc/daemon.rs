@@ -1,0 +1,192 @@
+//! A daemon of the test's own: the runtime over doubles, served on a Unix socket and a loopback port.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_grpc::{ConfigFact, DaemonFacts, Listeners, ServeError, ServeLimits, serve};
+use palyra_ports::redactor::PassThrough;
+use palyra_ports::{
+    CancelFlag, Clock, ExecuteToolError, ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
+};
+use palyra_run_core::Grant;
+use palyra_runtime::{
+    GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
+};
+use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider};
+use palyra_types::model::ModelRef;
+use palyra_types::session::SessionRef;
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
+    ToolExecutor, ToolName, ToolSpec,
+};
+use palyra_types::{Redacted, Timestamp};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::{Channel, Endpoint};
+
+/// How long a test waits for what must happen.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a test wants to be different.
+#[derive(Default)]
+pub(crate) struct Wishes {
+    pub(crate) limits: ServeLimits,
+    pub(crate) config: GatewayRuntimeConfigSnapshot,
+}
+
+/// A daemon that serves until it is dropped or stopped.
+pub(crate) struct TestDaemon {
+    pub(crate) state: GatewayRuntimeState,
+    pub(crate) provider: ScriptedProvider,
+    pub(crate) clock: FakeClock,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tcp: SocketAddr,
+    pub(crate) socket: PathBuf,
+    pub(crate) served: JoinHandle<Result<(), ServeError>>,
+    _folder: TempDir,
+}
+
+impl TestDaemon {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(Wishes::default()).await
+    }
+
+    pub(crate) async fn start_with(wishes: Wishes) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = FakeClock::new();
+        let provider = ScriptedProvider::new(Arc::new(clock.clone()));
+        let ports = ports(folder.path(), &clock, &provider);
+        let state = gateway::start(ports, watch::channel(Arc::new(wishes.config)).1).await.unwrap();
+        let socket = folder.path().join("daemon.sock");
+        let unix = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = tcp.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let listeners = Listeners { unix, tcp: Some(tcp) };
+        let facts = facts(folder.path());
+        let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
+        Self { state, provider, clock, stop, tcp: address, socket, served, _folder: folder }
+    }
+
+    /// Connects as the owner.
+    pub(crate) async fn local(&self) -> Channel {
+        let endpoint = Endpoint::from_shared(format!("unix://{}", self.socket.display())).unwrap();
+        endpoint.connect().await.unwrap()
+    }
+
+    /// Connects as somebody, who has yet to show a token.
+    pub(crate) async fn remote(&self) -> Channel {
+        Endpoint::from_shared(format!("http://{}", self.tcp)).unwrap().connect().await.unwrap()
+    }
+
+    /// Makes a token for a principal.
+    pub(crate) async fn token(&self, principal: &str) -> String {
+        let made = self.state.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
+        made.unwrap().1.into_exposed()
+    }
+}
+
+impl Drop for TestDaemon {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> RuntimePorts {
+    let journal = Arc::new(MemoryJournal::new());
+    let default = ModelRef::new("scripted", "scripted");
+    let suggestions = vec!["a model server answers on port 11434".to_owned()];
+    let directory = ModelDirectory::new(vec![Arc::new(provider.clone())], default, suggestions);
+    RuntimePorts {
+        append: journal.clone(),
+        tapes: journal.clone(),
+        records: journal.clone(),
+        maintain: journal,
+        tools: Arc::new(OneTool),
+        redactor: Arc::new(PassThrough),
+        workspaces: Arc::new(OneFolder(folder.to_owned())),
+        clock: Arc::new(clock.clone()),
+        entropy: Arc::new(FixedEntropy::new(7)),
+        models: watch::channel(Arc::new(directory)).1,
+    }
+}
+
+fn facts(folder: &Path) -> DaemonFacts {
+    let fact = ConfigFact {
+        key: "limits.turns_max".to_owned(),
+        value: "50".to_owned(),
+        origin: "default".to_owned(),
+    };
+    DaemonFacts {
+        version: "1.2.3".to_owned(),
+        build: "build-7".to_owned(),
+        pid: 4_242,
+        started: Timestamp(1_000_000),
+        state_dir: folder.to_owned(),
+        listening: vec!["unix:daemon.sock".to_owned()],
+        config: watch::channel(Arc::new(vec![fact])).1,
+    }
+}
+
+/// Offers `look`, which always sees the same.
+struct OneTool;
+
+impl ToolRuntime for OneTool {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        let look = ToolSpec {
+            name: ToolName::new("look"),
+            version: 1,
+            description: "Looks.".to_owned(),
+            schema: serde_json::json!({ "type": "object", "additionalProperties": false }),
+            contract: EffectContract::Pure,
+            parallelism: Parallelism::Parallel,
+            risk: ApprovalRiskLevel::Low,
+            deadline: Duration::from_secs(60),
+            output_bytes_max: 1_024,
+        };
+        Arc::new(ToolCatalog::new(vec![look]))
+    }
+
+    fn execute(
+        &self,
+        _grant: Grant,
+        _cancel: CancelFlag,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let outcome = ToolExecutionOutcome {
+            failure: None,
+            output: "a wall".into(),
+            output_bytes_total: 6,
+            executor: ToolExecutor::Internal,
+            isolation: Isolation::DescriptorRelative,
+        };
+        async move { Ok(outcome) }.boxed()
+    }
+}
+
+/// Takes any folder that is asked for, and its own otherwise.
+struct OneFolder(PathBuf);
+
+impl Workspaces for OneFolder {
+    fn choose(
+        &self,
+        wanted: Option<&Redacted<PathBuf>>,
+        _session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        let own = Redacted::new(self.0.clone());
+        Ok(WorkspaceChoice { root: wanted.cloned().unwrap_or(own), note: None })
+    }
+}
+
+/// Lets the clock of a daemon run ahead.
+impl TestDaemon {
+    pub(crate) fn pass(&self, span: Duration) -> Timestamp {
+        self.clock.advance(span);
+        self.clock.wall()
+    }
+}

@@ -1,0 +1,27 @@
+//! The gRPC server over real sockets, with a real client, beside a journal in memory and a scripted model.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod daemon;
+
+mod talk;
+
+mod raw;
+
+mod streams;
+
+mod bad_frames;
+
+mod strangers;
+
+mod credentials;
+
+mod unary;
+
+mod owner_calls;
+
+mod probes;
+
+mod limits;
+
+mod reflection_client;

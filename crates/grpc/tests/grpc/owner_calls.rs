@@ -1,0 +1,127 @@
+//! The calls of the owner: the journal and the daemon.
+
+use palyra_types::ErrorCode;
+use palyra_wire::v1::admin_service_client::AdminServiceClient;
+use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
+use palyra_wire::v1::journal_service_client::JournalServiceClient;
+use palyra_wire::v1::run_stream_request::Frame as Say;
+use palyra_wire::v1::{
+    CreateTokenRequest, GetConfigRequest, GetJournalStatusRequest, GetStatusRequest, ListEntriesRequest,
+    ListRunsRequest, ListTokensRequest, RebuildJournalRequest, RevokeTokenRequest, ShutdownRequest,
+    VerifyJournalRequest, rebuild_journal_response, verify_journal_response,
+};
+use tonic::Code;
+
+use crate::daemon::{PATIENCE, TestDaemon};
+use crate::raw::assert_refused;
+use crate::talk::{Talk, bearing, start};
+
+async fn run_once(daemon: &TestDaemon) {
+    let mut talk = Talk::open(daemon.local().await, Say::Start(start("hi"))).await.unwrap();
+    talk.rest().await;
+}
+
+#[tokio::test]
+async fn the_journal_tells_its_state_and_its_entries() {
+    let daemon = TestDaemon::start().await;
+    run_once(&daemon).await;
+    let mut client = JournalServiceClient::new(daemon.local().await);
+    let status = client.get_journal_status(GetJournalStatusRequest {}).await.unwrap().into_inner();
+    assert_eq!((status.health.as_str(), status.epoch, status.log_id.len()), ("writable", 1, 32));
+    let all =
+        client.list_entries(ListEntriesRequest { from_seq: 0, limit: 1_000 }).await.unwrap().into_inner();
+    assert_eq!(all.entries.len() as u64, status.entries);
+    let kinds: Vec<&str> = all.entries.iter().map(|entry| entry.kind.as_str()).collect();
+    assert_eq!(kinds[..4], ["log_opened", "epoch_started", "principal_registered", "agent_saved"]);
+    assert!(kinds.ends_with(&["run_finished"]), "{kinds:?}");
+    assert!(all.entries[0].principal_id.is_empty() && all.entries[4].principal_id.len() == 26);
+    let two = client.list_entries(ListEntriesRequest { from_seq: 3, limit: 2 }).await.unwrap().into_inner();
+    assert_eq!(two.entries, all.entries[3..5]);
+}
+
+#[tokio::test]
+async fn verifying_and_rebuilding_tell_how_far_they_are_and_how_they_ended() {
+    let daemon = TestDaemon::start().await;
+    run_once(&daemon).await;
+    let mut client = JournalServiceClient::new(daemon.local().await);
+    let mut steps = client.verify_journal(VerifyJournalRequest {}).await.unwrap().into_inner();
+    let mut told = Vec::new();
+    while let Some(message) = steps.message().await.unwrap() {
+        told.push(message.step.unwrap());
+    }
+    let [verify_journal_response::Step::Progress(progress), verify_journal_response::Step::Report(report)] =
+        &told[..]
+    else {
+        panic!("progress, then the report: {told:?}")
+    };
+    assert!(report.ok && report.entries == progress.total && report.fault.is_empty());
+
+    let mut steps = client.rebuild_journal(RebuildJournalRequest {}).await.unwrap().into_inner();
+    let mut last = None;
+    while let Some(message) = steps.message().await.unwrap() {
+        last = message.step;
+    }
+    assert_eq!(last, Some(rebuild_journal_response::Step::Folded(report.entries)));
+}
+
+#[tokio::test]
+async fn the_daemon_tells_what_it_is_and_what_is_configured() {
+    let daemon = TestDaemon::start().await;
+    let mut client = AdminServiceClient::new(daemon.local().await);
+    let status = client.get_status(GetStatusRequest {}).await.unwrap().into_inner();
+    assert_eq!((status.version.as_str(), status.build_id.as_str(), status.pid), ("1.2.3", "build-7", 4_242));
+    assert_eq!((status.started.unwrap().seconds, status.listening.len()), (1, 1));
+    assert_eq!((status.default_model.as_str(), status.open_runs), ("scripted/scripted", 0));
+    assert!(status.checks.iter().any(|check| check.name == "journal_writable" && check.level == "ok"));
+    let config = client.get_config(GetConfigRequest {}).await.unwrap().into_inner();
+    assert_eq!(config.digest.len(), 64);
+    assert_eq!(config.values[0].key, "limits.turns_max");
+}
+
+#[tokio::test]
+async fn a_token_works_from_its_making_to_its_revoking() {
+    let daemon = TestDaemon::start().await;
+    let mut client = AdminServiceClient::new(daemon.local().await);
+    let message =
+        CreateTokenRequest { principal: "user:alice".to_owned(), label: "laptop".to_owned(), days: 0 };
+    let made = client.create_token(message.clone()).await.unwrap().into_inner();
+    assert!(made.token.starts_with("palyra_") && made.expires.is_some());
+
+    let mut remote = GatewayServiceClient::new(daemon.remote().await);
+    remote.list_runs(bearing(&made.token, ListRunsRequest::default())).await.unwrap();
+    let revoke = RevokeTokenRequest { token_id: made.token_id.clone() };
+    client.revoke_token(revoke.clone()).await.unwrap();
+    client.revoke_token(revoke).await.unwrap();
+    let refused = remote.list_runs(bearing(&made.token, ListRunsRequest::default())).await.unwrap_err();
+    assert_refused(&refused, Code::Unauthenticated, ErrorCode::Unauthenticated);
+
+    let listed = client.list_tokens(ListTokensRequest {}).await.unwrap().into_inner().tokens;
+    let [token] = &listed[..] else { panic!("one token was made") };
+    assert_eq!((token.token_id.as_str(), token.principal.as_str()), (made.token_id.as_str(), "user:alice"));
+    assert!(token.label == "laptop" && token.revoked.is_some());
+    assert_eq!(token.expires, made.expires);
+
+    let bad = [
+        CreateTokenRequest { days: 366, ..message.clone() },
+        CreateTokenRequest { days: u32::MAX, ..message.clone() },
+        CreateTokenRequest { principal: String::new(), ..message.clone() },
+        CreateTokenRequest { principal: "user alice".to_owned(), ..message },
+    ];
+    for message in bad {
+        let refused = client.create_token(message).await.unwrap_err();
+        assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
+    }
+    let unknown = RevokeTokenRequest { token_id: "01BX5ZZKBKACTAV9WEVGEMMVRZ".to_owned() };
+    assert!(client.revoke_token(unknown).await.is_err());
+}
+
+#[tokio::test]
+async fn the_owner_can_stop_the_daemon() {
+    let mut daemon = TestDaemon::start().await;
+    let mut client = AdminServiceClient::new(daemon.local().await);
+    client.shutdown(ShutdownRequest {}).await.unwrap();
+    assert!(daemon.stop.is_cancelled());
+    drop(client);
+    let served = tokio::time::timeout(PATIENCE, &mut daemon.served).await.expect("serving ends");
+    served.unwrap().unwrap();
+}

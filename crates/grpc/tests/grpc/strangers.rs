@@ -1,0 +1,117 @@
+//! What belongs to somebody else is answered like what does not exist: same code, same words, same metadata.
+
+use palyra_testkit::Script;
+use palyra_types::ErrorCode;
+use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
+use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
+use palyra_wire::v1::{
+    CancelRunRequest, GetRunRequest, Input, ListRunsRequest, ReadSessionTapeRequest, ReadTapeRequest,
+    ResolveSessionRequest, RunStreamRequest, SendInputRequest, SessionSelector, StartRunRequest,
+};
+use prost::Message;
+
+use crate::daemon::TestDaemon;
+use crate::raw::{Answer, call};
+use crate::talk::{attach, bearing, start};
+
+const UNKNOWN: &str = "01BX5ZZKBKACTAV9WEVGEMMVRZ";
+
+/// Every call that takes the id of a run or a session, with that id.
+fn calls(run: &str, session: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let (run_id, session_id) = (run.to_owned(), session.to_owned());
+    let selector = SessionSelector {
+        session_id: session_id.clone(),
+        require_existing: true,
+        ..SessionSelector::default()
+    };
+    let input = Some(Input { text: "hi".to_owned(), idempotency_key: String::new() });
+    let stream = RunStreamRequest { frame: Some(attach(run, 0)) };
+    let resolve = ResolveSessionRequest { session: Some(selector.clone()), agent: String::new() };
+    let begin = StartRunRequest { session: Some(selector), ..start("hi") };
+    let tape = ReadTapeRequest { run_id: run_id.clone(), ..ReadTapeRequest::default() };
+    let session_tape = ReadSessionTapeRequest { session_id, ..ReadSessionTapeRequest::default() };
+    vec![
+        ("/palyra.v1.GatewayService/RunStream", stream.encode_to_vec()),
+        ("/palyra.v1.GatewayService/StartRun", begin.encode_to_vec()),
+        (
+            "/palyra.v1.GatewayService/SendInput",
+            SendInputRequest { run_id: run_id.clone(), input }.encode_to_vec(),
+        ),
+        ("/palyra.v1.GatewayService/CancelRun", CancelRunRequest { run_id: run_id.clone() }.encode_to_vec()),
+        ("/palyra.v1.GatewayService/GetRun", GetRunRequest { run_id }.encode_to_vec()),
+        ("/palyra.v1.GatewayService/ReadTape", tape.encode_to_vec()),
+        ("/palyra.v1.GatewayService/ReadSessionTape", session_tape.encode_to_vec()),
+        ("/palyra.v1.SessionsService/ResolveSession", resolve.encode_to_vec()),
+    ]
+}
+
+#[tokio::test]
+async fn a_strangers_ids_are_answered_like_unknown_ones() {
+    let daemon = TestDaemon::start().await;
+    daemon.provider.otherwise(Script::new().text("secret").hang());
+    let channel = daemon.remote().await;
+    let (alice, bob) = (daemon.token("user:alice").await, daemon.token("user:bob").await);
+    let mut client = GatewayServiceClient::new(channel.clone());
+    let begun =
+        client.start_run(bearing(&alice, start("my secret"))).await.unwrap().into_inner().opened.unwrap();
+    let owners =
+        GatewayServiceClient::new(daemon.local().await).start_run(start("the owner's")).await.unwrap();
+    let owners = owners.into_inner().opened.unwrap();
+
+    let bearer = format!("Bearer {bob}");
+    for theirs in [&begun, &owners] {
+        let known = calls(&theirs.run_id, &theirs.session_id);
+        for ((path, theirs), (_, unknown)) in known.into_iter().zip(calls(UNKNOWN, UNKNOWN)) {
+            let theirs =
+                call(&channel, path, theirs, &[&bearer]).await.err().unwrap_or_else(|| panic!("{path}"));
+            let unknown =
+                call(&channel, path, unknown, &[&bearer]).await.err().unwrap_or_else(|| panic!("{path}"));
+            let (theirs, unknown) = (Answer::from(theirs), Answer::from(unknown));
+            assert_eq!(theirs, unknown, "{path}");
+            let code = &theirs.metadata["palyra-error-code"];
+            let expected = [ErrorCode::RunNotFound, ErrorCode::SessionNotFound];
+            assert!(expected.iter().any(|expected| code.contains(&expected.to_string())), "{path} {code}");
+        }
+    }
+    // The same calls are answered to whom they belong.
+    let bearer = format!("Bearer {alice}");
+    for (path, message) in calls(&begun.run_id, &begun.session_id) {
+        call(&channel, path, message, &[&bearer]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
+    }
+}
+
+#[tokio::test]
+async fn lists_are_the_callers_own() {
+    let daemon = TestDaemon::start().await;
+    let channel = daemon.remote().await;
+    let (alice, bob) = (daemon.token("user:alice").await, daemon.token("user:bob").await);
+    let mut client = GatewayServiceClient::new(channel.clone());
+    let begun = client.start_run(bearing(&alice, start("hi"))).await.unwrap().into_inner().opened.unwrap();
+    let everything = ListRunsRequest::default();
+    let of_session = ListRunsRequest { session_id: begun.session_id.clone(), ..ListRunsRequest::default() };
+    for message in [everything, of_session] {
+        let mine = client.list_runs(bearing(&alice, message.clone())).await.unwrap().into_inner();
+        let his = client.list_runs(bearing(&bob, message)).await.unwrap().into_inner();
+        assert_eq!((mine.runs.len(), his.runs.len()), (1, 0));
+    }
+    let mut sessions = SessionsServiceClient::new(channel);
+    let mine = sessions.list_sessions(bearing(&alice, Default::default())).await.unwrap().into_inner();
+    let his = sessions.list_sessions(bearing(&bob, Default::default())).await.unwrap().into_inner();
+    assert_eq!((mine.sessions.len(), his.sessions.len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_strangers_session_id_opens_a_session_of_ones_own() {
+    let daemon = TestDaemon::start().await;
+    let channel = daemon.remote().await;
+    let (alice, bob) = (daemon.token("user:alice").await, daemon.token("user:bob").await);
+    let mut client = GatewayServiceClient::new(channel.clone());
+    let hers = client.start_run(bearing(&alice, start("hi"))).await.unwrap().into_inner().opened.unwrap();
+    let selector = SessionSelector { session_id: hers.session_id.clone(), ..SessionSelector::default() };
+    let message = StartRunRequest { session: Some(selector), ..start("hello") };
+    let his = client.start_run(bearing(&bob, message)).await.unwrap().into_inner().opened.unwrap();
+    assert!(his.session_created);
+    let tape = ReadSessionTapeRequest { session_id: hers.session_id, ..ReadSessionTapeRequest::default() };
+    let read = client.read_session_tape(bearing(&bob, tape)).await.unwrap().into_inner();
+    assert!(read.entries.iter().all(|entry| entry.run_id == his.run_id) && !read.entries.is_empty());
+}
