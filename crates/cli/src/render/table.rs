@@ -3,10 +3,13 @@
 use crate::terminal::clean_line;
 
 const CELL_CHARS_MAX: usize = 60;
+const LAST_CELL_CHARS_MAX: usize = 160;
 
 /// Returns the lines of a table: a head and its rows. The last column is not padded.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
-    let rows = rows.into_iter().map(|row| row.map(|cell| clean_line(&cell, CELL_CHARS_MAX)));
+    let cap = |column: usize| if column + 1 == N { LAST_CELL_CHARS_MAX } else { CELL_CHARS_MAX };
+    let rows =
+        rows.into_iter().map(|row| std::array::from_fn(|column| clean_line(&row[column], cap(column))));
     let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();

@@ -54,7 +54,7 @@ pub(crate) enum TokensVerb {
     /// Revoke a token
     Revoke {
         /// Its id
-        token: String,
+        token: TokenId,
     },
 }
 
@@ -109,8 +109,7 @@ async fn tokens(context: &Context, client: &Client, verb: TokensVerb) -> Result<
                 .try_for_each(|line| context.output.line(line))?;
         }
         TokensVerb::Revoke { token } => {
-            let id: TokenId = token.parse().map_err(|error| Failure::Usage(format!("{error}")))?;
-            client.revoke_token(id).await?;
+            client.revoke_token(token).await?;
             context.output.note(Mark::Good, "the token no longer works");
         }
     }

@@ -1,20 +1,46 @@
 //! Ids as people type them.
 
+use std::str::FromStr;
+
 use palyra_client::Client;
-use palyra_types::{RunId, SessionId};
+use palyra_types::{ErrorCode, RunId, SessionId};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
 
-/// Reads a run's id; `last` stands for the caller's latest run.
-pub(super) async fn run_id(client: &Client, text: &str) -> Result<RunId, Failure> {
-    if text != "last" {
-        return text.parse().map_err(|error| Failure::Usage(format!("{error}, or `last`")));
+/// A run as a person names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunName {
+    /// The caller's latest.
+    Last,
+    /// The one with this id.
+    Id(RunId),
+}
+
+impl FromStr for RunName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "last" => Ok(Self::Last),
+            text => text.parse().map(Self::Id).map_err(|error| format!("{error}, or `last`")),
+        }
     }
-    let request = v1::ListRunsRequest { page_size: 1, ..Default::default() };
-    let page = client.list_runs(request).await?;
-    let last = page.runs.first().and_then(|run| run.run_id.parse().ok());
-    last.ok_or_else(|| Failure::Usage("there is no run yet".to_owned()))
+}
+
+impl RunName {
+    /// Returns the run's id, which for the latest the daemon knows.
+    pub(super) async fn resolve(self, client: &Client) -> Result<RunId, Failure> {
+        match self {
+            Self::Id(id) => Ok(id),
+            Self::Last => {
+                let request = v1::ListRunsRequest { page_size: 1, ..Default::default() };
+                let page = client.list_runs(request).await?;
+                let last = page.runs.first().and_then(|run| run.run_id.parse().ok());
+                last.ok_or_else(|| Failure::local(ErrorCode::RunNotFound, "there is no run yet"))
+            }
+        }
+    }
 }
 
 /// Reads what names a session: its id, which must exist, or a key of one's own, which is made when unknown.
@@ -30,6 +56,14 @@ pub(super) fn session_selector(text: &str) -> v1::SessionSelector {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_named_by_id_or_as_the_last() {
+        let id = RunId::from_parts(1, 1);
+        assert_eq!("last".parse(), Ok(RunName::Last));
+        assert_eq!(id.to_string().parse(), Ok(RunName::Id(id)));
+        assert!("nonsense".parse::<RunName>().is_err());
+    }
 
     #[test]
     fn a_session_is_named_by_id_or_by_key() {

@@ -4,10 +4,11 @@ use std::io::IsTerminal;
 
 use clap::Subcommand;
 use palyra_client::{Client, RunFollower, new_idempotency_key};
+use palyra_types::SessionId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::ids::run_id;
+use super::ids::RunName;
 use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Seat, drive};
 use crate::exit::Exit;
@@ -24,7 +25,7 @@ pub(crate) enum RunsVerb {
     List {
         /// Of this session only
         #[arg(long, value_name = "ID")]
-        session: Option<String>,
+        session: Option<SessionId>,
         /// Only those that are not over
         #[arg(long)]
         open: bool,
@@ -38,7 +39,7 @@ pub(crate) enum RunsVerb {
     /// Show where a run stands
     Show {
         /// The run's id, or `last`
-        run: String,
+        run: RunName,
         /// As JSON
         #[arg(long)]
         json: bool,
@@ -46,7 +47,7 @@ pub(crate) enum RunsVerb {
     /// Show a run from its beginning, and what comes until it ends
     Tail {
         /// The run's id, or `last`
-        run: String,
+        run: RunName,
         /// Leave out entries up to this number
         #[arg(long, default_value_t = 0, value_name = "N")]
         after: u32,
@@ -57,7 +58,7 @@ pub(crate) enum RunsVerb {
     /// Answer a run that waits
     Answer {
         /// The run's id, or `last`
-        run: String,
+        run: RunName,
         /// The answer
         #[arg(required = true)]
         text: Vec<String>,
@@ -65,7 +66,7 @@ pub(crate) enum RunsVerb {
     /// Stop a run
     Cancel {
         /// The run's id, or `last`
-        run: String,
+        run: RunName,
         /// As JSON
         #[arg(long)]
         json: bool,
@@ -79,16 +80,16 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         RunsVerb::List { session, open, limit, json } => {
             let only = if open { "open" } else { "" };
             let request = v1::ListRunsRequest {
-                session_id: session.unwrap_or_default(),
+                session_id: session.map(|session| session.to_string()).unwrap_or_default(),
                 only: only.to_owned(),
                 ..Default::default()
             };
             list(context, &client, request, limit, json.into()).await
         }
-        RunsVerb::Show { run, json } => show(context, &client, &run, json.into()).await,
-        RunsVerb::Tail { run, after, json } => tail(context, &client, &run, after, json.into()).await,
-        RunsVerb::Answer { run, text } => answer(context, &client, &run, text.join(" ")).await,
-        RunsVerb::Cancel { run, json } => cancel(context, &client, &run, json.into()).await,
+        RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
+        RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
+        RunsVerb::Answer { run, text } => answer(context, &client, run, text.join(" ")).await,
+        RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
 }
 
@@ -144,8 +145,8 @@ fn standing(run: &v1::Run) -> String {
     }
 }
 
-async fn show(context: &Context, client: &Client, run: &str, format: Format) -> Result<Exit, Failure> {
-    let run = client.get_run(run_id(client, run).await?).await?;
+async fn show(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+    let run = client.get_run(run.resolve(client).await?).await?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&run))?;
         return Ok(Exit::Done);
@@ -180,11 +181,11 @@ async fn show(context: &Context, client: &Client, run: &str, format: Format) -> 
 async fn tail(
     context: &Context,
     client: &Client,
-    run: &str,
+    run: RunName,
     after: u32,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let run = run_id(client, run).await?;
+    let run = run.resolve(client).await?;
     let follower = RunFollower::attach(client, run, after);
     let mut followed = DaemonRun { client: client.clone(), follower };
     let interactive = std::io::stdin().is_terminal() && context.output.can_ask();
@@ -199,8 +200,8 @@ async fn tail(
     drive(&mut followed, seat, |_| {}).await
 }
 
-async fn answer(context: &Context, client: &Client, run: &str, text: String) -> Result<Exit, Failure> {
-    let run = run_id(client, run).await?;
+async fn answer(context: &Context, client: &Client, run: RunName, text: String) -> Result<Exit, Failure> {
+    let run = run.resolve(client).await?;
     let input = v1::Input { text, idempotency_key: new_idempotency_key() };
     let accepted = client.send_input(run, input).await?;
     let told = if accepted.queued {
@@ -212,8 +213,8 @@ async fn answer(context: &Context, client: &Client, run: &str, text: String) -> 
     Ok(Exit::Done)
 }
 
-async fn cancel(context: &Context, client: &Client, run: &str, format: Format) -> Result<Exit, Failure> {
-    let run = run_id(client, run).await?;
+async fn cancel(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+    let run = run.resolve(client).await?;
     let answer = client.cancel_run(run).await?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&answer))?;

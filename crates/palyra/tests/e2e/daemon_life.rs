@@ -1,0 +1,82 @@
+//! Starting, dying, coming back, stopping.
+
+use std::io::{BufReader, Read};
+
+use palyra_client::read_lock_record;
+use rustix::process::{Signal, kill_process};
+
+use crate::home::{Home, ended, read_until};
+
+#[test]
+fn several_clients_that_start_at_once_share_one_daemon() {
+    let home = Home::new();
+    let children: Vec<_> = (0..4).map(|_| home.command(&["run", "hello"]).spawn().unwrap()).collect();
+    for child in children {
+        ended(child).expect(0);
+    }
+    let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    assert_eq!(runs.len(), 4);
+    let status = home.palyra(&["journal", "status", "--json"]).expect(0).json();
+    assert_eq!(status[0]["epoch"], 1, "only one ever served");
+}
+
+#[test]
+fn a_run_outlives_its_daemon_and_its_reader_sees_it_end() {
+    let home = Home::new();
+    home.write("README.md", "# Phoenix\n\nIt comes back.\n");
+    let ask = "[pace=40] read README.md then list the files then read README.md";
+    let mut child = home.command(&["run", ask]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut text = read_until(&mut out, "\n");
+    kill_process(home.daemon_pid(), Signal::KILL).unwrap();
+    out.read_to_string(&mut text).unwrap();
+    let ended = ended(child).expect(0);
+    assert!(ended.err.contains("! the daemon is gone; looking for it\n"), "{}", ended.err);
+    assert!(ended.err.contains("· the daemon is back; going on\n"), "{}", ended.err);
+    assert!(text.contains("Phoenix"), "{text}");
+    let tape = home.palyra(&["runs", "tail", "last", "--json"]).expect(0).json();
+    let numbers: Vec<_> = tape.iter().map(|entry| entry["tape_seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=tape.len() as u64).collect::<Vec<_>>());
+    home.palyra(&["journal", "verify"]).expect(0);
+}
+
+#[test]
+fn text_that_a_kill_cut_off_is_superseded_by_the_whole() {
+    let home = Home::new();
+    let whole = home.palyra(&["run", "what can you do"]).expect(0).out;
+    let mut child = home.command(&["run", "[pace=100] what can you do"]).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut first = [0];
+    out.read_exact(&mut first).unwrap();
+    kill_process(home.daemon_pid(), Signal::KILL).unwrap();
+    let mut text = String::from_utf8(first.to_vec()).unwrap();
+    out.read_to_string(&mut text).unwrap();
+    let ended = ended(child).expect(0);
+    assert!(ended.err.contains("! the text above is superseded (restart)\n"), "{}", ended.err);
+    let (cut_off, again) = text.split_at(text.len() - whole.len());
+    assert_eq!(again, whole);
+    assert!(whole.starts_with(cut_off.trim_end()) && cut_off.ends_with('\n'), "{cut_off}");
+}
+
+#[test]
+fn a_stopped_daemon_is_gone_and_the_next_command_starts_another() {
+    let home = Home::new();
+    let none = home.palyra(&["admin", "stop"]).expect(0);
+    assert!(none.err.contains("no daemon is running"), "{}", none.err);
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.palyra(&["--no-start", "runs", "list"]).expect(4);
+    let again = home.palyra(&["runs", "list", "--json"]).expect(0);
+    assert_eq!(again.json().len(), 1);
+    assert!(again.err.contains("starting the daemon"), "{}", again.err);
+}
+
+#[test]
+fn a_daemon_that_a_command_started_writes_to_its_log_and_not_to_the_terminal() {
+    let home = Home::new();
+    let ended = home.palyra(&["run", "hello"]).expect(0);
+    assert!(ended.err.lines().all(|line| line.starts_with('·')), "{}", ended.err);
+    assert!(home.state_dir().join("log/palyrad.log").is_file());
+    let record = read_lock_record(&home.state_dir()).unwrap();
+    assert!(record.socket.ends_with("palyrad.sock"), "{record:?}");
+}

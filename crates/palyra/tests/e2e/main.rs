@@ -1,0 +1,16 @@
+//! The real programs over real sockets: what the README promises, as a person would try it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod home;
+
+mod first_minute;
+mod openai_server;
+mod three_clients;
+mod exit_codes;
+mod interrupts;
+mod daemon_life;
+mod waiting;
+mod chat;
+mod models;
+mod tcp;

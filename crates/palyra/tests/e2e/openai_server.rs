@@ -1,0 +1,84 @@
+//! A server named by the environment is used, and its failures are told.
+
+use std::time::Duration;
+
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+
+use crate::home::Home;
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+pub(crate) fn serve(runtime: &tokio::runtime::Runtime, behaviour: Behaviour) -> ModelServer {
+    runtime.block_on(ModelServer::start(behaviour)).unwrap()
+}
+
+pub(crate) fn home_with(server: &ModelServer) -> Home {
+    Home::new()
+        .with("OPENAI_BASE_URL", &server.base_url())
+        .with("OPENAI_API_KEY", "sesame")
+        .with("PALYRA_MODEL", "test-model")
+}
+
+#[test]
+fn a_server_named_by_the_environment_reads_and_answers() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::assistant(Duration::from_millis(5)).with_key("sesame"));
+    let home = home_with(&server);
+    home.write("README.md", "# Lantern 4711\n\nIt shines.\n");
+    let ended = home.palyra(&["run", "Read README.md and tell me what this project does"]).expect(0);
+    assert!(ended.out.contains("Lantern 4711"), "{}", ended.out);
+    assert!(ended.err.contains("· read_file {\"path\":\"README.md\"}\n✓ "), "{}", ended.err);
+    let asked: Vec<_> =
+        server.requests().into_iter().filter(|request| request.path.contains("chat")).collect();
+    assert_eq!(asked.len(), 2);
+    for request in &asked {
+        assert_eq!(request.authorization.as_deref(), Some("Bearer sesame"));
+        assert_eq!((&request.body["stream"], &request.body["model"]), (&true.into(), &"test-model".into()));
+    }
+    home.palyra(&["journal", "verify"]).expect(0);
+}
+
+#[test]
+fn a_refused_key_fails_the_run_and_is_told_with_a_mend() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("hi")).with_key("another"));
+    let ended = home_with(&server).palyra(&["run", "hello"]).expect(1);
+    assert!(
+        ended.err.contains("error[PLY-3001]: ") && ended.err.contains("palyra model test"),
+        "{}",
+        ended.err
+    );
+    assert!(!ended.err.contains("sesame"), "{}", ended.err);
+}
+
+#[test]
+fn another_model_in_the_daemon_than_in_the_environment_is_noted() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("hi")));
+    let home = home_with(&server);
+    let first = home.palyra(&["run", "hello"]).expect(0);
+    assert!(!first.err.contains("environment names"), "{}", first.err);
+    let home = home.with("PALYRA_MODEL", "other-model");
+    let second = home.palyra(&["run", "hello"]).expect(0);
+    assert!(
+        second.err.contains("uses openai/test-model, while this environment names other-model"),
+        "{}",
+        second.err
+    );
+}
+
+#[test]
+fn what_a_model_says_stays_exact_in_a_pipe() {
+    let runtime = runtime();
+    let said = "tab\tred \u{1b}[31m\u{202e}\r\nend";
+    let server = serve(&runtime, Behaviour::always(Reply::text(said)));
+    let home = home_with(&server);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, format!("{said}\n"));
+    let json = home.palyra(&["run", "--json", "hello"]).expect(0);
+    let clean = |c: char| c == '\n' || (!c.is_control() && c != '\u{202e}');
+    assert!(json.out.chars().all(clean), "{}", json.out);
+    let whole: String = json.json().iter().filter_map(|entry| entry["model_text"]["text"].as_str()).collect();
+    assert_eq!(whole, said);
+}
