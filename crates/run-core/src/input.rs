@@ -64,7 +64,8 @@ pub enum RunInput {
         /// How long it took.
         duration: Duration,
     },
-    /// A tool's outcome will not become known.
+    /// A tool's outcome will not become known. Of a pure call that is a failure; of any other a question to a
+    /// person.
     ToolOutcomeLost {
         /// Which effect.
         effect: EffectId,

@@ -37,7 +37,8 @@ pub enum RunError {
     /// The run does not wait for a person.
     #[error("the run does not wait for an answer")]
     NotWaiting,
-    /// The input belongs to an attempt or effect that is no longer open.
+    /// The input belongs to an attempt or effect that is no longer open, or is a time limit that came while
+    /// the run's time stood still.
     #[error("the input came too late")]
     Stale,
     /// The input does not fit the run's state: a bug of the caller.
@@ -126,7 +127,6 @@ impl RunStateMachine {
             TapeEvent::RunFinished(finished) => {
                 self.state = finished.state;
                 self.finished_because = Some(finished.reason);
-                self.wait = None;
             }
             TapeEvent::Unknown { kind } => {
                 if *kind < SKIPPABLE_KIND_MIN {
@@ -237,7 +237,7 @@ impl RunStateMachine {
 
     fn waiting_for(&self) -> Option<WaitReason> {
         let busy = self.model.open().is_some() || self.tools.started().next().is_some();
-        self.wait.filter(|_| self.stopping.is_none() && (!busy || self.is_parked()))
+        self.wait.filter(|_| !busy || self.is_parked())
     }
 
     /// Returns whether the tape holds an entry that this version does not know. What it says may change

@@ -64,9 +64,6 @@ impl ModelCall {
     pub(crate) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq) {
         match event {
             TapeEvent::ModelRequested(requested) => {
-                if requested.turn != self.turn {
-                    self.restarts_in_turn = 0;
-                }
                 self.turn = requested.turn;
                 self.last_attempt = requested.attempt;
                 self.open = Some(OpenAttempt {

@@ -207,6 +207,7 @@ pub(crate) struct Call {
     reason: DecisionReason,
     contract: EffectContract,
     parallelism: Parallelism,
+    deadline: Duration,
 }
 
 /// A pure call that may run beside others.
@@ -218,6 +219,7 @@ pub(crate) fn read(path: &str) -> Call {
         reason: DecisionReason::Permitted,
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        deadline: CALL_DEADLINE,
     }
 }
 
@@ -252,6 +254,10 @@ pub(crate) fn asking(tool: &'static str) -> Call {
 }
 
 impl Call {
+    pub(crate) fn within(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
     fn judged(&self) -> JudgedCall {
         JudgedCall {
             proposal: self.proposal(),
@@ -263,7 +269,7 @@ impl Call {
                 policy_digest: [7; 32],
                 contract: self.contract,
                 parallelism: self.parallelism,
-                deadline: CALL_DEADLINE,
+                deadline: self.deadline,
                 output_bytes_max: 1_000,
             },
         }

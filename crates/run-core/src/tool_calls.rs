@@ -144,7 +144,6 @@ impl ToolCalls {
             TapeEvent::ToolOutcomeUnknown { effect, .. } => {
                 self.calls.remove(effect);
             }
-            TapeEvent::RunFinished(_) => self.calls.clear(),
             TapeEvent::RunStarted(_)
             | TapeEvent::InputReceived { .. }
             | TapeEvent::ModelRequested(_)
@@ -153,6 +152,7 @@ impl ToolCalls {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::CancelRequested { .. }
+            | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }

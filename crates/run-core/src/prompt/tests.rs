@@ -46,6 +46,9 @@ fn everything_is_kept_when_it_fits() {
 #[test]
 fn the_oldest_runs_go_first_and_whole() {
     assert_eq!(check(&[past(0, 400), past(9, 400)], vec![user("now")], 140), Ok((3, 2)));
+    // 104 tokens of 138 are for the request: 416 bytes.
+    assert_eq!(check(&[past(0, 412)], vec![user("here")], 138), Ok((3, 0)));
+    assert_eq!(check(&[past(0, 414)], vec![user("here")], 138), Ok((1, 2)));
 }
 
 #[test]

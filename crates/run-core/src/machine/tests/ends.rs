@@ -8,9 +8,9 @@ use palyra_types::run::{CancelReason, RunLimits, RunPhase, TerminationReason, Wa
 use palyra_types::{ErrorCode, Timestamp};
 
 use crate::scenario::{
-    ANSWER_TOKENS, answer, begin, broken, calls, cancel, cancel_because, check, check_from, denied, done,
-    done_with, fails, fails_with, input, lost, post, read, replay, reported, scan, shell, start, start_with,
-    text, wait,
+    ANSWER_TOKENS, CALL_DEADLINE, answer, begin, broken, calls, cancel, cancel_because, check, check_from,
+    denied, done, done_with, fails, fails_with, input, lost, post, read, replay, reported, scan, shell,
+    start, start_with, text, wait,
 };
 use crate::scenario::{Act, Call, Contexts, Driver};
 
@@ -368,6 +368,14 @@ fn a_word_of_the_person_lets_a_parked_run_go_on_and_the_counts_begin_anew() {
     );
 }
 
+fn outcome_durations(run: &Driver) -> Vec<Duration> {
+    let durations = run.tape.iter().filter_map(|(event, _)| match event {
+        TapeEvent::ToolFinished(finished) => Some(finished.duration),
+        _ => None,
+    });
+    durations.collect()
+}
+
 #[test]
 fn a_lost_pure_call_is_a_failure_that_the_model_reads() {
     let run = check_from(
@@ -377,6 +385,13 @@ fn a_lost_pure_call_is_a_failure_that_the_model_reads() {
          ModelMessage 2 no text, RunFinished Done FinalAnswer > end",
     );
     assert_eq!(run.end().active_time, Duration::from_secs(31));
+    assert_eq!(outcome_durations(&run), [Duration::from_secs(30)]);
+    let hung = check_from(
+        with_calls(&[read("a")]),
+        &[wait(9_000), lost(1, UnknownOutcomeCause::Deadline)],
+        "Finished 1 tool_timed_out, ModelRequested 2 turn 2 > ask 2",
+    );
+    assert_eq!(outcome_durations(&hung), [CALL_DEADLINE], "longer it may not take");
 }
 
 #[test]
@@ -424,13 +439,14 @@ fn usage_is_reported_where_the_provider_counted_and_estimated_where_not() {
     }
     let run = check_from(
         with_calls(&[read("a")]),
-        &[done(1), text(2, "eight by"), Act::Take(uncounted)],
+        &[done(1), text(2, "four"), text(2, " or more"), Act::Take(uncounted)],
         "Finished 1, ModelRequested 2 turn 2 > ask 2
-         ModelText 2 eight by
-         ModelMessage 2 text 9-9, RunFinished Done FinalAnswer > end",
+         ModelText 2 four
+         ModelText 2  or more
+         ModelMessage 2 text 9-10, RunFinished Done FinalAnswer > end",
     );
     let usage = run.end().usage;
-    assert_eq!((usage.input_tokens, usage.output_tokens), (100, ANSWER_TOKENS + 2));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (100, ANSWER_TOKENS + 3));
     assert_eq!(usage.source, UsageSource::Estimated);
 }
 

@@ -205,6 +205,28 @@ fn the_time_in_which_no_daemon_ran_is_not_counted() {
 }
 
 #[test]
+fn a_call_that_a_restart_writes_off_costs_no_time() {
+    let run = check_from(
+        with_calls(&[read("a")]),
+        &[wait(4), cancel(), wait(9_000), restart()],
+        "CancelRequested User > stop tools
+         Finished 1 tool_cancelled, RunFinished Cancelled Cancelled > end",
+    );
+    assert_eq!(run.end().active_time, Duration::from_secs(4));
+}
+
+#[test]
+fn of_calls_that_run_again_no_more_than_the_longest_deadline_is_counted() {
+    let (short, long) = (Duration::from_secs(10), Duration::from_secs(70));
+    let run = check_from(
+        with_calls(&[read("a").within(long), read("b").within(short)]),
+        &[wait(9_000), restart()],
+        "nothing > execute 1, execute 2",
+    );
+    assert_eq!(run.machine.active_time_left(run.now), RunLimits::default().active_time_max - long);
+}
+
+#[test]
 fn of_a_call_that_runs_again_no_more_than_its_deadline_is_counted() {
     let run = check_from(with_calls(&[read("a")]), &[wait(9_000), restart(), wait(1)], "nothing > execute 1");
     let left = run.machine.active_time_left(run.now);

@@ -1,13 +1,15 @@
 //! A run without trouble: one line is one commit, and what is done after it.
 
 use palyra_types::ErrorCode;
+use palyra_types::event::TapeEvent;
 use palyra_types::model::FinishReason;
 use palyra_types::run::{RunLimits, RunPhase};
+use palyra_types::tool::EffectContract;
 
 use crate::scenario::{Act, Driver};
 use crate::scenario::{
     answer, answer_finished, answer_input, asking, begin, calls, check, check_from, denied, done, fails_with,
-    read, scan, shell, start, start_with, text, unknown,
+    post, read, scan, shell, start, start_with, text, unknown,
 };
 use crate::{Effect, RunError, RunInput};
 
@@ -166,7 +168,7 @@ fn effects_are_numbered_on_across_rounds() {
 fn a_grant_says_exactly_what_was_decided() {
     let mut driver = Driver::new();
     let mut grant = None;
-    for act in [start(), begin(), calls(1, &[read("a")])] {
+    for act in [start(), begin(), calls(1, &[post()])] {
         let commit = driver.act(&act).expect("an input").expect("taken");
         grant = commit.effects.into_iter().find_map(|effect| match effect {
             Effect::Execute(grant) => Some(grant),
@@ -174,13 +176,18 @@ fn a_grant_says_exactly_what_was_decided() {
         });
     }
     let grant = grant.expect("the last commit executes");
-    assert_eq!(grant.effect().0, 1);
-    assert_eq!(grant.tool().as_str(), "read");
-    assert_eq!(grant.arguments().expose(), r#"{"path":"a"}"#);
+    assert_eq!((grant.effect().0, grant.contract()), (1, EffectContract::Opaque));
+    assert_eq!(grant.tool().as_str(), "post");
+    assert_eq!(grant.arguments().expose(), r#"{"path":"out"}"#);
     assert_eq!(grant.workspace_root(), std::path::Path::new("/root"));
     assert_eq!(grant.deadline(), crate::scenario::CALL_DEADLINE);
     assert_eq!(grant.output_bytes_max(), 1_000);
     assert_eq!(grant.run(), driver.machine.run());
+    let proposed = driver.tape.iter().find_map(|(event, _)| match event {
+        TapeEvent::ToolProposed(proposed) => Some(proposed.attempt.0),
+        _ => None,
+    });
+    assert_eq!(proposed, Some(1), "a proposal names the answer it came with");
 }
 
 #[test]
