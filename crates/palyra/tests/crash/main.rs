@@ -19,7 +19,8 @@ const RUNS_MAX: usize = 24;
 
 #[test]
 fn kills_lose_and_double_nothing() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("tokio");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("tokio");
     runtime.block_on(async {
         let scene = Scene::new();
         let mut tally = Tally::new(0x5eed);

@@ -45,7 +45,7 @@ impl Scene {
     /// Connects, starting a daemon if none serves.
     pub(crate) async fn client(&self) -> Client {
         let mut options = ConnectOptions::new(Target::StateDir(self.state_dir()));
-        options.program = PathBuf::from(std::env::var("PALYRA_PROGRAM").expect("x"));
+        options.program = PathBuf::from(env!("CARGO_BIN_EXE_palyra"));
         Client::connect(options).await.expect("a daemon")
     }
 
@@ -63,7 +63,9 @@ impl Scene {
         loop {
             let client = self.client().await;
             match client.status().await {
-                Ok(status) if status.pid != killed.as_raw_nonzero().get().unsigned_abs() => return since.elapsed(),
+                Ok(status) if status.pid != killed.as_raw_nonzero().get().unsigned_abs() => {
+                    return since.elapsed();
+                }
                 // The one that dies may still take a connection.
                 Ok(_) => {}
                 Err(error) if error.is_unreachable() => {}

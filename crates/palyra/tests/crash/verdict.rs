@@ -87,6 +87,7 @@ pub(crate) async fn check_journal(scene: &Scene, runs: usize) {
             break;
         }
     }
-    let all = client.list_runs(ListRunsRequest { page_size: 500, ..Default::default() }).await.expect("the runs");
+    let all =
+        client.list_runs(ListRunsRequest { page_size: 500, ..Default::default() }).await.expect("the runs");
     assert_eq!(all.runs.len(), runs, "a start was doubled or lost");
 }

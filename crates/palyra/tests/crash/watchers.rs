@@ -15,7 +15,7 @@ const SERVING_WITHIN: Duration = Duration::from_secs(2);
 /// Twelve steps, slowed so that each can be caught.
 const INPUT: &str = "[pace=15] read README.md then search for \"needle\" in tree then list . then read README.md \
     then search for \"needle 3\" in tree then list tree then find *.md then search for \"fox\" in tree/7 then read \
-    tree/0/1.txt then search for \"needle 5\" in tree then list tree/3 then read README.md";
+    tree/0/1.txt then search for \"needle 5\" in tree then list tree/3 then read tree/1/7.txt";
 
 /// What three clients saw of one run.
 pub(crate) struct Watched {
@@ -51,6 +51,7 @@ pub(crate) async fn watch_one_run(scene: &Scene, tally: &mut Tally, number: usiz
     let others: Vec<_> = others.collect();
     let (mut seen, mut ends) = (vec![Vec::new()], Vec::new());
     while let Some(event) = first.next().await.expect("the first client's tape") {
+        if !matches!(event, FollowEvent::Entry(_)) {}
         match event {
             FollowEvent::Entry(entry) => {
                 let kill = tally.look(&entry);

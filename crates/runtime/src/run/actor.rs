@@ -183,7 +183,7 @@ impl RunActor {
             if !self.held.is_empty() && self.retry_at.is_none() {
                 match self.step(None).await {
                     Stepped::Done | Stepped::Later => {}
-                    Stepped::Stop(error) => return self.stall(error),
+                    Stepped::Stop(error) => return self.stall(&error),
                 }
             }
             if let Some(exit) = self.leave(&mut commands) {
@@ -210,7 +210,7 @@ impl RunActor {
         Some(exit)
     }
 
-    fn stall(self, error: AppendError) -> RunExit {
+    fn stall(self, error: &AppendError) -> RunExit {
         tracing::error!(run = %self.state.machine.run(), %error, "a run stops until the next start");
         self.held.into_iter().for_each(|command| command.answer(Err(error.clone().into())));
         RunExit::Stalled

@@ -31,10 +31,8 @@ pub(super) async fn submit(
     earlier: Option<RunStarted>,
 ) -> Result<Submitted, RequestError> {
     check(engine, caller, &request)?;
-    let idempotency = match &request.idempotency_key {
-        Some(key) => Some(palyra_ledger::idempotency_digest(caller.principal, key)),
-        None => None,
-    };
+    let key = request.idempotency_key.as_ref();
+    let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
     for _ in 0..RACES_MAX {
         if let Some(submitted) = attach(engine, caller, idempotency).await? {
             return Ok(submitted);
