@@ -37,8 +37,7 @@ pub enum RunError {
     /// The run does not wait for a person.
     #[error("the run does not wait for an answer")]
     NotWaiting,
-    /// The input belongs to an attempt or effect that is no longer open, or is a time limit that came while
-    /// the run's time stood still.
+    /// The input belongs to an attempt or effect that is no longer open.
     #[error("the input came too late")]
     Stale,
     /// The input does not fit the run's state: a bug of the caller.

@@ -77,10 +77,10 @@ impl GrantRequest {
             PrincipalId::from_parts(1, 3),
         );
         let model = ModelRef::new("test", "scripted");
-        take(&mut machine, RunInput::Start(Box::new(self.started())));
-        take(&mut machine, RunInput::Begin);
-        take(&mut machine, RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone() });
-        let decision = take(&mut machine, self.answered(model));
+        take(&mut machine, &RunInput::Start(Box::new(self.started())));
+        take(&mut machine, &RunInput::Begin);
+        take(&mut machine, &RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone() });
+        let decision = take(&mut machine, &self.answered(model));
         let granted = decision.effects.into_iter().find_map(|effect| match effect {
             Effect::Execute(grant) => Some(grant),
             _ => None,
@@ -127,9 +127,9 @@ impl GrantRequest {
     }
 }
 
-fn take(machine: &mut RunStateMachine, input: RunInput) -> Decision {
+fn take(machine: &mut RunStateMachine, input: &RunInput) -> Decision {
     let now = Timestamp::default();
-    let decision = machine.decide(&input, now).expect("the inputs come in the order of a plain run");
+    let decision = machine.decide(input, now).expect("the inputs come in the order of a plain run");
     for event in &decision.events {
         machine.evolve(event, now);
     }

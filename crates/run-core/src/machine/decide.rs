@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelFailureClass, ModelRef};
-use palyra_types::run::{CancelReason, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
+use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason, WaitReason};
 use palyra_types::tool::{DecisionReason, EffectContract};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
@@ -58,14 +58,9 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
             let answerable = machine.waiting_for().is_some_and(|reason| reason != WaitReason::UnknownKind);
             (answerable, RunError::NotWaiting)
         }
-        // The time of a run that waits stands still, so its timer fired too late.
-        RunInput::Cancel { reason: CancelReason::TimeLimit, .. } => {
-            (machine.phase() == RunPhase::Running, RunError::Stale)
+        RunInput::Start(_) | RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => {
+            (true, RunError::OutOfPlace)
         }
-        RunInput::Start(_)
-        | RunInput::Cancel { reason: CancelReason::User, .. }
-        | RunInput::Recovered
-        | RunInput::Broken => (true, RunError::OutOfPlace),
     };
     if fits { Ok(()) } else { Err(refusal) }
 }

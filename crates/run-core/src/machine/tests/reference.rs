@@ -331,13 +331,7 @@ impl Reference {
                 (!runs(effect)).then_some(RunError::Stale)
             }
             RunInput::Input(_) => (!self.waits_for_input()).then_some(RunError::NotWaiting),
-            RunInput::Cancel { reason: CancelReason::TimeLimit, .. } => {
-                let still = self.foreign() || !begun || self.waits_for_input();
-                (still && self.stop_wanted().is_none()).then_some(RunError::Stale)
-            }
-            RunInput::Cancel { reason: CancelReason::User, .. } | RunInput::Recovered | RunInput::Broken => {
-                None
-            }
+            RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => None,
         }
     }
 
