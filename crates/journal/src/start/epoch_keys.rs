@@ -14,6 +14,9 @@ use crate::quarantine::sync_folder;
 
 const KEYS_FOLDER_NAME: &str = "keys";
 
+/// Holds the space of the next key, so that a start on a full disk can write it.
+const NEXT_KEY_FILE_NAME: &str = "next-epoch.key";
+
 /// Writes the key of an epoch durably. One left by a start that got no further is replaced.
 pub(super) fn save(state_dir: &Path, epoch: Epoch, key: &EpochKey) -> Result<(), OpenError> {
     try_save(state_dir, epoch, key).map_err(OpenError::doing("saving the epoch's key"))
@@ -24,17 +27,28 @@ fn try_save(state_dir: &Path, epoch: Epoch, key: &EpochKey) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     sync_folder(&folder)?;
     let path = folder.join(format!("epoch-{epoch}.key"));
-    let fresh = folder.join(format!("epoch-{epoch}.key.fresh"));
+    let next = folder.join(NEXT_KEY_FILE_NAME);
     let mut text = String::with_capacity(65);
     for byte in key.secret() {
         write!(text, "{byte:02x}").expect("writing to a string does not fail");
     }
     text.push('\n');
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&fresh, &path)?;
-    sync_folder(&path)
+    overwrite(&next, text.as_bytes())?;
+    fs::rename(&next, &path)?;
+    // Space for the next start's key is taken now; a disk that has none will say so elsewhere.
+    let reserved = overwrite(&next, "0".repeat(text.len()).as_bytes());
+    match reserved {
+        Err(error) if error.kind() != io::ErrorKind::StorageFull => Err(error),
+        _ => sync_folder(&path),
+    }
+}
+
+/// Writes over what is there, so that a full disk does not matter.
+fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
 }
 
 #[cfg(test)]

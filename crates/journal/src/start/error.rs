@@ -71,7 +71,10 @@ impl OpenError {
     }
 
     pub(super) fn doing(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::StateDir { doing, cause }
+        move |cause| match cause.kind() {
+            io::ErrorKind::StorageFull => Self::DiskFull,
+            _ => Self::StateDir { doing, cause },
+        }
     }
 
     /// Returns whether copying the files might help: what was read is damaged.

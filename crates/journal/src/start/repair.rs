@@ -34,10 +34,7 @@ pub(super) fn copy_verify_swap(database: &Path, marker: &QuarantineMarker) -> Re
 
 fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
     let copied = copy(database, fresh).and_then(|()| copy(&wal_path(database), &wal_path(fresh)));
-    copied.map_err(|error| match error.kind() {
-        io::ErrorKind::StorageFull => OpenError::DiskFull,
-        _ => OpenError::doing("copying the journal")(error),
-    })?;
+    copied.map_err(OpenError::doing("copying the journal"))?;
     drop(fs::remove_file(shm_path(fresh)));
     let connection = connect(fresh, Access::Write)?;
     let report = verify(&connection, &(Arc::new(|_, _| ()) as _))?;

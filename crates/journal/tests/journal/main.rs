@@ -6,6 +6,11 @@ mod written;
 mod conformance;
 mod first_path;
 
+mod checkpoints;
 mod rebuilds;
 mod starts;
+
+mod faults;
+mod full_disk;
+mod killed;
 mod tampering;
