@@ -90,7 +90,7 @@ pub(crate) async fn drive(
 ) -> Result<Exit, Failure> {
     seat.interrupts.begin("");
     let view = RunView::new(seat.echo);
-    Drive { run, seat, opened, view, caught_up: false, asking: false }.to_the_end().await
+    Drive { run, seat, opened, view, caught_up: false, asking: false }.until_over().await
 }
 
 struct Drive<'a, R, F> {
@@ -111,7 +111,7 @@ enum Happened {
 }
 
 impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
-    async fn to_the_end(mut self) -> Result<Exit, Failure> {
+    async fn until_over(mut self) -> Result<Exit, Failure> {
         loop {
             match self.happening().await? {
                 Happened::Interrupted => self.cancel(),
@@ -156,6 +156,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
     }
 
     fn answer(&mut self, answer: String) -> Result<(), Failure> {
+        self.seat.output.line_was_typed();
         if answer.trim().is_empty() {
             self.seat.output.prompt("answer> ");
             return Ok(());
@@ -207,6 +208,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
         for shown in shown {
             match shown {
                 Shown::Text(text) => self.seat.output.text(&text)?,
+                Shown::LineEnd => self.seat.output.end_line()?,
                 Shown::Note(mark, note) => self.seat.output.note(mark, &note),
                 Shown::Error(code, message) => self.seat.output.error(code, &message),
             }

@@ -171,6 +171,7 @@ mod tests {
 
     #[test]
     fn serve_is_given_its_arguments() {
+        #[expect(clippy::needless_pass_by_value, reason = "the hook takes its arguments whole")]
         fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
             let expect = ServeArgs {
                 auto_started: true,

@@ -23,6 +23,8 @@ const INPUT_CHARS_MAX: usize = 400;
 pub(crate) enum Shown {
     /// Text for standard output.
     Text(String),
+    /// The end of the line that text left open on standard output.
+    LineEnd,
     /// A note for standard error.
     Note(Mark, String),
     /// Why the run failed, for standard error.
@@ -99,7 +101,10 @@ impl RunView {
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::CancelRequested(cancel)) => {
                 self.close_line(&mut shown);
-                shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
+                // Whoever asked from here was told already.
+                if self.echo == Echo::Inputs {
+                    shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
+                }
             }
             Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
             Some(Event::Unknown(_)) | None => self.may_wait = true,
@@ -117,7 +122,7 @@ impl RunView {
 
     fn close_line(&mut self, shown: &mut Vec<Shown>) {
         if std::mem::take(&mut self.line_open) {
-            shown.push(Shown::Text("\n".to_owned()));
+            shown.push(Shown::LineEnd);
         }
     }
 

@@ -108,6 +108,13 @@ impl Output {
         streams.write_out(&text)
     }
 
+    /// Ends the line that text left open; on a terminal a note may have done so.
+    pub(crate) fn end_line(&self) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let open = std::mem::take(&mut streams.line_open);
+        if open || !streams.out.terminal { streams.write_out("\n") } else { Ok(()) }
+    }
+
     /// Writes a line of our own to standard output; what it quotes is cleaned on a terminal.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
         let mut streams = self.lock();
@@ -153,7 +160,13 @@ impl Output {
             streams.close_line();
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
+            streams.line_open = true;
         }
+    }
+
+    /// Takes note that a person ended the line of a prompt.
+    pub(crate) fn line_was_typed(&self) {
+        self.lock().line_open = false;
     }
 
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
@@ -276,10 +289,25 @@ pub(crate) mod tests {
 
     #[test]
     fn on_a_terminal_a_note_begins_its_own_line() {
-        let (output, _, err) = captured(true);
+        let (output, out, err) = captured(true);
         output.text("half a line").unwrap();
         output.note(Mark::Good, "12 B");
-        assert_eq!(err.text(), "\n✓ 12 B\n");
+        output.end_line().unwrap();
+        assert_eq!((out.text().as_str(), err.text().as_str()), ("half a line", "\n✓ 12 B\n"));
+        output.text("more").unwrap();
+        output.end_line().unwrap();
+        assert_eq!(out.text(), "half a linemore\n");
+    }
+
+    #[test]
+    fn a_note_does_not_stick_to_a_prompt() {
+        let (output, _, err) = captured(true);
+        output.prompt("> ");
+        output.note(Mark::Info, "interrupted");
+        output.prompt("> ");
+        output.line_was_typed();
+        output.note(Mark::Info, "typed");
+        assert_eq!(err.text(), "> \n· interrupted\n> · typed\n");
     }
 
     #[test]

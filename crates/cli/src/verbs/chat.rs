@@ -166,7 +166,10 @@ impl Chat<'_> {
                 () = self.context.interrupts.pressed(), if self.interactive => {
                     self.context.output.note(Mark::Info, "Ctrl-C again leaves, as does /quit");
                 }
-                line = self.lines.next() => return line,
+                line = self.lines.next() => {
+                    self.context.output.line_was_typed();
+                    return line;
+                }
             }
         }
     }
@@ -178,7 +181,7 @@ impl Chat<'_> {
             Line::Quit => return Ok(Obeyed::Quit),
             Line::Help => HELP.iter().for_each(|line| output.note(Mark::Info, line)),
             Line::Unknown(command) => {
-                output.note(Mark::Bad, &format!("there is no {command}; /help lists commands"))
+                output.note(Mark::Bad, &format!("there is no {command}; /help lists commands"));
             }
             Line::Reset => {
                 self.resolve(Some(())).await?;

@@ -152,11 +152,12 @@ impl Finder<'_> {
 
     /// Returns whether this daemon is used; else it was asked to make room for this build.
     async fn keeps(&self, record: &DaemonLockRecord, connection: &Connection) -> bool {
-        let takes_over =
-            self.search.when_absent == WhenAbsent::StartOrFail && self.options.start == StartPolicy::Allowed;
-        if is_same_build(&record.build_id, &self.options.program) || self.retiring.is_some() {
+        // Whoever may not start a daemon cannot replace one either.
+        let replaces = self.options.start == StartPolicy::Allowed && self.retiring.is_none();
+        if !replaces || is_same_build(&record.build_id, &self.options.program) {
             return true;
         }
+        let takes_over = self.search.when_absent == WhenAbsent::StartOrFail;
         let mut admin = AdminServiceClient::new(connection.transport.clone());
         let status = tokio::time::timeout(STATUS_WITHIN, admin.get_status(v1::GetStatusRequest {})).await;
         let open_runs = status.ok().and_then(Result::ok).map(|status| status.into_inner().open_runs);

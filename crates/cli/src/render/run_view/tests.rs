@@ -13,6 +13,7 @@ fn told(echo: Echo, events: Vec<Event>) -> (String, RunView) {
         for shown in view.absorb(&entry) {
             told += &match shown {
                 Shown::Text(text) => text,
+                Shown::LineEnd => "\n".to_owned(),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };
@@ -191,6 +192,14 @@ fn ends_are_told_with_their_code() {
     assert_eq!(view.exit(RunState::Cancelled), Exit::TimeLimit);
     let view = check(vec![finished(RunState::Cancelled, "cancelled", "")], "[· cancelled]\n");
     assert_eq!(view.exit(RunState::Cancelled), Exit::Cancelled);
+}
+
+#[test]
+fn a_cancel_is_told_to_those_who_watch_from_elsewhere() {
+    let cancel =
+        || Event::CancelRequested(v1::CancelRequested { actor: String::new(), reason: "user".to_owned() });
+    assert_eq!(told(Echo::Inputs, vec![text("half"), cancel()]).0, "half\n[· cancelling (user)]\n");
+    assert_eq!(told(Echo::No, vec![text("half"), cancel()]).0, "half\n");
 }
 
 #[test]
