@@ -10,11 +10,12 @@ use std::time::Duration;
 use palyra_types::run::RunLimits;
 
 mod file;
+mod check;
 mod schema;
-mod values;
+mod value;
 
 pub use schema::{SETTINGS, Setting};
-pub use values::{ConfigError, Origin, Value};
+pub use value::{ConfigError, Origin, Value};
 
 /// The name of the configuration file below the configuration directory.
 pub const CONFIG_FILE_NAME: &str = "palyra.toml";
@@ -56,10 +57,10 @@ pub fn load(
             Err(error) => return Err(ConfigError::Unreadable { path, what: error.to_string() }),
         }
     }
-    values.extend(values::from_environment(environment)?);
+    values.extend(check::from_environment(environment)?);
     for (key, text) in flags {
         let origin = Origin::Flag;
-        let value = values::parse_text(key, text, &origin)?;
+        let value = check::parse_text(key, text, &origin)?;
         values.insert((*key).to_owned(), (value, origin));
     }
     let config = Config { values };

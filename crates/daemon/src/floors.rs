@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions};
 use palyra_ports::{Clock, Entropy};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
@@ -53,4 +54,11 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         input_bytes_max: config.input_bytes_max(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
+}
+
+/// Returns every configuration value as transports show it.
+pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
+    let fact =
+        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
+    config.rows().map(fact).collect()
 }

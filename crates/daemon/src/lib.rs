@@ -18,6 +18,8 @@ mod state_lock;
 
 mod readiness;
 
+mod refusal;
+
 mod listeners;
 
 mod reload;

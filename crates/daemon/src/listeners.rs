@@ -7,9 +7,10 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use palyra_types::ErrorCode;
+use tokio::sync::watch;
 
 use crate::config::Config;
-use crate::serve::Refusal;
+use crate::refusal::Refusal;
 
 /// File name of the socket.
 const SOCKET_FILE_NAME: &str = "palyrad.sock";
@@ -31,7 +32,7 @@ pub(crate) fn bind(
 ) -> Result<Listeners, Refusal> {
     let socket = socket_path(state_dir, environment);
     let unix = bind_unix(&socket).map_err(|error| {
-        Refusal::new(ErrorCode::StateDirUnusable, format!("{} cannot be bound: {error}", socket.display()))
+        Refusal::new(ErrorCode::StateDirUnusable, &format!("{} cannot be bound: {error}", socket.display()))
     })?;
     let tcp = match config.listen_tcp() {
         "" => None,
@@ -48,8 +49,9 @@ impl Listeners {
         std::iter::once(unix).chain(tcp.map(|address| format!("http://{address}"))).collect()
     }
 
-    pub(crate) fn into_grpc(self) -> palyra_grpc::Listeners {
-        palyra_grpc::Listeners { unix: self.unix, tcp: self.tcp }
+    /// Hands the sockets over; `open` will hold the number of open connections.
+    pub(crate) fn into_grpc(self, open: watch::Sender<usize>) -> palyra_grpc::Listeners {
+        palyra_grpc::Listeners { unix: self.unix, tcp: self.tcp, open }
     }
 }
 
@@ -81,7 +83,7 @@ fn bind_unix(socket: &Path) -> std::io::Result<UnixListener> {
 }
 
 fn bind_tcp(address: &str) -> Result<TcpListener, Refusal> {
-    let invalid = |what: String| Refusal::new(ErrorCode::ConfigInvalid, what);
+    let invalid = |what: String| Refusal::new(ErrorCode::ConfigInvalid, &what);
     let parsed: SocketAddr = address.parse().map_err(|_| {
         invalid(format!("listen.tcp is `{address}`; it takes an address and a port, such as 127.0.0.1:7070"))
     })?;

@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::config::{self, Config, ConfigError};
-use crate::serve::{chain, facts_of};
+use crate::refusal::chain;
 use crate::{floors, models};
 
 /// Where the configuration comes from.
@@ -57,6 +57,6 @@ async fn reload(source: &Source, swap: &Swap) -> Result<(), String> {
     let directory = models::build(&config, &source.environment).await.map_err(|error| chain(&error))?;
     swap.models.send_replace(Arc::new(directory));
     swap.snapshots.send_replace(Arc::new(floors::snapshot(&config)));
-    swap.facts.send_replace(Arc::new(facts_of(&config)));
+    swap.facts.send_replace(Arc::new(floors::facts_of(&config)));
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_grpc::{ConfigFact, DaemonFacts, ServeLimits};
+use palyra_grpc::{DaemonFacts, ServeLimits};
 use palyra_ports::Clock;
 use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::DaemonLockRecord;
@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
+use crate::refusal::{Refusal, chain};
 use crate::state_lock::StateLock;
 use crate::system::SystemClock;
 use crate::{floors, listeners, logging, models, readiness, reload, stop};
@@ -40,18 +41,6 @@ pub struct ServeArgs {
 const DRAIN_SPAN_MAX: Duration = Duration::from_secs(5);
 /// Blocking threads: file tools and reads of the journal.
 const BLOCKING_THREADS_MAX: usize = 8;
-
-/// Why the daemon does not serve.
-pub(crate) struct Refusal {
-    pub(crate) code: ErrorCode,
-    pub(crate) message: String,
-}
-
-impl Refusal {
-    pub(crate) fn new(code: ErrorCode, message: impl ToString) -> Self {
-        Self { code, message: message.to_string() }
-    }
-}
 
 /// Serves until told to stop.
 ///
@@ -76,18 +65,18 @@ pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
 fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), Refusal> {
     let flags: Vec<_> = args.listen.iter().map(|address| ("listen.tcp", address.clone())).collect();
     let source = reload::Source { explicit: args.config.clone(), environment, flags };
-    let config = source.load().map_err(|error| Refusal::new(error.code(), error))?;
+    let config = source.load().map_err(|error| Refusal::new(error.code(), &error))?;
     let variable = |name: &str| source.environment.get(name).map(Into::into);
     let dir = args.state_dir.clone().or_else(|| state_dir(variable));
     let dir = dir.ok_or_else(|| {
-        Refusal::new(ErrorCode::StateDirUnusable, "no state directory: set HOME or PALYRA_HOME")
+        Refusal::new(ErrorCode::StateDirUnusable, &"no state directory: set HOME or PALYRA_HOME")
     })?;
-    let lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), error))?;
+    let lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), &error))?;
     if args.auto_started {
         // A session leader already is what this call would make it.
         let _ = rustix::process::setsid();
         let redirected = logging::redirect_to_file(lock.dir());
-        redirected.map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, error))?;
+        redirected.map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     }
     logging::start();
     // Fails only when a provider is installed already, which serves as well.
@@ -96,7 +85,7 @@ fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), R
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
-        .map_err(|error| Refusal::new(ErrorCode::Internal, error))?;
+        .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
     let served = runtime.block_on(run(args, source, config, lock));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
@@ -110,15 +99,15 @@ async fn run(
 ) -> Result<(), Refusal> {
     let started = SystemClock.wall();
     let dir = lock.dir().to_owned();
-    let journal = floors::open_journal(&dir).map_err(|error| Refusal::new(error.code(), chain(&error)))?;
+    let journal = floors::open_journal(&dir).map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
     let directory = models::build(&config, &source.environment).await;
-    let directory = directory.map_err(|error| Refusal::new(error.code(), chain(&error)))?;
+    let directory = directory.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
     let model = directory.default_model().to_string();
     let (models_sender, models) = watch::channel(Arc::new(directory));
     let (snapshot_sender, snapshots) = watch::channel(Arc::new(floors::snapshot(&config)));
     let ports = floors::ports(&journal, models, &dir, &source.environment);
     let gateway = palyra_runtime::gateway::start(ports, snapshots).await;
-    let gateway = gateway.map_err(|error| Refusal::new(ErrorCode::Internal, chain(&error)))?;
+    let gateway = gateway.map_err(|error| Refusal::new(ErrorCode::Internal, &chain(&error)))?;
     let listeners = listeners::bind(&dir, &config, &source.environment)?;
     let record = DaemonLockRecord {
         pid: std::process::id(),
@@ -128,7 +117,7 @@ async fn run(
         build_id: build_id(),
         model,
     };
-    let (facts_sender, config_facts) = watch::channel(Arc::new(facts_of(&config)));
+    let (facts_sender, config_facts) = watch::channel(Arc::new(floors::facts_of(&config)));
     let facts = DaemonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: record.build_id.clone(),
@@ -138,7 +127,7 @@ async fn run(
         listening: listeners.addresses(),
         config: config_facts,
     };
-    lock.write(&record).map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, error))?;
+    lock.write(&record).map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     readiness::tell_ready(&record);
     let swap = reload::Swap { models: models_sender, snapshots: snapshot_sender, facts: facts_sender };
     let reloading = tokio::spawn(reload::on_hangup(source, swap));
@@ -151,10 +140,9 @@ async fn run(
     }
     let socket = listeners.socket.clone();
     let sessions = gateway.sessions.clone();
-    // Kept open until connections are counted.
-    let _connections = connections;
     let served =
-        palyra_grpc::serve(gateway, facts, listeners.into_grpc(), ServeLimits::default(), stop).await;
+        palyra_grpc::serve(gateway, facts, listeners.into_grpc(connections), ServeLimits::default(), stop)
+            .await;
     reloading.abort();
     sessions.close();
     journal.close().await;
@@ -162,24 +150,7 @@ async fn run(
     let _ = std::fs::remove_file(socket);
     lock.clear();
     tracing::info!("stopped");
-    served.map_err(|error| Refusal::new(ErrorCode::Internal, error))
-}
-
-pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
-    let fact =
-        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
-    config.rows().map(fact).collect()
-}
-
-/// Joins an error with what caused it.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
 }
 
 /// Returns what tells this build from others: its version, and the size and time of its file.

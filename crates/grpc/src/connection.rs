@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::Stream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Sleep;
 use tonic::transport::server::Connected;
 
@@ -35,6 +35,7 @@ pub(crate) struct Acceptor {
     listener: Listener,
     places: Arc<Semaphore>,
     greeting_span: Duration,
+    open: watch::Sender<usize>,
 }
 
 enum Listener {
@@ -43,14 +44,24 @@ enum Listener {
 }
 
 impl Acceptor {
-    pub(crate) fn unix(listener: UnixListener, connections_max: usize, greeting_span: Duration) -> Self {
+    pub(crate) fn unix(
+        listener: UnixListener,
+        connections_max: usize,
+        greeting_span: Duration,
+        open: watch::Sender<usize>,
+    ) -> Self {
         let places = Arc::new(Semaphore::new(connections_max));
-        Self { listener: Listener::Unix(listener), places, greeting_span }
+        Self { listener: Listener::Unix(listener), places, greeting_span, open }
     }
 
-    pub(crate) fn tcp(listener: TcpListener, connections_max: usize, greeting_span: Duration) -> Self {
+    pub(crate) fn tcp(
+        listener: TcpListener,
+        connections_max: usize,
+        greeting_span: Duration,
+        open: watch::Sender<usize>,
+    ) -> Self {
         let places = Arc::new(Semaphore::new(connections_max));
-        Self { listener: Listener::Tcp(listener), places, greeting_span }
+        Self { listener: Listener::Tcp(listener), places, greeting_span, open }
     }
 
     /// Returns the connections as they come, for ever.
@@ -70,6 +81,7 @@ impl Acceptor {
                 }
             };
             if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+                let place = Place::new(place, self.open.clone());
                 return Connection::new(socket, place, self.greeting_span);
             }
             tracing::warn!("a connection was closed: there are too many");
@@ -96,7 +108,26 @@ pub(crate) struct Connection {
     socket: Socket,
     peer: Peer,
     greeting: Greeting,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
+}
+
+/// A place among the allowed number, counted while it is held.
+struct Place {
+    _permit: OwnedSemaphorePermit,
+    open: watch::Sender<usize>,
+}
+
+impl Place {
+    fn new(permit: OwnedSemaphorePermit, open: watch::Sender<usize>) -> Self {
+        open.send_modify(|open| *open += 1);
+        Self { _permit: permit, open }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.send_modify(|open| *open -= 1);
+    }
 }
 
 enum Socket {
@@ -110,7 +141,7 @@ enum Greeting {
 }
 
 impl Connection {
-    fn new(socket: Socket, place: OwnedSemaphorePermit, greeting_span: Duration) -> Self {
+    fn new(socket: Socket, place: Place, greeting_span: Duration) -> Self {
         let peer = match &socket {
             Socket::Unix(stream) => Peer::Local(stream.peer_cred().ok().map(|credentials| credentials.uid())),
             Socket::Tcp(_) => Peer::Tcp,
@@ -215,7 +246,7 @@ mod tests {
     ) -> (Acceptor, std::net::SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        (Acceptor::tcp(listener, connections_max, greeting_span), address)
+        (Acceptor::tcp(listener, connections_max, greeting_span, watch::Sender::new(0)), address)
     }
 
     #[tokio::test]
@@ -231,7 +262,7 @@ mod tests {
     async fn a_local_peer_is_known_by_its_user() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
-        let acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), 1, SOON);
+        let acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), 1, SOON, watch::Sender::new(0));
         let (_client, connection) = tokio::join!(UnixStream::connect(&path), acceptor.next());
         assert_eq!(connection.peer, Peer::Local(Some(rustix::process::geteuid().as_raw())));
     }

@@ -11,6 +11,7 @@ use palyra_wire::v1::journal_service_server::JournalServiceServer;
 use palyra_wire::v1::models_service_server::ModelsServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::Server;
@@ -39,6 +40,8 @@ pub struct Listeners {
     pub unix: std::os::unix::net::UnixListener,
     /// For holders of tokens; loopback only.
     pub tcp: Option<std::net::TcpListener>,
+    /// Will hold the number of open connections, of both listeners together.
+    pub open: watch::Sender<usize>,
 }
 
 /// Why serving did not begin or go on.
@@ -73,14 +76,20 @@ pub async fn serve(
     let gate = Gate::new(gateway.access.clone());
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
-    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits.connections_max, limits.greeting_span);
+    let unix = Acceptor::unix(
+        unix_listener(listeners.unix)?,
+        limits.connections_max,
+        limits.greeting_span,
+        listeners.open.clone(),
+    );
     let serving_unix = server(&gate, limits)
         .add_routes(routes.clone())
         .serve_with_incoming_shutdown(unix.into_stream(), stop.cancelled());
     let tcp = listeners.tcp.map(tcp_listener).transpose()?;
     let serving_tcp = async {
         let Some(listener) = tcp else { return Ok(()) };
-        let tcp = Acceptor::tcp(listener, limits.connections_max, limits.greeting_span);
+        let tcp =
+            Acceptor::tcp(listener, limits.connections_max, limits.greeting_span, listeners.open.clone());
         server(&gate, limits)
             .add_routes(routes)
             .serve_with_incoming_shutdown(tcp.into_stream(), stop.cancelled())

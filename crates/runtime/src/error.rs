@@ -50,6 +50,9 @@ pub enum RequestError {
         /// The limit.
         bytes_max: usize,
     },
+    /// The idempotency key was used for another input.
+    #[error("the idempotency key was used before for another input")]
+    IdempotencyConflict,
     /// A queue is full; nothing was taken.
     #[error("too much is waiting already; try again when something has finished")]
     QueueFull,
@@ -90,6 +93,7 @@ impl RequestError {
             Self::AttachOutOfRange { .. } => ErrorCode::AttachOutOfRange,
             Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
             Self::TooLarge { .. } => ErrorCode::MessageTooLarge,
+            Self::IdempotencyConflict => ErrorCode::IdempotencyConflict,
             Self::QueueFull => ErrorCode::QueueFull,
             Self::RunNotWaiting => ErrorCode::RunNotWaiting,
             Self::RunFinished => ErrorCode::RunFinished,

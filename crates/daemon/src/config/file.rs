@@ -6,7 +6,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::values::{ConfigError, Origin, Value, check, unknown};
+use super::check::{check, unknown};
+use super::value::{ConfigError, Origin, Value};
 
 /// Parses a file's text; returns the values it sets.
 pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, (Value, Origin)>, ConfigError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::values::{Origin, Value};
+use super::value::{Origin, Value};
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]

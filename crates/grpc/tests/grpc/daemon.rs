@@ -68,7 +68,7 @@ impl TestDaemon {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = tcp.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let listeners = Listeners { unix, tcp: Some(tcp) };
+        let listeners = Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0) };
         let facts = facts(folder.path());
         let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
         Self { state, provider, clock, stop, tcp: address, socket, served, _folder: folder }

@@ -34,6 +34,8 @@ use crate::run::state::AgentRunLoopState;
 
 /// Inputs decided in one step, at most; what is left is the next step's.
 const BATCH_MAX: usize = 64;
+/// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
+const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
@@ -306,18 +308,26 @@ impl RunActor {
         }
     }
 
-    /// Holds text for the next step; text that already waits there takes it in.
+    /// Holds text for the next step, in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits
+    /// there is filled first.
     fn hold_text(&mut self, text: Option<Redacted<String>>) {
         let (Some(text), Some(model)) = (text, &self.model) else { return };
         let attempt = model.attempt;
+        let mut rest = text.expose().as_str();
         if let Some(RunCommand { input: RunInput::Text { attempt: of, text: waiting }, .. }) =
             self.held.last_mut()
             && *of == attempt
         {
-            *waiting = Redacted::new([waiting.expose().as_str(), text.expose()].concat());
-            return;
+            let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
+            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
+            rest = beyond;
         }
-        self.held.push(RunCommand::told(RunInput::Text { attempt, text }));
+        while !rest.is_empty() {
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(TEXT_ENTRY_BYTES_MAX));
+            self.held.push(RunCommand::told(RunInput::Text { attempt, text: fits.into() }));
+            rest = beyond;
+        }
     }
 
     /// Decides what is held, records it in one commit, and performs what follows.

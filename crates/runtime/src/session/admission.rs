@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use palyra_ports::AppendError;
 use palyra_types::agent::AgentRecord;
-use palyra_types::event::RunStarted;
+use palyra_types::event::{RunStarted, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{IdempotencyDigest, RunSpec, Surface, UserInput};
-use palyra_types::{Redacted, RunId};
+use palyra_types::tape::ContentState;
+use palyra_types::{Redacted, RunId, TapeSeq};
 use tokio::sync::oneshot;
 
 use crate::caller::Caller;
@@ -34,7 +35,7 @@ pub(super) async fn submit(
     let key = request.idempotency_key.as_ref();
     let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
     for _ in 0..RACES_MAX {
-        if let Some(submitted) = attach(engine, caller, idempotency).await? {
+        if let Some(submitted) = attach(engine, caller, idempotency, &request.input).await? {
             return Ok(submitted);
         }
         let found = resolve::find(engine, caller, &request.session, request.agent.as_deref()).await?;
@@ -60,11 +61,19 @@ async fn attach(
     engine: &Engine,
     caller: Caller,
     idempotency: Option<IdempotencyDigest>,
+    input: &UserInput,
 ) -> Result<Option<Submitted>, RequestError> {
     let Some(digest) = idempotency else { return Ok(None) };
     let records = &engine.ports.records;
     let Some(run) = records.run_by_idempotency(caller.principal, digest).await? else { return Ok(None) };
     let record = records.run(run).await?.ok_or(RequestError::RunNotFound)?;
+    let page = engine.ports.tapes.tape(run, TapeSeq::default(), 1).await?;
+    let cleaned = engine.ports.redactor.redact(input.text.clone());
+    for entry in page.entries.iter().filter(|entry| entry.content == ContentState::Present) {
+        if matches!(&entry.event, TapeEvent::RunStarted(started) if started.input.text != cleaned) {
+            return Err(RequestError::IdempotencyConflict);
+        }
+    }
     Ok(Some(Submitted {
         run,
         session: record.session,
