@@ -169,11 +169,18 @@ struct Listed {
 impl Listed {
     fn read(text: &str, is_head: impl Fn(&str) -> bool) -> Self {
         let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).peekable();
-        let head = lines.next_if(|line| is_head(line)).map(clip_line);
+        let head = lines
+            .next_if(|line| is_head(without_brackets(line)))
+            .map(|line| clip_line(without_brackets(line)));
         let (notes, entries): (Vec<&str>, Vec<&str>) = lines.partition(|line| is_note(line));
         let notes: String = notes.into_iter().map(|note| format!(" {}", clip_line(note))).collect();
         Self { head, entries: entries.into_iter().map(clip_line).collect(), notes: clip_line(&notes) }
     }
+}
+
+/// The tools put their own words in brackets.
+fn without_brackets(line: &str) -> &str {
+    line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).unwrap_or(line)
 }
 
 /// Returns whether a line is a summary such as "3 matches in 2 files" or "no matches".
@@ -278,7 +285,7 @@ mod tests {
         );
         check("list_dir", json!({"path": "src"}), "", "`src` is empty.");
         check("list_dir", json!({"path": "src"}), "src is empty", "`src` is empty.");
-        let told = ". holds 9 folders, 1 file\nb/\na.md (12 bytes)\nl -> x (link, not followed)\n[the list is cut here]";
+        let told = "[. holds 9 folders, 1 file]\nb/\na.md (12 bytes)\nl -> x (link, not followed)\n[the list is cut here]";
         let expect = "This folder holds 9 folders, 1 file: b/, a.md, l -> x. [the list is cut here]";
         check("list_dir", json!({}), told, expect);
         let told = "1 match\nsrc/a.rs\n";
