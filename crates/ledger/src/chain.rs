@@ -1,39 +1,12 @@
-//! Leaves and the chain through them.
+//! The chain through the leaves.
 //!
-//! Owns the leaf hash (RFC 6962) and the rule that entry n+1 names the leaf of entry n. Invariant: a
+//! Owns the rule that entry n+1 names the leaf of entry n. Invariant: a
 //! [`Chain`] has seen a gapless sequence from where it began. Begin at [`Chain::admit`].
 
-use std::fmt;
-
 use palyra_types::{LogId, Seq};
-use sha2::{Digest, Sha256};
 
-use crate::domains::LEAF_PREFIX;
 use crate::envelope::Envelope;
-
-/// RFC 6962 hash of an entry's envelope.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct LeafHash(pub [u8; 32]);
-
-impl LeafHash {
-    /// What the first entry names as its predecessor.
-    pub const ZERO: Self = Self([0; 32]);
-}
-
-impl fmt::Debug for LeafHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// Returns SHA-256(0x00 || envelope).
-#[must_use]
-pub fn leaf_hash(envelope: &[u8]) -> LeafHash {
-    let mut hasher = Sha256::new();
-    hasher.update([LEAF_PREFIX]);
-    hasher.update(envelope);
-    LeafHash(hasher.finalize().into())
-}
+use crate::leaf::{LeafHash, leaf_hash};
 
 /// Where a log stands: what the next entry has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
-use crate::chain::LeafHash;
+use crate::leaf::LeafHash;
 
 /// Size of an encoded envelope, at most.
 pub const ENVELOPE_BYTES_MAX: usize = 4_096;

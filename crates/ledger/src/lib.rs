@@ -7,12 +7,14 @@
 
 pub mod domains;
 pub mod envelope;
+pub mod leaf;
 
 pub mod chain;
 pub mod digest;
 pub mod epoch_key;
 
-pub use chain::{Chain, ChainFault, LeafHash, leaf_hash};
+pub use chain::{Chain, ChainFault};
 pub use digest::{PayloadSalt, commitment, content_digest, idempotency_digest, sha256};
 pub use envelope::{ENVELOPE_BYTES_MAX, Envelope, EnvelopeError, FACTS_BYTES_MAX};
 pub use epoch_key::{EpochKey, log_id};
+pub use leaf::{LeafHash, leaf_hash};

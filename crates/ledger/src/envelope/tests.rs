@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::chain::{Chain, leaf_hash};
+use crate::chain::Chain;
+use crate::leaf::leaf_hash;
 
 fn envelopes() -> impl Strategy<Value = Envelope> {
     let ids = (any::<[u8; 16]>(), any::<[u8; 16]>(), any::<[u8; 16]>(), any::<[u8; 16]>());
