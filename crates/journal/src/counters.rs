@@ -4,6 +4,15 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use palyra_ports::maintain_journal::JournalHealth;
 
+/// What there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    /// New work too.
+    Everything,
+    /// Outcomes, cancels, ends and erasures.
+    Endings,
+}
+
 /// What the writer has done since the journal was opened, and how it is.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -43,12 +52,12 @@ impl Counters {
         self.quarantined.store(1, Ordering::Release);
     }
 
-    /// Returns the health, given whether new work would be admitted.
-    pub(crate) fn health(&self, admits_new_work: bool) -> JournalHealth {
-        match (self.is_quarantined(), admits_new_work) {
-            (true, _) => JournalHealth::Quarantined,
-            (false, true) => JournalHealth::Writable,
-            (false, false) => JournalHealth::EndingsOnly,
+    /// Returns the health, given what there is room for.
+    pub(crate) fn health(&self, admitted: Admitted) -> JournalHealth {
+        match admitted {
+            _ if self.is_quarantined() => JournalHealth::Quarantined,
+            Admitted::Everything => JournalHealth::Writable,
+            Admitted::Endings => JournalHealth::EndingsOnly,
         }
     }
 }

@@ -239,13 +239,11 @@ impl MaintainJournal for JournalStore {
     fn status(&self) -> JournalStatus {
         let inner = &self.inner;
         let counters = &inner.counters;
-        let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
-        let admits = inner.headroom.admits_new_work(wal_bytes_used, Counters::get(&counters.tools_running));
         let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |found| found.len());
         JournalStatus {
             log_id: inner.log_id,
             epoch: inner.epoch,
-            health: counters.health(admits),
+            health: counters.health(inner.headroom.admitted(counters)),
             entries: Counters::get(&counters.entries),
             commits: Counters::get(&counters.commits),
             rows: Counters::get(&counters.rows),

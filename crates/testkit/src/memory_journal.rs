@@ -11,6 +11,8 @@ mod state;
 
 mod records;
 
+mod entry;
+
 mod content;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

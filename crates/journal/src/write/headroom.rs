@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::connection::WAL_RESERVE_BYTES;
+use crate::counters::{Admitted, Counters};
 
 /// Below this much headroom new work is refused.
 pub(crate) const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
@@ -38,12 +39,14 @@ impl Headroom {
         Self { free_space }
     }
 
-    /// Returns whether new work fits, given how much of the WAL is in use and how many tools run.
-    pub(crate) fn admits_new_work(&self, wal_bytes_used: u64, tools_running: u64) -> bool {
+    /// Returns what fits, given how much of the WAL is in use and how many tools run.
+    pub(crate) fn admitted(&self, counters: &Counters) -> Admitted {
         // A probe that fails says nothing about space; if there is none, the commit itself will tell.
-        let Ok(free) = (self.free_space)() else { return true };
+        let Ok(free) = (self.free_space)() else { return Admitted::Everything };
+        let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
+        let tools_running = Counters::get(&counters.tools_running);
         let prewritten = WAL_RESERVE_BYTES.saturating_sub(wal_bytes_used);
         let reserve = RESERVE_BYTES_MIN.max(RESERVE_BYTES_PER_TOOL.saturating_mul(tools_running));
-        free.saturating_add(prewritten) >= reserve
+        if free.saturating_add(prewritten) >= reserve { Admitted::Everything } else { Admitted::Endings }
     }
 }

@@ -17,7 +17,7 @@ use super::prepare::{PreparedAppend, invalid};
 use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure};
-use crate::counters::Counters;
+use crate::counters::{Admitted, Counters};
 use crate::quarantine::QuarantineMarker;
 
 /// Everything the thread works with.
@@ -68,8 +68,7 @@ impl Writer {
 
     /// Refuses new work while there is room for endings only.
     fn admit(&self, group: Vec<Pending>) -> Vec<Pending> {
-        let used = Counters::get(&self.counters.wal_bytes_used);
-        if self.headroom.admits_new_work(used, Counters::get(&self.counters.tools_running)) {
+        if self.headroom.admitted(&self.counters) == Admitted::Everything {
             return group;
         }
         let (endings, new_work) =

@@ -1,5 +1,7 @@
 //! The journal from outside: its four ports, its files, and what goes wrong with them.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 mod opened;
 mod written;
 
@@ -7,6 +9,8 @@ mod conformance;
 mod first_path;
 
 mod checkpoints;
+mod costs;
+mod fixture;
 mod rebuilds;
 mod starts;
 

@@ -7,9 +7,6 @@ use palyra_ports::maintain_journal::{MaintainJournal, Progress};
 use palyra_ports::{AppendTape, VerifyReport};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
-/// Entries that [`write_runs`] makes of `runs` runs, the journal's own two not counted.
-pub(crate) const ENTRIES_PER_RUN: u64 = 6;
-
 pub(crate) fn silent() -> Progress {
     Arc::new(|_, _| ())
 }

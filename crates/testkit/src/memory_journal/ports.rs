@@ -17,7 +17,7 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
 
-use super::state::Entry;
+use super::entry::Entry;
 use super::{MEMORY_LOG_ID, MemoryJournal};
 
 type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;

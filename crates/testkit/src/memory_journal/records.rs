@@ -11,7 +11,7 @@ use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunPhase, RunRecor
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, TapeSeq, TokenId};
 
-use super::state::Entry;
+use super::entry::Entry;
 
 /// Kinds from this number on may be skipped by those who do not know them.
 const SKIPPABLE_FROM: u16 = 0x8000;

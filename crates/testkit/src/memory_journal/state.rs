@@ -9,19 +9,12 @@ use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::OrchestratorSessionRecord;
-use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_types::{Epoch, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use super::content;
+use super::entry::Entry;
 use super::records::Records;
-
-/// One entry.
-pub(super) struct Entry {
-    pub(super) seq: Seq,
-    pub(super) epoch: Epoch,
-    pub(super) content: ContentState,
-    pub(super) new: NewEntry,
-}
 
 /// What the next append is told to do.
 pub(super) enum Failure {
@@ -240,31 +233,6 @@ impl State {
             content: entry.content,
             event: entry.new.event.clone(),
         }
-    }
-}
-
-impl Entry {
-    /// Returns the entry as its tape's record of it.
-    pub(super) fn tape_record(&self) -> Option<OrchestratorTapeRecord> {
-        let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =
-            (&self.new.event, self.new.run, self.new.session)
-        else {
-            return None;
-        };
-        Some(OrchestratorTapeRecord {
-            seq: self.seq,
-            run,
-            session,
-            principal: self.new.principal,
-            tape_seq,
-            time: self.new.time,
-            content: self.content,
-            event: event.clone(),
-        })
-    }
-
-    pub(super) fn content_bytes(&self) -> usize {
-        content::content_bytes(&self.new.event)
     }
 }
 
