@@ -5,6 +5,8 @@
 //!
 //! Begin at [`envelope`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod domains;
 pub mod envelope;
 pub mod leaf;

@@ -4,6 +4,8 @@
 //!
 //! Begin at [`decide_tool_call`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod decide;
 mod snapshot;
 

@@ -149,11 +149,17 @@ impl Budget {
         let span = self.activity.span(time);
         // While the daemon was down nobody worked: the span before a restart is not counted, and of one
         // that a tool ended no more than the tool itself took.
-        self.active += match event {
+        let restarted = matches!(
+            event,
             TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. }
-            | TapeEvent::ToolOutcomeUnknown { cause: UnknownOutcomeCause::Restart, .. } => Duration::ZERO,
-            TapeEvent::ToolFinished(finished) => span.min(finished.duration),
-            _ => span,
+                | TapeEvent::ToolOutcomeUnknown { cause: UnknownOutcomeCause::Restart, .. }
+        );
+        self.active += if restarted {
+            Duration::ZERO
+        } else if let TapeEvent::ToolFinished(finished) = event {
+            span.min(finished.duration)
+        } else {
+            span
         };
         self.activity = activity;
     }

@@ -5,6 +5,8 @@
 //!
 //! Begin at [`machine::RunStateMachine::decide`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod input;
 
 pub mod machine;

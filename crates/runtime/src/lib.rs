@@ -6,6 +6,8 @@
 //! Begin at [`gateway::start`]; the road of one run goes through `session/actor.rs`, `run/actor.rs`,
 //! `run/record.rs`, `run/perform/` and `tape.rs`.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod caller;
 
 pub mod gateway;

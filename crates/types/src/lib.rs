@@ -5,6 +5,8 @@
 //!
 //! Begin at [`event`]: whatever happened in Palyra is one of those values.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod error_code;
 pub mod id;
 pub mod redacted;

@@ -170,11 +170,9 @@ impl RunActor {
             Stepped::Later => AppendError::DiskFull,
             Stepped::Stop(error) => error,
         };
-        let exit = match error {
-            // The run may exist after the next start, which will find it.
-            AppendError::Unknown => RunExit::Stalled,
-            _ => RunExit::NotAccepted,
-        };
+        // After an unknown outcome the run may exist at the next start, which will find it.
+        let unknown = error == AppendError::Unknown;
+        let exit = if unknown { RunExit::Stalled } else { RunExit::NotAccepted };
         tell(Err(error));
         exit
     }

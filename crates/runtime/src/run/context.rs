@@ -38,9 +38,8 @@ impl ContextSource<'_> {
         let mut transcript = state.transcript.clone();
         fresh.iter().for_each(|event| transcript.push(event));
         let started = state.started.as_ref().or_else(|| {
-            fresh.iter().find_map(|event| match event {
-                TapeEvent::RunStarted(started) => Some(started),
-                _ => None,
+            fresh.iter().find_map(|event| {
+                if let TapeEvent::RunStarted(started) = event { Some(started) } else { None }
             })
         });
         let directory = Arc::clone(&self.engine.ports.models.borrow());

@@ -56,10 +56,8 @@ impl SessionsHandle {
         earlier: RunId,
     ) -> Result<Submitted, RequestError> {
         let page = self.engine.ports.tapes.tape(earlier, TapeSeq::default(), 1).await?;
-        let started = page.entries.into_iter().find_map(|entry| match entry.event {
-            TapeEvent::RunStarted(started) => Some(started),
-            _ => None,
-        });
+        let first = page.entries.into_iter().next().map(|entry| entry.event);
+        let started = if let Some(TapeEvent::RunStarted(started)) = first { Some(started) } else { None };
         self.submit_with(caller, request, started).await
     }
 
