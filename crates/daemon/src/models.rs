@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use palyra_ports::ModelProvider;
 use palyra_providers::detect::{
-    ExplicitSelection, SelectModelError, SelectionError, detect_keys, explicit_selection, selected_model,
+    DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
+    explicit_selection, selected_model,
 };
 use palyra_providers::{
     DemoProvider, KeyReference, OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider,
@@ -17,6 +18,7 @@ use palyra_providers::{
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
 use palyra_types::model::ModelRef;
+use tokio::sync::watch;
 
 use crate::config::{Config, ProviderConfig};
 
@@ -89,6 +91,17 @@ pub(crate) async fn build(
         default = named_default(named, &providers)?;
     }
     Ok(ModelDirectory::new(providers, default, suggestions))
+}
+
+/// Looks for model servers on this machine, and adds what it finds to the suggestions. Read-only, and slow
+/// enough that nobody should wait for it.
+pub(crate) async fn suggest_local_servers(models: watch::Sender<Arc<ModelDirectory>>) {
+    let found = detect_local_servers().await;
+    if !found.is_empty() {
+        let sentences: Vec<String> = found.iter().map(DetectedServer::sentence).collect();
+        tracing::info!(servers = sentences.len(), "model servers found on this machine");
+        models.send_modify(|directory| *directory = Arc::new(directory.with_suggestions(sentences)));
+    }
 }
 
 fn named_default(named: &str, providers: &[Arc<dyn ModelProvider>]) -> Result<ModelRef, ModelsError> {

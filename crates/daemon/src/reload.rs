@@ -56,6 +56,7 @@ async fn reload(source: &Source, swap: &Swap) -> Result<(), String> {
     let config = source.load().map_err(|error| chain(&error))?;
     let directory = models::build(&config, &source.environment).await.map_err(|error| chain(&error))?;
     swap.models.send_replace(Arc::new(directory));
+    tokio::spawn(models::suggest_local_servers(swap.models.clone()));
     swap.snapshots.send_replace(Arc::new(floors::snapshot(&config)));
     swap.facts.send_replace(Arc::new(floors::facts_of(&config)));
     Ok(())

@@ -129,6 +129,7 @@ async fn run(
     };
     lock.write(&record).map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     readiness::tell_ready(&record);
+    tokio::spawn(models::suggest_local_servers(models_sender.clone()));
     let swap = reload::Swap { models: models_sender, snapshots: snapshot_sender, facts: facts_sender };
     let reloading = tokio::spawn(reload::on_hangup(source, swap));
     let stop = CancellationToken::new();

@@ -95,7 +95,8 @@ impl HealthHandle {
     fn model(&self) -> Check {
         let directory = self.ports.models.borrow();
         let model = directory.default_model();
-        let found = format!("default model {model}");
+        let told: String = directory.suggestions().iter().map(|told| format!("; {told}")).collect();
+        let found = format!("default model {model}{told}");
         let name = "default_model";
         if directory.provider(model).is_none() {
             let mend = "configure its provider, or choose another default: `palyra model list`";

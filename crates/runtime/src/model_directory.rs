@@ -22,6 +22,13 @@ impl ModelDirectory {
         Self { providers, default, suggestions }
     }
 
+    /// Returns the same directory with more suggestions.
+    #[must_use]
+    pub fn with_suggestions(&self, more: impl IntoIterator<Item = String>) -> Self {
+        let suggestions = self.suggestions.iter().cloned().chain(more).collect();
+        Self { suggestions, ..self.clone() }
+    }
+
     /// Returns the default model.
     #[must_use]
     pub fn default_model(&self) -> &ModelRef {
