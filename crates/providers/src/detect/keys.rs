@@ -20,10 +20,11 @@ impl DetectedKey {
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { vendor, key, base_url } = self;
+        let name = vendor.to_lowercase();
         match base_url {
             Some(base_url) => format!(
                 "A key for {vendor} is set ({key}); it is not used by itself. To use it: \
-                 `palyra model add --base-url {base_url} --key {key}`."
+                 `palyra model add {name} --base-url {base_url} --key {key} --model MODEL`"
             ),
             None => format!("A key for {vendor} is set ({key}); this version does not speak its API."),
         }

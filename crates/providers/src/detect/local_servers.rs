@@ -40,6 +40,7 @@ impl DetectedServer {
         const MODELS_SHOWN: usize = 5;
         let LocalServer { name, base_url } = &self.server;
         let shown: Vec<&str> = self.models.iter().take(MODELS_SHOWN).map(ModelName::as_str).collect();
+        let model = shown.first().copied().unwrap_or("MODEL");
         let has = match self.models.len() {
             0 => "no model".to_owned(),
             count if count > MODELS_SHOWN => format!("{count} models, among them {}", shown.join(", ")),
@@ -47,7 +48,7 @@ impl DetectedServer {
         };
         format!(
             "A model server answers at {base_url} ({name}, by its port) and has {has}; it is not used by itself. \
-             To use it: `palyra model add --base-url {base_url}`."
+             To use it: `palyra model add local --base-url {base_url} --model {model}`"
         )
     }
 }
