@@ -264,6 +264,8 @@ impl MaintainJournal for JournalStore {
                 .map_err(ReadFault::from)
                 .and_then(|connection| verify(&connection, &progress));
             inner.verifying.store(false, Ordering::Release);
+            // Whoever gets the answer and drops the journal may rely on its files being closed.
+            drop(inner);
             drop(answer.send(report.map_err(ReadError::from)));
         };
         let started = std::thread::Builder::new().name("journal-verify".to_owned()).spawn(work);
