@@ -1,6 +1,6 @@
 //! A folder with a workspace to search and a state directory whose daemons are killed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use palyra_client::{Client, ConnectOptions, Target, read_lock_record};
@@ -79,12 +79,12 @@ impl Drop for Scene {
     fn drop(&mut self) {
         let state = self.state_dir();
         if let Some(record) = read_lock_record(&state) {
-            stop(&state, record.pid);
+            stop(record.pid);
         }
     }
 }
 
-fn stop(_state: &Path, pid: u32) {
+fn stop(pid: u32) {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
     if test_kill_process(pid).is_ok() {
         let _ = kill_process(pid, Signal::KILL);

@@ -51,7 +51,6 @@ pub(crate) async fn watch_one_run(scene: &Scene, tally: &mut Tally, number: usiz
     let others: Vec<_> = others.collect();
     let (mut seen, mut ends) = (vec![Vec::new()], Vec::new());
     while let Some(event) = first.next().await.expect("the first client's tape") {
-        if !matches!(event, FollowEvent::Entry(_)) {}
         match event {
             FollowEvent::Entry(entry) => {
                 let kill = tally.look(&entry);
