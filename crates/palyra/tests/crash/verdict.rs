@@ -14,8 +14,53 @@ const STEPS: usize = 12;
 /// A model request is repeated after a restart at most twice.
 const ATTEMPTS_PER_TURN_MAX: usize = 3;
 
+/// Where runs were really caught, as their tapes tell: a trigger and its kill are a moment apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Caught {
+    /// Requests given up before any text, in the first turn.
+    pub(crate) first_request: usize,
+    /// Requests given up before any text, after a tool's outcome.
+    pub(crate) after_outcome: usize,
+    /// Requests given up after some text.
+    pub(crate) text: usize,
+    /// Tools that had to run again: far more time went by than the tool took.
+    pub(crate) tool: usize,
+}
+
+impl Caught {
+    pub(crate) fn each_has(&self, least: usize) -> bool {
+        [self.first_request, self.after_outcome, self.text, self.tool].iter().all(|count| *count >= least)
+    }
+
+    fn add(&mut self, tape: &[TapeEntry]) {
+        let mut turn = 0;
+        let mut tool_started = None;
+        for entry in tape {
+            let time = entry.time.map_or(0, |time| time.seconds * 1_000_000 + i64::from(time.nanos) / 1_000);
+            match entry.event.as_ref() {
+                Some(Event::ModelRequested(requested)) => turn = requested.turn,
+                Some(Event::ModelAttemptAbandoned(abandoned)) if abandoned.text_from > 0 => self.text += 1,
+                Some(Event::ModelAttemptAbandoned(_)) if turn == 1 => self.first_request += 1,
+                Some(Event::ModelAttemptAbandoned(_)) => self.after_outcome += 1,
+                Some(Event::ToolStarted(_)) => tool_started = Some(time),
+                Some(Event::ToolFinished(finished)) => {
+                    let took = finished
+                        .duration
+                        .map_or(0, |took| took.seconds * 1_000_000 + i64::from(took.nanos) / 1_000);
+                    let between = tool_started.take().map_or(0, |started| time - started);
+                    self.tool += usize::from(between > took + RESTART_US_MIN);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A restart takes longer than this, and nothing else between a tool's end and its record does.
+const RESTART_US_MIN: i64 = 30_000;
+
 /// Every client saw the same whole tape, and the tape tells of each step once.
-pub(crate) async fn check_run(scene: &Scene, watched: &Watched) {
+pub(crate) async fn check_run(scene: &Scene, watched: &Watched, caught: &mut Caught) {
     let client = scene.client().await;
     let stored = client.read_tape(watched.run, 0, 0).await.expect("the tape").entries;
     for seen in &watched.seen {
@@ -29,6 +74,7 @@ pub(crate) async fn check_run(scene: &Scene, watched: &Watched) {
         assert_eq!(end.tape_seq as usize, stored.len());
     }
     check_once(&stored);
+    caught.add(&stored);
 }
 
 fn check_once(tape: &[TapeEntry]) {
