@@ -33,7 +33,7 @@ pub(crate) enum Access {
 
 /// Opens a connection to an existing (for [`Access::Write`]: or new and empty) database file.
 pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match access {
         Access::Read => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?,
         Access::Write => {

@@ -20,6 +20,8 @@ pub(crate) enum EntryFault {
     PayloadMissing,
     #[error("a payload stands where no entry owns it")]
     PayloadUnowned,
+    #[error("a static text that it names was changed")]
+    Static,
     #[error("the kind does not belong in this place")]
     Place,
     #[error("the tape is not dense")]

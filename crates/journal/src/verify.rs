@@ -3,10 +3,12 @@
 //! Recomputes leaves, chain, numbering and commitments, compares columns with envelopes, checks that epochs
 //! rise and tapes are dense. Invariant: the fault reported is the first one in the order of the log.
 
-use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_id};
+use std::collections::BTreeMap;
+
+use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_id, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
@@ -24,7 +26,12 @@ pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<Ver
     let mut checks = Checks::default();
     let walked = walk(&snapshot, progress, &mut checks);
     let in_order = fault_of(walked)?;
-    let by_table = [unowned_payload(&snapshot)?, unowned_chunk(&snapshot)?, sparse_tape(&snapshot)?];
+    let by_table = [
+        unowned_payload(&snapshot)?,
+        unowned_chunk(&snapshot)?,
+        sparse_tape(&snapshot)?,
+        changed_static(&snapshot, &checks.statics)?,
+    ];
     let first = in_order.into_iter().chain(by_table.into_iter().flatten()).min_by_key(|(seq, _)| *seq);
     Ok(VerifyReport {
         entries: checks.entries,
@@ -49,6 +56,8 @@ struct Checks {
     entries: u64,
     chain: Option<Chain>,
     epoch: Option<Epoch>,
+    /// Digests of static texts with the first entry that names each; there are few.
+    statics: BTreeMap<[u8; 32], Seq>,
 }
 
 fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
@@ -107,7 +116,13 @@ impl Checks {
         if entry.content == ContentState::Erased {
             return Err(EntryFault::PayloadMissing.at(seq));
         }
-        self.admit_epoch(entry, &entry.event()?)
+        let event = entry.event()?;
+        if let JournalEvent::Tape(TapeEvent::ModelRequested(requested)) = &event {
+            for digest in [requested.context.instructions_digest, requested.context.catalog_digest] {
+                self.statics.entry(digest).or_insert(seq);
+            }
+        }
+        self.admit_epoch(entry, &event)
     }
 
     fn admit_epoch(&mut self, entry: &StoredEntry, event: &JournalEvent) -> Result<(), ReadFault> {
@@ -152,6 +167,20 @@ fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
 fn first_seq(connection: &Connection, sql: &str, fault: EntryFault) -> rusqlite::Result<Found> {
     let seq: Option<i64> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
     Ok(seq.map(|seq| (seq_from_sql(seq), fault)))
+}
+
+/// Finds the first entry that names a static text whose body is another one now.
+fn changed_static(connection: &Connection, named: &BTreeMap<[u8; 32], Seq>) -> rusqlite::Result<Found> {
+    let mut statement = connection.prepare("SELECT body FROM static WHERE hash = ?1")?;
+    let mut found: Found = None;
+    for (digest, seq) in named {
+        let body: Option<String> = statement.query_row([digest], |row| row.get(0)).optional()?;
+        let changed = body.is_some_and(|body| sha256(body.as_bytes()) != *digest);
+        if changed && found.is_none_or(|(first, _)| *seq < first) {
+            found = Some((*seq, EntryFault::Static));
+        }
+    }
+    Ok(found)
 }
 
 /// Finds the first entry whose tape number is not the one after its predecessor's, or lies before it.

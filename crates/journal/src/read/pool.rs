@@ -3,6 +3,7 @@
 //! Invariant: no query outlives its deadline, so no reader pins the WAL for long; a full queue refuses.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -59,11 +60,16 @@ struct Shared {
 pub(crate) struct ReaderPool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    deadline: Duration,
 }
 
 impl ReaderPool {
     /// Starts the threads.
     pub(crate) fn start(database: &Path) -> rusqlite::Result<Self> {
+        Self::with_deadline(database, READ_DEADLINE)
+    }
+
+    fn with_deadline(database: &Path, deadline: Duration) -> rusqlite::Result<Self> {
         let shared = Arc::new(Shared::default());
         let mut threads = Vec::with_capacity(READERS);
         for _ in 0..READERS {
@@ -79,7 +85,7 @@ impl ReaderPool {
                 Err(_) => break,
             }
         }
-        Ok(Self { shared, threads })
+        Ok(Self { shared, threads, deadline })
     }
 
     /// Runs a query on some reader.
@@ -102,7 +108,7 @@ impl ReaderPool {
         if state.jobs.len() >= READS_WAITING_MAX {
             return Err(ReadError::Busy);
         }
-        state.jobs.push_back(Waiting { job, deadline: Instant::now() + READ_DEADLINE });
+        state.jobs.push_back(Waiting { job, deadline: Instant::now() + self.deadline });
         self.shared.arrived.notify_one();
         Ok(())
     }
@@ -142,7 +148,8 @@ impl Reader {
             }
             let millis = deadline.saturating_duration_since(self.began).as_millis();
             self.deadline.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
-            job(&self.connection);
+            // A query that panics is a bug of its own; the other readers' callers must not wait for it.
+            drop(catch_unwind(AssertUnwindSafe(|| job(&self.connection))));
         }
     }
 }
@@ -157,5 +164,47 @@ fn next(shared: &Shared) -> Option<Waiting> {
             return None;
         }
         state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOR_EVER: &str =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+
+    fn pool(folder: &tempfile::TempDir, deadline: Duration) -> ReaderPool {
+        let database = folder.path().join("journal.db");
+        drop(connect(&database, Access::Write).unwrap());
+        ReaderPool::with_deadline(&database, deadline).unwrap()
+    }
+
+    fn count(sql: &'static str) -> impl FnOnce(&Connection) -> Result<i64, ReadFault> + Send + 'static {
+        move |connection| Ok(connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    #[tokio::test]
+    async fn a_query_ends_at_its_deadline_and_the_reader_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = pool(&folder, Duration::from_millis(100));
+        let endless: Vec<_> = (0..2 * READERS).map(|_| pool.read(count(FOR_EVER))).collect();
+        for result in futures::future::join_all(endless).await {
+            assert_eq!(result, Err(ReadError::Busy));
+        }
+        assert_eq!(pool.read(count("SELECT 7")).await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn a_query_that_panics_costs_no_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = pool(&folder, READ_DEADLINE);
+        for _ in 0..2 * READERS {
+            let broken = pool.read(|_| -> Result<(), ReadFault> { panic!("as a test") });
+            assert_eq!(broken.await, Err(ReadError::Busy));
+        }
+        assert_eq!(pool.read(count("SELECT 7")).await, Ok(7));
+        let refused = pool.read(count("CREATE TABLE x(y)")).await;
+        assert!(matches!(refused, Err(ReadError::Storage { .. })), "{refused:?}");
     }
 }

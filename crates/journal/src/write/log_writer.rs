@@ -93,14 +93,17 @@ impl LogWriter {
         self.transact(|log| log.write(group, log.epoch))
     }
 
-    /// Empties the projections and folds the log into them, in one transaction.
-    pub(crate) fn rebuild(&mut self, progress: &dyn Fn(u64, u64)) -> Result<u64, ReadFault> {
+    /// Empties the projections and folds the log into them, in one transaction; `None` when fenced.
+    pub(crate) fn rebuild(&mut self, progress: &dyn Fn(u64, u64)) -> Result<Option<u64>, ReadFault> {
         self.rows.forget();
         let transaction = self.connection.unchecked_transaction()?;
+        if project::newest_epoch(&transaction)? != self.epoch {
+            return Ok(None);
+        }
         schema::empty_projections(&transaction)?;
         let entries = project::fold_log(&transaction, progress)?;
         transaction.commit()?;
-        Ok(entries)
+        Ok(Some(entries))
     }
 
     fn transact(

@@ -130,6 +130,13 @@ impl Queue {
         self.arrived.notify_all();
     }
 
+    /// Refuses everything from now on and drops what waits: the writer is gone.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.closed = Closed::Yes;
+        state.waiting.clear();
+    }
+
     /// Returns whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().waiting.is_empty()
@@ -161,3 +168,6 @@ fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
     }
     group
 }
+
+#[cfg(test)]
+mod tests;

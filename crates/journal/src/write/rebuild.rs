@@ -17,10 +17,12 @@ pub(crate) fn rebuild(
     if counters.is_quarantined() {
         return Err(AppendError::Quarantined.into());
     }
-    log.rebuild(progress.as_ref()).map_err(|fault| match fault {
-        ReadFault::Store(error) if connection::classify(&error) == Failure::Full => {
-            AppendError::DiskFull.into()
+    match log.rebuild(progress.as_ref()) {
+        Ok(Some(entries)) => Ok(entries),
+        Ok(None) => Err(AppendError::Fenced.into()),
+        Err(ReadFault::Store(error)) if connection::classify(&error) == Failure::Full => {
+            Err(AppendError::DiskFull.into())
         }
-        fault => RebuildError::Read(fault.into()),
-    })
+        Err(fault) => Err(RebuildError::Read(fault.into())),
+    }
 }

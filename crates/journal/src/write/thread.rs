@@ -31,7 +31,20 @@ pub(crate) struct Writer {
 
 /// Starts the thread; it ends when the queue is closed and empty.
 pub(crate) fn spawn(writer: Writer) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name("journal-writer".to_owned()).spawn(move || writer.run())
+    let ends = QueueEnds(Arc::clone(&writer.queue));
+    std::thread::Builder::new().name("journal-writer".to_owned()).spawn(move || {
+        let _ends = ends;
+        writer.run();
+    })
+}
+
+/// Ends the queue with the thread, however it ends, so that nobody waits for a writer that is gone.
+struct QueueEnds(Arc<Queue>);
+
+impl Drop for QueueEnds {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
 }
 
 impl Writer {

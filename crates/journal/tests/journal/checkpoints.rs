@@ -28,6 +28,27 @@ async fn the_log_is_moved_into_the_database_and_begun_anew() {
 }
 
 #[tokio::test]
+async fn a_reader_that_stays_holds_up_the_log_and_nobody_else() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    journal.append(samples::append(vec![run.started("x"), run.requested(1)])).await.unwrap();
+    let reader = folder.connect();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entry;").unwrap();
+    let text = "x".repeat(500_000);
+    for _ in 0..50 {
+        journal.append(samples::append(vec![run.text(1, &text)])).await.unwrap();
+    }
+    assert!(journal.status().wal_bytes >= 20 * MIB, "{:?}", journal.status());
+    reader.execute_batch("COMMIT").unwrap();
+    for _ in 0..4 {
+        journal.append(samples::append(vec![run.text(1, &text)])).await.unwrap();
+    }
+    assert_eq!(journal.status().wal_bytes, 8 * MIB, "{:?}", journal.status());
+    assert_eq!(verify(&journal).await.fault, None);
+}
+
+#[tokio::test]
 async fn readers_do_not_checkpoint_and_closing_keeps_the_reserve() {
     let folder = Folder::new();
     let journal = folder.open();

@@ -85,6 +85,27 @@ fn a_newer_format_and_foreign_files_are_refused() {
 }
 
 #[tokio::test]
+async fn the_way_to_the_folder_may_lead_through_a_link() {
+    let folder = Folder::new();
+    let link = folder.state_dir().with_file_name("link");
+    std::fs::create_dir_all(folder.state_dir()).unwrap();
+    std::os::unix::fs::symlink(folder.state_dir(), &link).unwrap();
+    let options = palyra_journal::OpenOptions { state_dir: link, ..folder.options() };
+    let journal = JournalStore::open(&options).unwrap();
+    write_runs(&journal, 0..1).await;
+    assert_eq!(verify(&journal).await.entries, 8);
+}
+
+#[tokio::test]
+async fn a_fenced_journal_rebuilds_nothing() {
+    let folder = Folder::new();
+    let first = folder.open();
+    let second = folder.open();
+    assert!(first.rebuild(silent()).await.is_err());
+    assert_eq!(second.rebuild(silent()).await.unwrap(), 3);
+}
+
+#[tokio::test]
 async fn projections_of_another_version_are_folded_anew() {
     let folder = Folder::new();
     let journal = folder.open();

@@ -1,22 +1,31 @@
 //! Whatever is changed in the log's tables, verifying names the first entry concerned.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use palyra_ports::{AppendTape, ReadError, ReadTape};
+use palyra_ports::{AppendTape, JournalAppendRequest, ReadError, ReadTape, StaticText};
 use palyra_testkit::journal_suite::samples;
+use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::{Seq, TapeSeq};
 use rusqlite::Connection;
 
 use crate::opened::Folder;
 use crate::written::{verify, write_runs};
 
-/// Journal with 30 runs, then one tool output in chunks as entry 182, then 12 runs more.
+/// Journal with 30 runs, a tool output in chunks as entry 182, a request that names a static text, 12 runs more.
 async fn written() -> Folder {
     let folder = Folder::new();
     let journal = folder.open();
     let mut run = write_runs(&journal, 0..30).await.remove(29);
     let large = run.tool_finished(1, &"large ".repeat(50_000));
     assert_eq!(journal.append(samples::append(vec![large])).await.unwrap().first_seq, Seq(182));
+    let sha256 = palyra_ledger::sha256(b"instructions");
+    let mut request = run.requested(2);
+    if let JournalEvent::Tape(TapeEvent::ModelRequested(requested)) = &mut request.event {
+        requested.context.instructions_digest = sha256;
+    }
+    let statics = vec![StaticText { sha256, body: Arc::from("instructions") }];
+    journal.append(JournalAppendRequest { statics, ..samples::append(vec![request]) }).await.unwrap();
     write_runs(&journal, 30..42).await;
     journal.close().await;
     folder
@@ -110,6 +119,8 @@ async fn changed_columns_are_named() {
 async fn changed_content_is_named() {
     let kept = Kept::new().await;
     let payload = "the payload does not match its commitment";
+    let named = "a static text that it names was changed";
+    kept.check("UPDATE static SET body = 'other'", 183, named).await;
     kept.check(&flip("payload", "sealed", "seq = 10", 3), 10, payload).await;
     kept.check(&flip("payload", "sealed", "seq = 10", 40), 10, payload).await;
     kept.check(&flip("chunk", "sealed", "seq = 182 AND n = 3", 900), 182, payload).await;
@@ -165,6 +176,9 @@ async fn log_tables_refuse_changes_by_mistake() {
         "REPLACE INTO payload SELECT * FROM payload LIMIT 1",
         "UPDATE chunk SET n = 9",
         "REPLACE INTO chunk SELECT * FROM chunk LIMIT 1",
+        "UPDATE static SET body = ''",
+        "DELETE FROM static",
+        "REPLACE INTO static SELECT * FROM static",
     ] {
         let error = connection.execute(statement, []).unwrap_err().to_string();
         assert!(error.contains("never"), "{statement}: {error}");
