@@ -121,6 +121,14 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_that_comes_at_the_deadline_takes_the_held_ones_along() {
+        let mut coalescer = TextCoalescer::default();
+        coalescer.push("a", BootTime(0));
+        coalescer.push("b", BootTime(10_000));
+        assert_eq!(coalescer.push("c", BootTime(50_000)), Some("bc".into()));
+    }
+
+    #[test]
     fn a_flush_of_nothing_is_nothing() {
         let mut coalescer = TextCoalescer::default();
         assert_eq!((coalescer.flush(BootTime(1)), coalescer.deadline()), (None, None));
@@ -155,6 +163,6 @@ mod tests {
         let mut coalescer = TextCoalescer::default();
         assert!(coalescer.push("a", BootTime(7)).is_some());
         assert!(coalescer.push("b", BootTime(8)).is_none());
-        assert!(coalescer.push(&"c".repeat(HELD_BYTES_MAX), BootTime(9)).is_some());
+        assert!(coalescer.push(&"c".repeat(HELD_BYTES_MAX - 1), BootTime(9)).is_some());
     }
 }
