@@ -5,6 +5,8 @@
 //!
 //! Begin at [`Driver::take`]; [`world`] adds chance to it.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the cases that it is about")]
+
 use std::time::Duration;
 
 use palyra_types::event::{

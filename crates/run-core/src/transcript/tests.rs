@@ -1,5 +1,7 @@
 //! What a model reads of a run, whatever is missing from its tape.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the cases that it is about")]
+
 use std::collections::BTreeSet;
 
 use palyra_types::event::{
