@@ -104,7 +104,7 @@ pub(super) fn nearest(key: &str) -> String {
     let fields =
         PROVIDER_FIELDS.iter().map(|field| format!("providers.{}.{}", provider.unwrap_or("NAME"), field.key));
     let all = SETTINGS.iter().map(|setting| setting.key.to_owned()).chain(fields);
-    all.min_by_key(|candidate| distance(key, candidate)).unwrap_or_default()
+    all.min_by_key(|candidate| strsim::levenshtein(key, candidate)).unwrap_or_default()
 }
 
 /// Returns the defaults of all settings.
@@ -114,20 +114,4 @@ pub(super) fn defaults() -> BTreeMap<String, (Value, Origin)> {
         Takes::Text { default } => Value::Text(default.to_owned()),
     };
     SETTINGS.iter().map(|setting| (setting.key.to_owned(), (value(setting), Origin::Default))).collect()
-}
-
-/// Levenshtein distance of two short texts.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -71,28 +71,12 @@ fn strangeness(name: &str, wanted: &str) -> usize {
     if name.chars().count().max(wanted.chars().count()) > DISTANCE_CHARS_MAX {
         return DISTANCE_CHARS_MAX;
     }
-    1 + distance(&name, &wanted)
+    1 + strsim::levenshtein(&name, &wanted)
 }
 
 /// Returns a name without case and separators.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// Returns how many letters must change, come or go (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -106,6 +90,5 @@ mod tests {
         assert_eq!(names[..2], ["read_me.md", "README.md"]);
         names.sort_by_key(|name| strangeness(name, "mian.rs"));
         assert_eq!(names[0], "main.rs");
-        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }
