@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::ReadError;
-use palyra_types::run::RunPhase;
+use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 
 use crate::parts::RuntimePorts;
@@ -17,7 +17,7 @@ pub(crate) async fn take_up_open_runs(
 ) -> Result<usize, ReadError> {
     let open = ports.records.open_runs().await?;
     let waiting: BTreeSet<SessionRef> =
-        open.iter().filter(|run| matches!(run.phase, RunPhase::Waiting(_))).map(session_of).collect();
+        open.iter().filter(|run| waits_for_a_person(run)).map(session_of).collect();
     // Runs queued behind a waiting one wait with it.
     let to_wake: BTreeSet<SessionRef> =
         open.iter().map(session_of).filter(|s| !waiting.contains(s)).collect();
@@ -25,6 +25,11 @@ pub(crate) async fn take_up_open_runs(
         sessions.wake(session).await;
     }
     Ok(open.len())
+}
+
+/// An unknown outcome may have other tools running beside it, so such a run is looked at once more.
+fn waits_for_a_person(run: &palyra_types::run::RunRecord) -> bool {
+    matches!(run.phase, RunPhase::Waiting(reason) if reason != WaitReason::OutcomeUnknown)
 }
 
 fn session_of(run: &palyra_types::run::RunRecord) -> SessionRef {

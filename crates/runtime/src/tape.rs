@@ -47,10 +47,12 @@ impl TapeHub {
         live.entry(run).or_insert_with(|| broadcast::channel(LIVE_ENTRIES_MAX).0).subscribe()
     }
 
-    fn leave(&self, run: RunId) {
+    /// Takes a follower's end back; the last one takes the channel with it.
+    fn leave(&self, run: RunId, receiver: broadcast::Receiver<Entry>) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        // The one that leaves is still counted.
-        if live.get(&run).is_some_and(|sender| sender.receiver_count() <= 1) {
+        // Dropped under the lock, so that of two that leave at once one is the last.
+        drop(receiver);
+        if live.get(&run).is_some_and(|sender| sender.receiver_count() == 0) {
             live.remove(&run);
         }
     }
@@ -82,7 +84,7 @@ impl TapeHandle {
         // Subscribed before the look at the journal, so that nothing falls between the two.
         let mut follower = TapeFollower {
             reader: Arc::clone(&self.ports.tapes),
-            live: self.hub.subscribe(run),
+            live: Some(self.hub.subscribe(run)),
             hub: self.hub.clone(),
             run,
             last: after,
@@ -165,7 +167,8 @@ pub struct TapeFollower {
     last: TapeSeq,
     caught_up_at: TapeSeq,
     over: bool,
-    live: broadcast::Receiver<Entry>,
+    /// `None` only while it is dropped.
+    live: Option<broadcast::Receiver<Entry>>,
     ready: VecDeque<Entry>,
     stage: Stage,
 }
@@ -215,13 +218,14 @@ impl TapeFollower {
     }
 
     async fn receive(&mut self) {
-        match self.live.recv().await {
+        let live = self.live.get_or_insert_with(|| self.hub.subscribe(self.run));
+        match live.recv().await {
             Ok(entry) if entry.tape_seq <= self.last => {}
             Ok(entry) if entry.tape_seq == self.last.next() => self.ready.push_back(entry),
             // A gap, a lag, or a closed channel: the journal knows better.
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.stage = Stage::FallenBehind,
             Err(broadcast::error::RecvError::Closed) => {
-                self.live = self.hub.subscribe(self.run);
+                self.live = Some(self.hub.subscribe(self.run));
                 self.stage = Stage::FallenBehind;
             }
         }
@@ -230,6 +234,30 @@ impl TapeFollower {
 
 impl Drop for TapeFollower {
     fn drop(&mut self) {
-        self.hub.leave(self.run);
+        if let Some(live) = self.live.take() {
+            self.hub.leave(self.run, live);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_followers_that_leave_at_once_the_last_takes_the_channel_with_it() {
+        let hub = TapeHub::default();
+        let run = RunId::from_parts(1, 1);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..5_000 {
+                        let receiver = hub.subscribe(run);
+                        hub.leave(run, receiver);
+                    }
+                });
+            }
+        });
+        assert!(hub.live.lock().unwrap().is_empty());
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::{AppendError, CancelFlag};
+use palyra_ports::AppendError;
 use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
@@ -18,6 +18,7 @@ use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, EffectId, Redacted, RunId};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -109,7 +110,7 @@ struct RunActor {
     retry_at: Option<BootTime>,
     model: Option<LiveModelCall>,
     text: TextCoalescer,
-    tools: BTreeMap<EffectId, CancelFlag>,
+    tools: BTreeMap<EffectId, CancellationToken>,
     time_limit: TimeLimit,
 }
 
@@ -377,7 +378,7 @@ impl RunActor {
         for effect in effects {
             match effect {
                 Effect::AbortModel { .. } => self.drop_model(),
-                Effect::AbortTools => self.tools.values().for_each(CancelFlag::cancel),
+                Effect::AbortTools => self.tools.values().for_each(CancellationToken::cancel),
                 Effect::AssembleContext { .. }
                 | Effect::CallModel { .. }
                 | Effect::Execute(_)
@@ -407,10 +408,10 @@ impl RunActor {
                     self.model = Some(execute_run_stream_provider_request(&self.engine, attempt, request));
                 }
                 Effect::Execute(grant) => {
-                    let cancel = CancelFlag::default();
-                    self.tools.insert(grant.effect(), cancel.clone());
+                    let stop = CancellationToken::new();
+                    self.tools.insert(grant.effect(), stop.clone());
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
-                    execute_run_stream_tool_proposal(engine, grant, cancel, self.salt(), mailbox);
+                    execute_run_stream_tool_proposal(engine, grant, stop, self.salt(), mailbox);
                 }
                 Effect::End => self.drop_model(),
                 Effect::AssembleContext { .. } | Effect::AbortModel { .. } | Effect::AbortTools => {}

@@ -14,7 +14,7 @@ use palyra_run_core::RunInput;
 use palyra_types::RunId;
 use palyra_types::TapeSeq;
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord};
+use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
 use tokio::sync::{mpsc, oneshot};
 
@@ -120,7 +120,7 @@ impl SessionActor {
                 loaded.queue.push_back(record.run);
             } else {
                 loaded.active = Some(Active { run: record.run, live: None, panics: 0 });
-                revive = (record.phase == RunPhase::Running).then_some(record.run);
+                revive = needs_driving(&record).then_some(record.run);
             }
         }
         self.loaded = Some(loaded);
@@ -185,7 +185,11 @@ impl SessionActor {
         if let Some(active) = loaded.active.as_ref().filter(|active| active.run == run) {
             match active.live.as_ref().map(|live| live.mailbox.clone()) {
                 Some(mailbox) => self.hand_over(&mailbox, run, command),
-                None => self.spawn(run, RunSeed::Replayed(run), vec![command]),
+                // What the actor before left open is taken up first: it may have stalled.
+                None => {
+                    let recovered = RunCommand::told(RunInput::Recovered);
+                    self.spawn(run, RunSeed::Replayed(run), vec![recovered, command]);
+                }
             }
             return;
         }
@@ -280,6 +284,11 @@ impl SessionActor {
         let live = spawn_run(&self.engine, self.session, seed, history, first);
         loaded.active = Some(Active { run, live: Some(live), panics });
     }
+}
+
+/// A run beside whose unknown outcome other tools may still have been running is driven until it really waits.
+fn needs_driving(record: &RunRecord) -> bool {
+    matches!(record.phase, RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown))
 }
 
 /// Resolves when the active run's actor has left: with its exit, or `None` after a panic.

@@ -10,6 +10,7 @@ use palyra_run_core::{Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::run::mailbox::{RunCommand, RunMailbox};
@@ -21,14 +22,14 @@ const STOP_SPAN_MAX: Duration = Duration::from_secs(5);
 pub(in crate::run) fn execute_run_stream_tool_proposal(
     engine: Arc<Engine>,
     grant: Grant,
-    cancel: CancelFlag,
+    stop: CancellationToken,
     salt: Redacted<[u8; 32]>,
     mailbox: RunMailbox,
 ) {
     tokio::spawn(async move {
         let effect = grant.effect();
         let started = engine.ports.clock.boot();
-        let ended = execute_tool_call(&engine, grant, cancel).await;
+        let ended = execute_tool_call(&engine, grant, stop).await;
         let duration = engine.ports.clock.boot().since(started);
         let input = match ended {
             Ok(outcome) => {
@@ -47,32 +48,34 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
 async fn execute_tool_call(
     engine: &Engine,
     grant: Grant,
-    cancel: CancelFlag,
+    stop: CancellationToken,
 ) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
     let clock = &engine.ports.clock;
     let contract = grant.contract();
     let effect: EffectId = grant.effect();
     let deadline = clock.boot().after(grant.deadline());
-    let mut work = AssertUnwindSafe(engine.ports.tools.execute(grant, cancel.clone())).catch_unwind();
-    let finished = tokio::select! {
+    let flag = CancelFlag::default();
+    let mut work = AssertUnwindSafe(engine.ports.tools.execute(grant, flag.clone())).catch_unwind();
+    let cause = tokio::select! {
         biased;
-        finished = &mut work => Some(finished),
-        () = clock.sleep_until(deadline) => None,
+        finished = &mut work => return settle(finished, contract),
+        () = stop.cancelled() => UnknownOutcomeCause::Cancelled,
+        () = clock.sleep_until(deadline) => UnknownOutcomeCause::Deadline,
     };
-    if let Some(finished) = finished {
-        return settle(finished, contract);
-    }
-    tracing::warn!(%effect, "a tool reached its deadline");
-    cancel.cancel();
+    tracing::warn!(%effect, ?cause, "a tool is told to stop");
+    flag.cancel();
     let late = tokio::select! {
         biased;
         finished = work => Some(finished),
         () = clock.sleep_until(clock.boot().after(STOP_SPAN_MAX)) => None,
     };
-    match (late, contract) {
-        (Some(finished), EffectContract::Opaque) => settle(finished, contract),
-        (None, EffectContract::Opaque) => Err(UnknownOutcomeCause::Deadline),
-        (_, EffectContract::Pure) => {
+    match (late, contract, cause) {
+        (Some(finished), EffectContract::Opaque, _) => settle(finished, contract),
+        (None, EffectContract::Opaque, _) => Err(cause),
+        (_, EffectContract::Pure, UnknownOutcomeCause::Cancelled) => {
+            Ok(failed(ErrorCode::ToolCancelled, "stopped because the run was cancelled"))
+        }
+        (_, EffectContract::Pure, _) => {
             Ok(failed(ErrorCode::ToolTimedOut, "the tool did not finish before its deadline"))
         }
     }
