@@ -15,8 +15,11 @@ pub mod memory_journal;
 pub mod scripted_provider;
 pub mod model_server;
 
+pub mod scripted_tools;
+
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::FixedEntropy;
 pub use grants::{GrantRequest, grant_for};
 pub use memory_journal::MemoryJournal;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
+pub use scripted_tools::{ScriptedTools, ToolScript};

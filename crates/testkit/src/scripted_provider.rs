@@ -175,6 +175,7 @@ impl Playing {
                 }
                 Step::Hold(gate) => gate.pass().await,
                 Step::Hang => futures::future::pending().await,
+                Step::Panic => panic!("a scripted provider panics"),
                 Step::Text(text) => return Some((Ok(ModelPiece::Text(text.into())), self)),
                 Step::Answer(answer) => {
                     self.end();

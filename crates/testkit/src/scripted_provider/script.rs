@@ -17,6 +17,7 @@ pub(super) enum Step {
     Pause(Duration),
     Hold(Gate),
     Hang,
+    Panic,
     Answer(ModelAnswer),
     Fail(ModelFailure),
 }
@@ -28,6 +29,7 @@ enum Ending {
     Fail(ModelFailure),
     Hang,
     Silence,
+    Panic,
 }
 
 /// One answer, written down in order; ends with an answer unless told otherwise.
@@ -132,6 +134,13 @@ impl Script {
         self
     }
 
+    /// Ends in a panic, as no provider should.
+    #[must_use]
+    pub fn panic(mut self) -> Self {
+        self.ending = Ending::Panic;
+        self
+    }
+
     pub(super) fn into_steps(self, model: &ModelName, number: usize) -> Vec<Step> {
         let mut steps = self.steps;
         let natural = if self.proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
@@ -146,6 +155,7 @@ impl Script {
             Ending::Fail(failure) => steps.push(Step::Fail(failure)),
             Ending::Hang => steps.push(Step::Hang),
             Ending::Silence => {}
+            Ending::Panic => steps.push(Step::Panic),
         }
         steps
     }

@@ -1,0 +1,296 @@
+//! Tools that do what a test wrote down.
+//!
+//! Owns a queue of [`ToolScript`]s per tool and a record of what was executed and what became of it. A tool
+//! without a script answers with its own arguments. Invariant: an execution is recorded when its future is
+//! first polled. Begin at [`ScriptedTools::new`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{CancelFlag, ExecuteToolError, ToolRuntime};
+use palyra_run_core::Grant;
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
+    ToolExecutor, ToolName, ToolSpec,
+};
+use palyra_types::{EffectId, ErrorCode, RunId};
+use tokio::sync::watch;
+
+use crate::scripted_provider::Gate;
+
+/// How long a call of any scripted tool may take.
+pub const SCRIPTED_TOOL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// A pure tool whose calls run beside each other.
+pub const LOOK: &str = "look";
+/// A pure tool whose calls run alone.
+pub const COUNT: &str = "count";
+/// An opaque tool; the shipped policy denies it.
+pub const ACT: &str = "act";
+
+/// What one execution does.
+#[derive(Debug, Clone)]
+pub enum ToolScript {
+    /// Succeeds with this output.
+    Say(String),
+    /// Waits for the test, then succeeds with this output.
+    Hold(Gate, String),
+    /// Waits until it is told to stop, and says that it did.
+    UntilCancelled,
+    /// Never ends, whatever it is told.
+    Hang,
+    /// Fails.
+    Fail(String),
+    /// Reports that it was lost.
+    Lose,
+    /// Panics while it runs.
+    Panic,
+    /// Panics before there is anything to wait for.
+    PanicAtOnce,
+}
+
+/// One execution, as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// For which run.
+    pub run: RunId,
+    /// Its number there.
+    pub effect: EffectId,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: String,
+    /// The folder it may see.
+    pub workspace_root: std::path::PathBuf,
+}
+
+/// What became of the executions so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExecutionCounts {
+    /// Executions that were polled at least once.
+    pub begun: usize,
+    /// Of those, executions that came to their end; a panic is one.
+    pub ended: usize,
+    /// Of those, executions that were dropped before their end.
+    pub dropped: usize,
+}
+
+/// The tools; clones share their scripts and records.
+#[derive(Clone)]
+pub struct ScriptedTools {
+    catalog: Arc<ToolCatalog>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    counts: watch::Sender<ExecutionCounts>,
+}
+
+#[derive(Default)]
+struct State {
+    scripts: BTreeMap<String, VecDeque<ToolScript>>,
+    executions: Vec<Execution>,
+}
+
+impl Default for ScriptedTools {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScriptedTools {
+    /// Makes the tools [`LOOK`], [`COUNT`] and [`ACT`].
+    #[must_use]
+    pub fn new() -> Self {
+        let catalog = ToolCatalog::new(vec![
+            spec(LOOK, EffectContract::Pure, Parallelism::Parallel),
+            spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
+            spec(ACT, EffectContract::Opaque, Parallelism::Exclusive),
+        ]);
+        let counts = watch::Sender::new(ExecutionCounts::default());
+        Self { catalog: Arc::new(catalog), shared: Arc::new(Shared { state: Mutex::default(), counts }) }
+    }
+
+    /// Adds a script to the end of a tool's queue.
+    pub fn push(&self, tool: &str, script: ToolScript) {
+        self.shared.state().scripts.entry(tool.to_owned()).or_default().push_back(script);
+    }
+
+    /// Returns what was executed so far, in order.
+    #[must_use]
+    pub fn executions(&self) -> Vec<Execution> {
+        self.shared.state().executions.clone()
+    }
+
+    /// Returns what became of the executions so far.
+    #[must_use]
+    pub fn counts(&self) -> ExecutionCounts {
+        *self.shared.counts.borrow()
+    }
+
+    /// Waits until the counts are as wanted.
+    pub async fn wait_until(&self, wanted: impl FnMut(&ExecutionCounts) -> bool) {
+        let mut counts = self.shared.counts.subscribe();
+        let reached = counts.wait_for(wanted).await;
+        drop(reached.expect("the tools own the sender"));
+    }
+}
+
+impl ToolRuntime for ScriptedTools {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        Arc::clone(&self.catalog)
+    }
+
+    fn execute(
+        &self,
+        grant: Grant,
+        cancel: CancelFlag,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let script = self.shared.state().scripts.get_mut(grant.tool().as_str()).and_then(VecDeque::pop_front);
+        if matches!(script, Some(ToolScript::PanicAtOnce)) {
+            Execution::record(&self.shared, &grant);
+            panic!("a scripted tool panics at once");
+        }
+        let shared = Arc::clone(&self.shared);
+        async move {
+            Execution::record(&shared, &grant);
+            let mut under_way = UnderWay::begin(shared);
+            let outcome = play(script, &grant, &cancel).await;
+            under_way.end();
+            outcome
+        }
+        .boxed()
+    }
+}
+
+async fn play(
+    script: Option<ToolScript>,
+    grant: &Grant,
+    cancel: &CancelFlag,
+) -> Result<ToolExecutionOutcome, ExecuteToolError> {
+    match script {
+        None => Ok(outcome(None, grant.arguments().expose())),
+        Some(ToolScript::Say(output)) => Ok(outcome(None, &output)),
+        Some(ToolScript::Hold(gate, output)) => {
+            gate.pass().await;
+            Ok(outcome(None, &output))
+        }
+        Some(ToolScript::UntilCancelled) => {
+            while !cancel.is_cancelled() {
+                tokio::task::yield_now().await;
+            }
+            Ok(outcome(Some(ErrorCode::ToolCancelled), "told to stop"))
+        }
+        Some(ToolScript::Hang) => futures::future::pending().await,
+        Some(ToolScript::Fail(output)) => Ok(outcome(Some(ErrorCode::ToolFailed), &output)),
+        Some(ToolScript::Lose) => Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() }),
+        Some(ToolScript::Panic | ToolScript::PanicAtOnce) => panic!("a scripted tool panics"),
+    }
+}
+
+impl Execution {
+    fn record(shared: &Shared, grant: &Grant) {
+        shared.state().executions.push(Self {
+            run: grant.run(),
+            effect: grant.effect(),
+            tool: grant.tool().as_str().to_owned(),
+            arguments: grant.arguments().expose().clone(),
+            workspace_root: grant.workspace_root().to_owned(),
+        });
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One execution on its way; counts itself as dropped unless it came to its end.
+struct UnderWay {
+    shared: Arc<Shared>,
+    ended: bool,
+}
+
+impl UnderWay {
+    fn begin(shared: Arc<Shared>) -> Self {
+        shared.counts.send_modify(|counts| counts.begun += 1);
+        Self { shared, ended: false }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let ended = self.ended || std::thread::panicking();
+        self.shared.counts.send_modify(|counts| {
+            if ended {
+                counts.ended += 1;
+            } else {
+                counts.dropped += 1;
+            }
+        });
+    }
+}
+
+fn spec(name: &str, contract: EffectContract, parallelism: Parallelism) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        version: 1,
+        description: "scripted".to_owned(),
+        schema: serde_json::json!({ "type": "object" }),
+        contract,
+        parallelism,
+        risk: ApprovalRiskLevel::Low,
+        deadline: SCRIPTED_TOOL_DEADLINE,
+        output_bytes_max: 64 * 1024,
+    }
+}
+
+fn outcome(failure: Option<ErrorCode>, output: &str) -> ToolExecutionOutcome {
+    ToolExecutionOutcome {
+        failure,
+        output: output.into(),
+        output_bytes_total: output.len() as u64,
+        executor: ToolExecutor::Internal,
+        isolation: Isolation::DescriptorRelative,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::grants::grant_for;
+
+    #[tokio::test]
+    async fn scripts_are_played_in_order_and_recorded() {
+        let tools = ScriptedTools::new();
+        tools.push(LOOK, ToolScript::Say("first".to_owned()));
+        tools.push(LOOK, ToolScript::Lose);
+        let call = || tools.execute(grant_for(LOOK, "{}", Path::new("/w")), CancelFlag::default());
+        assert_eq!(call().await.unwrap().output.expose(), "first");
+        assert!(matches!(call().await, Err(ExecuteToolError::OutcomeUnknown { .. })));
+        assert_eq!(call().await.unwrap().output.expose(), "{}");
+        assert_eq!(tools.executions().len(), 3);
+        assert_eq!(tools.counts(), ExecutionCounts { begun: 3, ended: 3, dropped: 0 });
+    }
+
+    #[tokio::test]
+    async fn an_execution_that_is_dropped_is_counted_so() {
+        let tools = ScriptedTools::new();
+        tools.push(LOOK, ToolScript::Hang);
+        let mut hanging = tools.execute(grant_for(LOOK, "{}", Path::new("/w")), CancelFlag::default());
+        assert!((&mut hanging).now_or_never().is_none());
+        drop(hanging);
+        assert_eq!(tools.counts(), ExecutionCounts { begun: 1, ended: 0, dropped: 1 });
+    }
+}
