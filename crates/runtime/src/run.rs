@@ -6,6 +6,8 @@ mod actor;
 
 mod mailbox;
 
+mod held;
+
 mod draft;
 
 mod record;
@@ -19,4 +21,6 @@ mod state;
 pub(crate) mod replay;
 
 pub(crate) use actor::{LiveRun, spawn_run};
-pub(crate) use mailbox::{Acceptance, DeliverReply, Delivered, RunCommand, RunExit, RunMailbox, RunSeed};
+pub(crate) use mailbox::{
+    Acceptance, DeliverReply, Delivered, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
+};

@@ -42,6 +42,12 @@ impl TapeHub {
         }
     }
 
+    /// Sends whoever follows the run back to the journal, which may hold what was never published.
+    pub(crate) fn look_again(&self, run: RunId) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.remove(&run);
+    }
+
     fn subscribe(&self, run: RunId) -> broadcast::Receiver<Entry> {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.entry(run).or_insert_with(|| broadcast::channel(LIVE_ENTRIES_MAX).0).subscribe()

@@ -6,7 +6,7 @@
 //!
 //! Invariant: the machine kept here is the fold of what is committed. Begin at [`RunActor::run`].
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,16 +16,17 @@ use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
-use palyra_types::{BootTime, EffectId, Redacted, RunId};
+use palyra_types::{BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::context::ContextSource;
 use crate::run::draft::Draft;
+use crate::run::held::Held;
 use crate::run::mailbox::{
-    Acceptance, Delivered, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, TellAccepted,
+    Acceptance, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall, Told,
 };
 use crate::run::perform::call_model::{LiveModelCall, ModelNews, execute_run_stream_provider_request, judge};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
@@ -33,10 +34,6 @@ use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
 
-/// Inputs decided in one step, at most; what is left is the next step's.
-const BATCH_MAX: usize = 64;
-/// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
-const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
@@ -45,7 +42,7 @@ pub(crate) struct LiveRun {
     /// The way in.
     pub(crate) mailbox: RunMailbox,
     /// How it leaves; closed without a word after a panic.
-    pub(crate) exit: oneshot::Receiver<RunExit>,
+    pub(crate) exit: oneshot::Receiver<Left>,
 }
 
 /// Starts a run's actor.
@@ -56,21 +53,32 @@ pub(crate) fn spawn_run(
     history: Vec<PastRun>,
     first: Vec<RunCommand>,
 ) -> LiveRun {
-    let (mailbox, commands) = mpsc::channel(RUN_MAILBOX_MAX);
+    let (mailbox, mut commands) = mpsc::channel(RUN_MAILBOX_MAX);
     let (left, exit) = oneshot::channel();
     let own_mailbox = mailbox.clone();
     let engine = Arc::clone(engine);
     tokio::spawn(async move {
         let how = match seed {
-            RunSeed::Fresh(acceptance, tell) => {
+            RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
-                RunActor::new(engine, session, history, own_mailbox, state)
-                    .accept(&acceptance, tell, commands)
-                    .await
+                let actor = RunActor::new(engine, session, history, own_mailbox, state);
+                actor.accept(&acceptance, told, &mut commands).await
             }
-            RunSeed::Replayed(run) => {
-                resume(engine, session, history, own_mailbox, (run, first), commands).await
-            }
+            RunSeed::Replayed(run) => match replay(&engine, run).await {
+                Ok(state) => {
+                    let mut actor = RunActor::new(engine, session, history, own_mailbox, state);
+                    actor.held = Held::new(first);
+                    actor.run(&mut commands).await
+                }
+                Err(error) => {
+                    tracing::error!(%run, %error, "a run cannot be resumed");
+                    first.into_iter().for_each(|command| command.answer(Err(error.clone().into())));
+                    for command in close(&mut commands).await {
+                        command.answer(Err(error.clone().into()));
+                    }
+                    Left { exit: RunExit::Stalled(Stall::of_read(&error)), commands: Vec::new() }
+                }
+            },
         };
         // A session that is gone has nothing live; the next one reads the journal.
         let _ = left.send(how);
@@ -78,26 +86,14 @@ pub(crate) fn spawn_run(
     LiveRun { mailbox, exit }
 }
 
-async fn resume(
-    engine: Arc<Engine>,
-    session: SessionRef,
-    history: Vec<PastRun>,
-    own_mailbox: RunMailbox,
-    (run, first): (RunId, Vec<RunCommand>),
-    commands: mpsc::Receiver<RunCommand>,
-) -> RunExit {
-    match replay(&engine, run).await {
-        Ok(state) => {
-            let mut actor = RunActor::new(engine, session, history, own_mailbox, state);
-            actor.held = first;
-            actor.run(commands).await
-        }
-        Err(error) => {
-            tracing::error!(%run, %error, "a run cannot be resumed");
-            first.into_iter().for_each(|command| command.answer(Err(error.clone().into())));
-            RunExit::Stalled
-        }
+/// Closes a mailbox; returns what came in at the last moment, so that nobody speaks to a run that has left.
+async fn close(commands: &mut mpsc::Receiver<RunCommand>) -> Vec<RunCommand> {
+    commands.close();
+    let mut late = Vec::new();
+    while let Some(command) = commands.recv().await {
+        late.push(command);
     }
+    late
 }
 
 struct RunActor {
@@ -106,12 +102,19 @@ struct RunActor {
     history: Vec<PastRun>,
     own_mailbox: RunMailbox,
     state: AgentRunLoopState,
-    held: Vec<RunCommand>,
+    held: Held,
     retry_at: Option<BootTime>,
     model: Option<LiveModelCall>,
     text: TextCoalescer,
-    tools: BTreeMap<EffectId, CancellationToken>,
+    /// Calls that have not reported yet.
+    tools: BTreeSet<EffectId>,
+    /// Stops every tool of the run.
+    stop: CancellationToken,
+    /// Stops them also when nobody is left to hear of them.
+    _stop_when_dropped: DropGuard,
     time_limit: TimeLimit,
+    /// Whether a step of this run was refused as not valid.
+    broken: bool,
 }
 
 /// When the active time will be used up.
@@ -137,18 +140,22 @@ impl RunActor {
         own_mailbox: RunMailbox,
         state: AgentRunLoopState,
     ) -> Self {
+        let stop = CancellationToken::new();
         Self {
             engine,
             session,
             history,
             own_mailbox,
             state,
-            held: Vec::new(),
+            held: Held::default(),
             retry_at: None,
             model: None,
             text: TextCoalescer::default(),
-            tools: BTreeMap::new(),
+            tools: BTreeSet::new(),
+            _stop_when_dropped: stop.clone().drop_guard(),
+            stop,
             time_limit: TimeLimit::Unset,
+            broken: false,
         }
     }
 
@@ -156,65 +163,68 @@ impl RunActor {
     async fn accept(
         mut self,
         acceptance: &Acceptance,
-        tell: TellAccepted,
-        commands: mpsc::Receiver<RunCommand>,
-    ) -> RunExit {
-        self.held = vec![
-            RunCommand::told(RunInput::Start(Box::new(acceptance.started.clone()))),
-            RunCommand::told(RunInput::Begin),
-        ];
+        told: Told,
+        commands: &mut mpsc::Receiver<RunCommand>,
+    ) -> Left {
+        self.held.tell(RunInput::Start(Box::new(acceptance.started.clone())));
+        self.held.tell(RunInput::Begin);
         let error = match self.step(Some(acceptance)).await {
             Stepped::Done => {
-                tell(Ok(()));
+                // A session that is gone has nobody to tell.
+                let _ = told.send(Ok(()));
                 return self.run(commands).await;
             }
             Stepped::Later => AppendError::DiskFull,
             Stepped::Stop(error) => error,
         };
-        // After an unknown outcome the run may exist at the next start, which will find it.
+        // After an unknown outcome the run may exist; who reads the journal again will see.
         let unknown = error == AppendError::Unknown;
-        let exit = if unknown { RunExit::Stalled } else { RunExit::NotAccepted };
-        tell(Err(error));
-        exit
+        let exit = if unknown { RunExit::Stalled(Stall::ForNow) } else { RunExit::NotAccepted };
+        let _ = told.send(Err(error));
+        Left { exit, commands: close(commands).await }
     }
 
     /// Works until the run is over or waits for a person.
-    async fn run(mut self, mut commands: mpsc::Receiver<RunCommand>) -> RunExit {
+    async fn run(mut self, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
         loop {
             if !self.held.is_empty() && self.retry_at.is_none() {
                 match self.step(None).await {
                     Stepped::Done | Stepped::Later => {}
-                    Stepped::Stop(error) => return self.stall(&error),
+                    Stepped::Stop(error) => return self.stall(&error, commands).await,
                 }
             }
-            if let Some(exit) = self.leave(&mut commands) {
-                return exit;
+            if commands.is_empty()
+                && let Some(exit) = self.leave()
+            {
+                return Left { exit, commands: close(commands).await };
             }
             if self.held.is_empty() || self.retry_at.is_some() {
-                self.receive(&mut commands).await;
+                self.receive(commands).await;
             }
         }
     }
 
     /// Returns how to leave when nothing is left to do here.
-    fn leave(&mut self, commands: &mut mpsc::Receiver<RunCommand>) -> Option<RunExit> {
-        let idle = self.held.is_empty() && self.model.is_none() && self.tools.is_empty();
-        if !idle || !commands.is_empty() {
+    fn leave(&self) -> Option<RunExit> {
+        if !self.held.is_empty() || self.model.is_some() || !self.tools.is_empty() {
             return None;
         }
-        let exit = match self.state.machine.phase() {
-            RunPhase::Running => return None,
-            RunPhase::Finished => RunExit::Finished(self.state.past_run()),
-            RunPhase::Waiting(_) | RunPhase::Queued => RunExit::Waiting,
-        };
-        commands.close();
-        Some(exit)
+        match self.state.machine.phase() {
+            RunPhase::Running => None,
+            RunPhase::Finished => Some(RunExit::Finished(self.state.past_run())),
+            RunPhase::Waiting(_) | RunPhase::Queued => Some(RunExit::Waiting),
+        }
     }
 
-    fn stall(self, error: &AppendError) -> RunExit {
-        tracing::error!(run = %self.state.machine.run(), %error, "a run stops until the next start");
-        self.held.into_iter().for_each(|command| command.answer(Err(error.clone().into())));
-        RunExit::Stalled
+    async fn stall(mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
+        tracing::error!(run = %self.state.machine.run(), %error, "the work on a run stops");
+        // Of an unknown outcome they may find more there than was shown.
+        self.engine.hub.look_again(self.state.machine.run());
+        self.held.refuse(error);
+        for command in close(commands).await {
+            command.answer(Err(error.clone().into()));
+        }
+        Left { exit: RunExit::Stalled(Stall::of_append(error)), commands: Vec::new() }
     }
 
     /// Waits for something to do, then takes all that is there.
@@ -230,20 +240,29 @@ impl RunActor {
         let open = self.retry_at.is_none();
         tokio::select! {
             biased;
-            command = commands.recv() => self.held.extend(command),
-            news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
+            // First, for it is seldom due, and a model that never pauses must not outlast its time.
             () = timer => self.take_time(),
+            Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
+            news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
         }
-        while self.held.len() < BATCH_MAX {
+        while !self.held.is_a_batch() {
             let Ok(command) = commands.try_recv() else { break };
-            self.held.push(command);
+            self.take_command(command);
         }
-        while open && self.held.len() < BATCH_MAX {
+        while open && !self.held.is_a_batch() {
             let Some(news) = self.model.as_mut().and_then(|model| model.pieces.try_recv().ok()) else {
                 break;
             };
             self.take_news(Some(news));
         }
+    }
+
+    /// Holds a command; a wish to stop does not wait for the next try.
+    fn take_command(&mut self, command: RunCommand) {
+        if matches!(command.input, RunInput::Cancel { .. }) {
+            self.retry_at = None;
+        }
+        self.held.push(command);
     }
 
     fn next_deadline(&self) -> Option<BootTime> {
@@ -269,7 +288,7 @@ impl RunActor {
         if matches!(self.time_limit, TimeLimit::At(limit) if now >= limit) {
             self.time_limit = TimeLimit::Reached;
             let actor = self.session.principal;
-            self.held.push(RunCommand::told(RunInput::Cancel { actor, reason: CancelReason::TimeLimit }));
+            self.held.tell(RunInput::Cancel { actor, reason: CancelReason::TimeLimit });
         }
     }
 
@@ -290,42 +309,26 @@ impl RunActor {
                 let calls = proposals.map(|proposal| judge(&self.engine, &salt, proposal)).collect();
                 let Some(model) = self.model.take() else { return };
                 let model = model.request.model.clone();
-                self.held.push(RunCommand::told(RunInput::Answered { attempt, answer, model, calls }));
+                self.held.tell(RunInput::Answered { attempt, answer, model, calls });
             }
             Some(ModelNews::Failed(failure)) => {
                 let text = self.text.flush(now);
                 self.hold_text(text);
                 self.model = None;
                 let (class, detail) = (failure.class, failure.detail);
-                self.held.push(RunCommand::told(RunInput::ModelFailed { attempt, class, detail }));
+                self.held.tell(RunInput::ModelFailed { attempt, class, detail });
             }
             // The task ends only after an answer or a failure.
             None => {
                 self.model = None;
-                self.held.push(RunCommand::told(RunInput::Broken));
+                self.held.tell(RunInput::Broken);
             }
         }
     }
 
-    /// Holds text for the next step, in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits
-    /// there is filled first.
     fn hold_text(&mut self, text: Option<Redacted<String>>) {
-        let (Some(text), Some(model)) = (text, &self.model) else { return };
-        let attempt = model.attempt;
-        let mut rest = text.expose().as_str();
-        if let Some(RunCommand { input: RunInput::Text { attempt: of, text: waiting }, .. }) =
-            self.held.last_mut()
-            && *of == attempt
-        {
-            let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
-            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
-            rest = beyond;
-        }
-        while !rest.is_empty() {
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(TEXT_ENTRY_BYTES_MAX));
-            self.held.push(RunCommand::told(RunInput::Text { attempt, text: fits.into() }));
-            rest = beyond;
+        if let (Some(text), Some(model)) = (text, &self.model) {
+            self.held.push_text(model.attempt, &text);
         }
     }
 
@@ -335,7 +338,7 @@ impl RunActor {
         let mut draft = Draft::new(&self.state, now);
         let mut answers = Vec::new();
         let source = ContextSource { engine: &self.engine, history: &self.history };
-        for command in &self.held {
+        for command in self.held.batch() {
             answers.push(draft.decide(&command.input, &self.state, &source));
         }
         self.stop_at_once(&draft.effects);
@@ -357,15 +360,11 @@ impl RunActor {
                     }
                     self.engine.hub.publish(draft.machine.run(), records);
                 }
-                Err(AppendError::DiskFull | AppendError::Busy) if accepts.is_none() => {
-                    self.retry_at = Some(self.engine.ports.clock.boot().after(RETRY_PAUSE));
-                    return Stepped::Later;
-                }
-                Err(error) => return Stepped::Stop(error),
+                Err(error) => return self.refused(error, accepts),
             }
         }
         self.state.machine = draft.machine.clone();
-        for (command, answer) in self.held.drain(..).zip(answers) {
+        for (command, answer) in self.held.take(answers.len()).zip(answers) {
             let delivered = Delivered { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));
         }
@@ -373,12 +372,39 @@ impl RunActor {
         Stepped::Done
     }
 
+    /// Says how to go on after the journal did not take a step.
+    fn refused(&mut self, error: AppendError, accepts: Option<&Acceptance>) -> Stepped {
+        if accepts.is_some() {
+            return Stepped::Stop(error);
+        }
+        match error {
+            AppendError::DiskFull => self.held.send_callers_home(),
+            AppendError::Busy => {}
+            // The run's own fault, and it fails for it; if it cannot even say that, it stops.
+            AppendError::Invalid { what } if !self.broken => {
+                tracing::error!(run = %self.state.machine.run(), what, "a step is not valid; this is a bug");
+                self.broken = true;
+                self.held.refuse(&error);
+                self.held.tell(RunInput::Broken);
+                return Stepped::Later;
+            }
+            AppendError::GuardFailed { .. }
+            | AppendError::Quarantined
+            | AppendError::Unknown
+            | AppendError::Fenced
+            | AppendError::Invalid { .. }
+            | AppendError::Closed => return Stepped::Stop(error),
+        }
+        self.retry_at = Some(self.engine.ports.clock.boot().after(RETRY_PAUSE));
+        Stepped::Later
+    }
+
     /// Stopping is quicker than the record of it: what a cancel ends is told at once.
     fn stop_at_once(&mut self, effects: &[Effect]) {
         for effect in effects {
             match effect {
                 Effect::AbortModel { .. } => self.drop_model(),
-                Effect::AbortTools => self.tools.values().for_each(CancellationToken::cancel),
+                Effect::AbortTools => self.stop.cancel(),
                 Effect::AssembleContext { .. }
                 | Effect::CallModel { .. }
                 | Effect::Execute(_)
@@ -393,28 +419,31 @@ impl RunActor {
     }
 
     fn perform(&mut self, draft: Draft) {
-        let running: Vec<EffectId> = self.tools.keys().copied().collect();
-        for effect in running {
-            if !self.state.machine.is_tool_running(effect) {
-                self.tools.remove(&effect);
-            }
-        }
+        let machine = &self.state.machine;
+        self.tools.retain(|effect| machine.is_tool_running(*effect));
         let mut request = draft.request;
         for effect in draft.effects {
             match effect {
-                Effect::CallModel { attempt } => {
+                // A later input of the same step may have ended what an earlier one began.
+                Effect::CallModel { attempt } if machine.open_attempt() == Some(attempt) => {
                     let Some(request) = request.take() else { continue };
                     self.text = TextCoalescer::default();
                     self.model = Some(execute_run_stream_provider_request(&self.engine, attempt, request));
                 }
-                Effect::Execute(grant) => {
-                    let stop = CancellationToken::new();
-                    self.tools.insert(grant.effect(), stop.clone());
+                Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
+                    self.tools.insert(grant.effect());
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
-                    execute_run_stream_tool_proposal(engine, grant, stop, self.salt(), mailbox);
+                    execute_run_stream_tool_proposal(engine, grant, self.stop.clone(), self.salt(), mailbox);
                 }
-                Effect::End => self.drop_model(),
-                Effect::AssembleContext { .. } | Effect::AbortModel { .. } | Effect::AbortTools => {}
+                Effect::End => {
+                    self.model = None;
+                    self.text = TextCoalescer::default();
+                }
+                Effect::CallModel { .. }
+                | Effect::Execute(_)
+                | Effect::AssembleContext { .. }
+                | Effect::AbortModel { .. }
+                | Effect::AbortTools => {}
             }
         }
         self.set_time_limit(draft.now);

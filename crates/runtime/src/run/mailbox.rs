@@ -1,6 +1,6 @@
 //! What enters a run actor, and how one leaves.
 
-use palyra_ports::{AppendError, Guard, NewEntry};
+use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
 use palyra_types::RunId;
@@ -49,7 +49,7 @@ impl RunCommand {
 /// How a run actor gets its machine.
 pub(crate) enum RunSeed {
     /// A run that does not exist yet: its first step accepts and begins it.
-    Fresh(Box<Acceptance>, TellAccepted),
+    Fresh(Box<Acceptance>, Told),
     /// A run whose tape is in the journal.
     Replayed(RunId),
 }
@@ -62,10 +62,18 @@ pub(crate) struct Acceptance {
     pub(crate) entries_before: Vec<NewEntry>,
 }
 
-/// Called once the first commit of a run is durable, or refused.
-pub(crate) type TellAccepted = Box<dyn FnOnce(Result<(), AppendError>) + Send>;
+/// Told once the first commit of a run is durable, or refused.
+pub(crate) type Told = oneshot::Sender<Result<(), AppendError>>;
 
-/// How a run actor left. One that panicked leaves without a word.
+/// What a run actor leaves behind. One that panicked leaves without a word.
+pub(crate) struct Left {
+    /// How it left.
+    pub(crate) exit: RunExit,
+    /// What came into its mailbox at the last moment.
+    pub(crate) commands: Vec<RunCommand>,
+}
+
+/// How a run actor left.
 pub(crate) enum RunExit {
     /// The run is over, and this is what later runs may see of it.
     Finished(PastRun),
@@ -73,6 +81,37 @@ pub(crate) enum RunExit {
     Waiting,
     /// Its first entry was refused: it does not exist.
     NotAccepted,
-    /// The journal takes nothing more; the next start goes on.
-    Stalled,
+    /// A read or an append failed; whoever goes on reads the tape again first.
+    Stalled(Stall),
+}
+
+/// How long a failure of the journal will last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stall {
+    /// It may be over soon.
+    ForNow,
+    /// Nothing helps but a new start.
+    UntilRestart,
+}
+
+impl Stall {
+    pub(crate) fn of_append(error: &AppendError) -> Self {
+        match error {
+            AppendError::Quarantined
+            | AppendError::Fenced
+            | AppendError::Closed
+            | AppendError::Invalid { .. } => Self::UntilRestart,
+            AppendError::GuardFailed { .. }
+            | AppendError::DiskFull
+            | AppendError::Unknown
+            | AppendError::Busy => Self::ForNow,
+        }
+    }
+
+    pub(crate) fn of_read(error: &ReadError) -> Self {
+        match error {
+            ReadError::Corrupt { .. } => Self::UntilRestart,
+            ReadError::Busy | ReadError::Storage { .. } => Self::ForNow,
+        }
+    }
 }

@@ -39,10 +39,14 @@ pub(super) async fn submit(
             return Ok(submitted);
         }
         let found = resolve::find(engine, caller, &request.session, request.agent.as_deref()).await?;
-        if let (Found::Existing(record), ResetWish::Reset) = (&found, request.session.reset) {
-            resolve::reset(directory, record.session).await?;
-        }
+        let to_reset = match (&found, request.session.reset) {
+            (Found::Existing(record), ResetWish::Reset) => Some(record.session),
+            (Found::Existing(_), ResetWish::Keep) | (Found::New(_), _) => None,
+        };
         let admitted = admit(engine, caller, &request, earlier.as_ref(), found, idempotency)?;
+        if let Some(session) = to_reset {
+            resolve::reset(directory, session).await?;
+        }
         let (reply, answer) = oneshot::channel();
         let session =
             palyra_types::session::SessionRef { principal: caller.principal, id: admitted.spec.session };

@@ -18,7 +18,7 @@ const HISTORY_RUNS_MAX: usize = 256;
 /// Bytes remembered, at most: as much as the largest windows hold.
 const HISTORY_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The finished runs of a session that later runs may see, oldest first.
+/// The finished runs of a session that later runs may see, in the order of their acceptance.
 #[derive(Debug, Default)]
 pub(super) struct History {
     runs: VecDeque<(PastRun, usize)>,
@@ -63,14 +63,15 @@ impl History {
         Ok(history)
     }
 
-    /// Adds a finished run, unless it began before the latest reset.
+    /// Adds a finished run in its place, unless it was accepted before the latest reset.
     pub(super) fn push(&mut self, past: PastRun) {
         if past.messages.is_empty() || self.reset_at.is_some_and(|reset| past.first_seq < reset) {
             return;
         }
         let bytes = size_of(&past);
         self.bytes += bytes;
-        self.runs.push_back((past, bytes));
+        let at = self.runs.partition_point(|(other, _)| other.first_seq < past.first_seq);
+        self.runs.insert(at, (past, bytes));
         while self.runs.len() > HISTORY_RUNS_MAX || (self.bytes > HISTORY_BYTES_MAX && self.runs.len() > 1) {
             if let Some((_, bytes)) = self.runs.pop_front() {
                 self.bytes -= bytes;

@@ -21,6 +21,11 @@ use crate::models::broken_off;
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.
 const PIECES_MAX: usize = 64;
 
+/// Proposals of one answer, at most: they are recorded with it in one commit.
+const PROPOSALS_MAX: usize = 64;
+/// Bytes of all arguments of one answer, at most.
+const ARGUMENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// The run's end of a model request. Dropping it aborts the request.
 pub(in crate::run) struct LiveModelCall {
     pub(in crate::run) attempt: Attempt,
@@ -85,12 +90,29 @@ async fn stream(
                 }
             }
             ModelPiece::Answer(answer) => {
+                check_proposals(&answer)?;
                 let _ = sender.send(ModelNews::Answered(answer)).await;
                 return Ok(());
             }
         }
     }
     Err(broken_off())
+}
+
+/// Refuses an answer that cannot be recorded whole.
+fn check_proposals(answer: &ModelAnswer) -> Result<(), ModelFailure> {
+    let bytes: usize = answer.proposals.iter().map(|call| call.arguments.expose().len()).sum();
+    let detail = if answer.proposals.len() > PROPOSALS_MAX {
+        format!(
+            "the model asked for {} calls at once; at most {PROPOSALS_MAX} are taken",
+            answer.proposals.len()
+        )
+    } else if bytes > ARGUMENTS_BYTES_MAX {
+        format!("the model wrote {bytes} bytes of arguments; at most {ARGUMENTS_BYTES_MAX} are taken")
+    } else {
+        return Ok(());
+    };
+    Err(failure(ModelFailureClass::Malformed, &detail))
 }
 
 fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {

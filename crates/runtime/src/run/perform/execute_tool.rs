@@ -28,37 +28,56 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
 ) {
     tokio::spawn(async move {
         let effect = grant.effect();
-        let started = engine.ports.clock.boot();
-        let ended = execute_tool_call(&engine, grant, stop).await;
-        let duration = engine.ports.clock.boot().since(started);
-        let input = match ended {
-            Ok(outcome) => {
-                let output = engine.ports.redactor.redact(outcome.output);
-                let output_digest = palyra_ledger::content_digest(&salt, output.expose().as_bytes());
-                let outcome = ToolExecutionOutcome { output, ..outcome };
-                RunInput::ToolFinished { effect, outcome, output_digest, duration }
-            }
-            Err(cause) => RunInput::ToolOutcomeLost { effect, cause },
-        };
+        let reported = AssertUnwindSafe(report(&engine, grant, stop, &salt)).catch_unwind().await;
+        let input = reported.unwrap_or_else(|_panic| {
+            tracing::error!(%effect, "a tool panicked; this is a bug");
+            RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost }
+        });
         // A run that is gone was cancelled or broken; its tape says so.
         let _ = mailbox.send(RunCommand::told(input)).await;
     });
 }
 
+async fn report(
+    engine: &Engine,
+    grant: Grant,
+    stop: CancellationToken,
+    salt: &Redacted<[u8; 32]>,
+) -> RunInput {
+    let effect = grant.effect();
+    let started = engine.ports.clock.boot();
+    let ended = execute_tool_call(engine, grant, stop).await;
+    let duration = engine.ports.clock.boot().since(started);
+    match ended {
+        Ok(outcome) => {
+            let output = engine.ports.redactor.redact(outcome.output);
+            let output_digest = palyra_ledger::content_digest(salt, output.expose().as_bytes());
+            let outcome = ToolExecutionOutcome { output, ..outcome };
+            RunInput::ToolFinished { effect, outcome, output_digest, duration }
+        }
+        Err(cause) => RunInput::ToolOutcomeLost { effect, cause },
+    }
+}
+
+/// Runs a call until it ends, is stopped, or is over its deadline. What the loss of an outcome means is the
+/// machine's to say.
 async fn execute_tool_call(
     engine: &Engine,
     grant: Grant,
     stop: CancellationToken,
 ) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+    if stop.is_cancelled() {
+        return Ok(failed(ErrorCode::ToolCancelled, "the run was stopped before this call began"));
+    }
     let clock = &engine.ports.clock;
     let contract = grant.contract();
     let effect: EffectId = grant.effect();
     let deadline = clock.boot().after(grant.deadline());
     let flag = CancelFlag::default();
-    let mut work = AssertUnwindSafe(engine.ports.tools.execute(grant, flag.clone())).catch_unwind();
+    let mut work = engine.ports.tools.execute(grant, flag.clone());
     let cause = tokio::select! {
         biased;
-        finished = &mut work => return settle(finished, contract),
+        finished = &mut work => return settle(finished),
         () = stop.cancelled() => UnknownOutcomeCause::Cancelled,
         () = clock.sleep_until(deadline) => UnknownOutcomeCause::Deadline,
     };
@@ -69,33 +88,22 @@ async fn execute_tool_call(
         finished = work => Some(finished),
         () = clock.sleep_until(clock.boot().after(STOP_SPAN_MAX)) => None,
     };
-    match (late, contract, cause) {
-        (Some(finished), EffectContract::Opaque, _) => settle(finished, contract),
-        (None, EffectContract::Opaque, _) => Err(cause),
-        (_, EffectContract::Pure, UnknownOutcomeCause::Cancelled) => {
-            Ok(failed(ErrorCode::ToolCancelled, "stopped because the run was cancelled"))
-        }
-        (_, EffectContract::Pure, _) => {
-            Ok(failed(ErrorCode::ToolTimedOut, "the tool did not finish before its deadline"))
-        }
+    match (late, contract) {
+        (Some(finished), EffectContract::Opaque) => settle(finished),
+        // What a pure call says after it was told to stop is not what was asked for.
+        (Some(_), EffectContract::Pure) | (None, _) => Err(cause),
     }
 }
 
-type Finished = Result<Result<ToolExecutionOutcome, ExecuteToolError>, Box<dyn std::any::Any + Send>>;
-
-fn settle(finished: Finished, contract: EffectContract) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
-    match (finished, contract) {
-        (Ok(Ok(outcome)), _) => Ok(outcome),
-        (Ok(Err(error @ ExecuteToolError::Unknown { .. })), _) => {
+fn settle(
+    finished: Result<ToolExecutionOutcome, ExecuteToolError>,
+) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+    match finished {
+        Ok(outcome) => Ok(outcome),
+        Err(error @ ExecuteToolError::Unknown { .. }) => {
             Ok(failed(ErrorCode::ToolUnknown, &error.to_string()))
         }
-        (Ok(Err(ExecuteToolError::OutcomeUnknown { .. })) | Err(_), EffectContract::Pure) => Ok(failed(
-            ErrorCode::ToolFailed,
-            "the tool was lost while it ran; it changes nothing, so ask again",
-        )),
-        (Ok(Err(ExecuteToolError::OutcomeUnknown { .. })) | Err(_), EffectContract::Opaque) => {
-            Err(UnknownOutcomeCause::ExecutorLost)
-        }
+        Err(ExecuteToolError::OutcomeUnknown { .. }) => Err(UnknownOutcomeCause::ExecutorLost),
     }
 }
 

@@ -1,0 +1,104 @@
+//! The inputs that wait for a run's next step.
+//!
+//! Owns their order and their bounds: a step takes a batch, text is cut into entries, and a full disk sends
+//! callers home. Knows no journal and no machine.
+
+use palyra_ports::AppendError;
+use palyra_run_core::RunInput;
+use palyra_types::{Attempt, Redacted};
+
+use crate::run::mailbox::RunCommand;
+
+/// Inputs decided in one step, at most; what is left is the next step's.
+pub(super) const BATCH_MAX: usize = 64;
+/// Inputs held, at most, before the mailbox has to wait.
+const HELD_MAX: usize = 256;
+/// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
+const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
+
+/// Inputs in the order in which they came.
+#[derive(Default)]
+pub(super) struct Held(Vec<RunCommand>);
+
+impl Held {
+    pub(super) fn new(commands: Vec<RunCommand>) -> Self {
+        Self(commands)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether there is enough for a step.
+    pub(super) fn is_a_batch(&self) -> bool {
+        self.0.len() >= BATCH_MAX
+    }
+
+    /// Returns whether nothing more should be taken in.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() >= HELD_MAX
+    }
+
+    pub(super) fn push(&mut self, command: RunCommand) {
+        self.0.push(command);
+    }
+
+    /// Holds an input that nobody waits for.
+    pub(super) fn tell(&mut self, input: RunInput) {
+        self.0.push(RunCommand::told(input));
+    }
+
+    /// Holds text in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
+    pub(super) fn push_text(&mut self, attempt: Attempt, text: &Redacted<String>) {
+        let mut rest = text.expose().as_str();
+        if let Some(RunCommand { input: RunInput::Text { attempt: of, text: waiting }, .. }) =
+            self.0.last_mut()
+            && *of == attempt
+        {
+            let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
+            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
+            rest = beyond;
+        }
+        while !rest.is_empty() {
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(TEXT_ENTRY_BYTES_MAX));
+            self.tell(RunInput::Text { attempt, text: fits.into() });
+            rest = beyond;
+        }
+    }
+
+    /// Returns what the next step decides.
+    pub(super) fn batch(&self) -> &[RunCommand] {
+        &self.0[..self.0.len().min(BATCH_MAX)]
+    }
+
+    /// Takes out what a step has decided.
+    pub(super) fn take(&mut self, decided: usize) -> impl Iterator<Item = RunCommand> {
+        self.0.drain(..decided)
+    }
+
+    /// Tells every caller that there is no room. Inputs go home with them; the first wish to stop stays, for
+    /// it needs nobody who waits for it.
+    pub(super) fn send_callers_home(&mut self) {
+        let mut stopping = false;
+        for RunCommand { input, reply } in std::mem::take(&mut self.0) {
+            let stays = if matches!(input, RunInput::Cancel { .. }) {
+                !std::mem::replace(&mut stopping, true)
+            } else {
+                !matches!(input, RunInput::Input(_))
+            };
+            if let Some(reply) = reply {
+                // A caller that left does not want to know.
+                let _ = reply.send(Err(AppendError::DiskFull.into()));
+            }
+            if stays {
+                self.tell(input);
+            }
+        }
+    }
+
+    /// Answers everybody with a failure and holds nothing any more.
+    pub(super) fn refuse(&mut self, error: &AppendError) {
+        self.0.drain(..).for_each(|command| command.answer(Err(error.clone().into())));
+    }
+}

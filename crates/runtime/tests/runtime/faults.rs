@@ -1,0 +1,129 @@
+//! A journal that refuses when it is told to.
+//!
+//! Wraps the journal in memory; knows nothing of runs. Begin at [`FaultyJournal`].
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use palyra_ports::{
+    AppendClass, AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage,
+};
+use palyra_testkit::MemoryJournal;
+use palyra_types::session::SessionRef;
+use palyra_types::{RunId, Seq, TapeSeq};
+use tokio::sync::watch;
+
+/// Which appends are refused.
+#[derive(Debug, Clone)]
+pub(crate) enum Refusal {
+    /// All of them.
+    All(AppendError),
+    /// Those of new work: what ends something still gets in.
+    NewWork(AppendError),
+}
+
+/// Appends and tape reads that can be made to fail; clones share their faults.
+#[derive(Clone)]
+pub(crate) struct FaultyJournal {
+    inner: MemoryJournal,
+    refusal: Arc<Mutex<Option<Refusal>>>,
+    bad_reads: Arc<Mutex<VecDeque<ReadError>>>,
+    refused: Arc<watch::Sender<usize>>,
+}
+
+impl FaultyJournal {
+    pub(crate) fn new(inner: MemoryJournal) -> Self {
+        Self {
+            inner,
+            refusal: Arc::default(),
+            bad_reads: Arc::default(),
+            refused: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Refuses from now on.
+    pub(crate) fn refuse(&self, refusal: Refusal) {
+        *lock(&self.refusal) = Some(refusal);
+    }
+
+    /// Takes everything again.
+    pub(crate) fn mend(&self) {
+        *lock(&self.refusal) = None;
+    }
+
+    /// Fails the next tape read; several calls queue up.
+    pub(crate) fn fail_next_read(&self, error: ReadError) {
+        lock(&self.bad_reads).push_back(error);
+    }
+
+    /// Returns how many reads are still to fail.
+    pub(crate) fn reads_to_fail(&self) -> usize {
+        lock(&self.bad_reads).len()
+    }
+
+    /// Returns how many appends were refused so far.
+    pub(crate) fn refused(&self) -> usize {
+        *self.refused.borrow()
+    }
+
+    /// Waits until so many appends were refused in all.
+    pub(crate) async fn wait_refused(&self, count: usize) {
+        self.refused.subscribe().wait_for(|refused| *refused >= count).await.unwrap();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AppendTape for FaultyJournal {
+    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+        let refused = match &*lock(&self.refusal) {
+            Some(Refusal::All(error)) => Some(error.clone()),
+            Some(Refusal::NewWork(error)) if request.class == AppendClass::Normal => Some(error.clone()),
+            Some(Refusal::NewWork(_)) | None => None,
+        };
+        match refused {
+            Some(error) => {
+                self.refused.send_modify(|refused| *refused += 1);
+                ready(Err(error)).boxed()
+            }
+            None => {
+                // Others have their turns before the answer is there, as with a real disk.
+                let appending = self.inner.append(request);
+                async move {
+                    for _ in 0..4 {
+                        tokio::task::yield_now().await;
+                    }
+                    appending.await
+                }
+                .boxed()
+            }
+        }
+    }
+}
+
+impl ReadTape for FaultyJournal {
+    fn tape(
+        &self,
+        run: RunId,
+        after: TapeSeq,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        match lock(&self.bad_reads).pop_front() {
+            Some(error) => ready(Err(error)).boxed(),
+            None => self.inner.tape(run, after, limit),
+        }
+    }
+
+    fn session_tape(
+        &self,
+        session: SessionRef,
+        after: Option<Seq>,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        self.inner.session_tape(session, after, limit)
+    }
+}

@@ -1,0 +1,98 @@
+//! An input that is sent twice with one idempotency key is one run.
+
+use palyra_runtime::RequestError;
+use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
+use palyra_testkit::{Gate, Script};
+use palyra_types::run::RunLifecycleState;
+
+use crate::rig::{Rig, by_key, entries_of, request, soon};
+
+fn keyed(session: SessionSelector, text: &str) -> SubmitRequest {
+    SubmitRequest { idempotency_key: Some("once".into()), ..request(session, text) }
+}
+
+#[tokio::test]
+async fn a_repeated_input_attaches_to_its_run() {
+    let rig = Rig::start().await;
+    let sessions = &rig.gateway.sessions;
+    let first = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    assert_eq!(first.admission, Admission::Begun);
+    let during = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    assert_eq!((during.run, during.admission), (first.run, Admission::Attached));
+    rig.finished(first.run).await;
+    let after = sessions.submit(rig.me(), keyed(SessionSelector::default(), "hello")).await.unwrap();
+    assert_eq!((after.run, after.session, after.session_created), (first.run, first.session, false));
+    let rig = rig.restarted().await;
+    let restarted = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    assert_eq!((restarted.run, restarted.admission), (first.run, Admission::Attached));
+}
+
+#[tokio::test]
+async fn another_input_with_the_same_key_is_a_conflict() {
+    let rig = Rig::start().await;
+    let sessions = &rig.gateway.sessions;
+    sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    let other = sessions.submit(rig.me(), keyed(by_key("k"), "goodbye")).await;
+    assert!(matches!(other, Err(RequestError::IdempotencyConflict)));
+}
+
+#[tokio::test]
+async fn a_stranger_s_key_is_a_key_of_its_own() {
+    let rig = Rig::start().await;
+    let sessions = &rig.gateway.sessions;
+    let mine = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    let theirs = sessions.submit(rig.stranger(), keyed(by_key("k"), "goodbye")).await.unwrap();
+    assert_ne!((mine.run, mine.session), (theirs.run, theirs.session));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_repetitions_are_one_run_wherever_they_go() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.otherwise(Script::new().hold(&gate).text("done"));
+    let repeated = (0..24).map(|n| {
+        let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+        let session = if n % 3 == 0 { SessionSelector::default() } else { by_key("k") };
+        tokio::spawn(async move { sessions.submit(me, keyed(session, "hello")).await.unwrap() })
+    });
+    let all = soon("every repetition is answered", futures::future::join_all(repeated)).await;
+    let all: Vec<_> = all.into_iter().map(Result::unwrap).collect();
+    assert!(all.iter().all(|one| one.run == all[0].run));
+    assert_eq!(all.iter().filter(|one| one.admission != Admission::Attached).count(), 1);
+    let known = rig.gateway.sessions.list(rig.me(), None, 10).await.unwrap();
+    assert_eq!(known.len(), 1, "a repetition opens no session");
+    gate.open();
+    assert_eq!(rig.finished(all[0].run).await.state, RunLifecycleState::Done);
+    assert_eq!(rig.model.counts().begun, 1);
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_found_by_repeating() {
+    let rig = Rig::start().await;
+    rig.memory.lose_next_answer();
+    let lost = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await;
+    assert!(matches!(lost, Err(RequestError::Append(palyra_ports::AppendError::Unknown))));
+    let again = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
+    assert_eq!(again.admission, Admission::Attached);
+    let rig = rig.restarted().await;
+    assert_eq!(rig.finished(again.run).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn bad_keys_and_inputs_are_refused_before_anything_is_written() {
+    let rig = Rig::start().await;
+    rig.configure(|config| config.input_bytes_max = 10);
+    let before = entries_of(&rig.memory).await.len();
+    let long = "k".repeat(201);
+    for key in ["", long.as_str()] {
+        let wish =
+            SubmitRequest { idempotency_key: Some(key.into()), ..request(SessionSelector::default(), "x") };
+        let refused = rig.gateway.sessions.submit(rig.me(), wish).await;
+        assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })));
+    }
+    let blank = rig.try_submit(by_key("k"), " \n").await;
+    assert!(matches!(blank, Err(RequestError::InvalidArgument { .. })));
+    let large = rig.try_submit(by_key("k"), "eleven bytes").await;
+    assert!(matches!(large, Err(RequestError::TooLarge { bytes: 12, bytes_max: 10 })));
+    assert_eq!(entries_of(&rig.memory).await.len(), before);
+}

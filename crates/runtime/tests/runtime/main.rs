@@ -1,0 +1,36 @@
+//! The runtime as a whole, over a journal in memory, a scripted model, scripted tools and a clock that only
+//! tests move.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod rig;
+
+mod faults;
+
+mod shapes;
+
+mod sessions;
+
+mod order;
+
+mod idempotency;
+
+mod cancel;
+
+mod models;
+
+mod tools;
+
+mod opaque;
+
+mod waiting;
+
+mod full_disk;
+
+mod broken_journal;
+
+mod followers;
+
+mod restart;
+
+mod history;

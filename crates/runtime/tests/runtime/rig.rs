@@ -1,0 +1,313 @@
+//! One runtime put together for a test, and the few verbs that tests need.
+//!
+//! Invariant: nothing here waits for time, only for events; a test that waits for what never comes is ended
+//! by [`soon`]. Begin at [`Rig::start`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_ports::redactor::PassThrough;
+use palyra_ports::{
+    AppendTape, JournalAppendRequest, MaintainJournal, NewEntry, ReadTape, WorkspaceChoice, WorkspaceError,
+    Workspaces,
+};
+use palyra_runtime::gateway;
+use palyra_runtime::runs::{CancelReceipt, InputReceipt};
+use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitRequest, Submitted};
+use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::{
+    Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
+};
+use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider, ScriptedTools};
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::model::ModelRef;
+use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
+use palyra_types::session::SessionRef;
+use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
+use tokio::sync::watch;
+
+use crate::faults::FaultyJournal;
+
+/// A test that waits longer than this waits for what never comes.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Turns given to other tasks before the runtime counts as settled.
+const SETTLING_TURNS: usize = 512;
+
+/// Waits for an event that must come.
+pub(crate) async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, event).await {
+        Ok(value) => value,
+        Err(_) => panic!("it never happened: {what}"),
+    }
+}
+
+/// Gives every task its turns; on one thread nothing is under way afterwards but what waits for an event.
+pub(crate) async fn settle() {
+    for _ in 0..SETTLING_TURNS {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A runtime with everything a test may turn.
+pub(crate) struct Rig {
+    pub(crate) gateway: GatewayRuntimeState,
+    pub(crate) memory: MemoryJournal,
+    pub(crate) faults: FaultyJournal,
+    pub(crate) model: ScriptedProvider,
+    pub(crate) tools: ScriptedTools,
+    pub(crate) clock: FakeClock,
+    models: watch::Sender<Arc<ModelDirectory>>,
+    config: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
+}
+
+/// A runtime about to be started.
+pub(crate) struct Parts {
+    pub(crate) memory: MemoryJournal,
+    pub(crate) model: ScriptedProvider,
+    pub(crate) tools: ScriptedTools,
+    pub(crate) clock: FakeClock,
+    pub(crate) config: GatewayRuntimeConfigSnapshot,
+    pub(crate) seed: u64,
+}
+
+impl Parts {
+    pub(crate) fn new() -> Self {
+        let clock = FakeClock::new();
+        Self {
+            memory: MemoryJournal::new(),
+            model: ScriptedProvider::new(Arc::new(clock.clone())),
+            tools: ScriptedTools::new(),
+            clock,
+            config: GatewayRuntimeConfigSnapshot::default(),
+            seed: 7,
+        }
+    }
+
+    pub(crate) async fn start(self) -> Rig {
+        let Self { memory, model, tools, clock, config, seed } = self;
+        let faults = FaultyJournal::new(memory.clone());
+        let default = ModelRef::new("scripted", "scripted");
+        let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
+        let (models_in, models) = watch::channel(Arc::new(directory));
+        let (config_in, config) = watch::channel(Arc::new(config));
+        let ports = RuntimePorts {
+            append: Arc::new(faults.clone()),
+            tapes: Arc::new(faults.clone()),
+            records: Arc::new(memory.clone()),
+            maintain: Arc::new(memory.clone()),
+            tools: Arc::new(tools.clone()),
+            redactor: Arc::new(PassThrough),
+            workspaces: Arc::new(WantedOrHome),
+            clock: Arc::new(clock.clone()),
+            entropy: Arc::new(FixedEntropy::new(seed)),
+            models,
+        };
+        let gateway = gateway::start(ports, config).await.unwrap();
+        Rig { gateway, memory, faults, model, tools, clock, models: models_in, config: config_in }
+    }
+}
+
+/// Gives every run the folder it asks for, else `/home`.
+struct WantedOrHome;
+
+impl Workspaces for WantedOrHome {
+    fn choose(
+        &self,
+        wanted: Option<&Redacted<PathBuf>>,
+        _session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        let root = wanted.cloned().unwrap_or_else(|| Redacted::new(PathBuf::from("/home")));
+        Ok(WorkspaceChoice { root, note: None })
+    }
+}
+
+/// Asks for an input in a session, and for nothing else.
+pub(crate) fn request(session: SessionSelector, text: &str) -> SubmitRequest {
+    SubmitRequest {
+        session,
+        input: UserInput { text: text.into() },
+        idempotency_key: None,
+        workspace_root: None,
+        model: None,
+        agent: None,
+    }
+}
+
+/// Selects a session by key.
+pub(crate) fn by_key(key: &str) -> SessionSelector {
+    SessionSelector { key: Some(key.into()), ..SessionSelector::default() }
+}
+
+/// Selects a session by id.
+pub(crate) fn by_id(id: SessionId) -> SessionSelector {
+    SessionSelector { id: Some(id), ..SessionSelector::default() }
+}
+
+impl Rig {
+    pub(crate) async fn start() -> Self {
+        Parts::new().start().await
+    }
+
+    /// Starts another runtime on the same journal, as after a kill: this one is fenced from now on.
+    pub(crate) async fn restarted(&self) -> Self {
+        Self::on(self.memory.restarted()).await
+    }
+
+    /// Starts a runtime on a journal, with a model and tools of its own.
+    pub(crate) async fn on(memory: MemoryJournal) -> Self {
+        Parts { memory, seed: 1_000_003, ..Parts::new() }.start().await
+    }
+
+    pub(crate) fn me(&self) -> Caller {
+        Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket }
+    }
+
+    /// Somebody else.
+    pub(crate) fn stranger(&self) -> Caller {
+        Caller { principal: PrincipalId::from_parts(9, 9), surface: Surface::Tcp }
+    }
+
+    /// Replaces the configuration.
+    pub(crate) fn configure(&self, change: impl FnOnce(&mut GatewayRuntimeConfigSnapshot)) {
+        self.config.send_modify(|config| change(Arc::make_mut(config)));
+    }
+
+    /// Replaces all models.
+    pub(crate) fn replace_models(&self, directory: ModelDirectory) {
+        self.models.send_replace(Arc::new(directory));
+    }
+
+    pub(crate) async fn try_submit(
+        &self,
+        session: SessionSelector,
+        text: &str,
+    ) -> Result<Submitted, RequestError> {
+        let submitting = self.gateway.sessions.submit(self.me(), request(session, text));
+        soon("an answer to a submit", submitting).await
+    }
+
+    pub(crate) async fn submit(&self, key: &str, text: &str) -> Submitted {
+        self.try_submit(by_key(key), text).await.unwrap()
+    }
+
+    pub(crate) async fn resolve(&self, selector: SessionSelector) -> Result<ResolvedSession, RequestError> {
+        soon("an answer to a resolve", self.gateway.sessions.resolve(self.me(), selector, None)).await
+    }
+
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<CancelReceipt, RequestError> {
+        soon("an answer to a cancel", self.gateway.runs.cancel(self.me(), run)).await
+    }
+
+    pub(crate) async fn input(&self, run: RunId, text: &str) -> Result<InputReceipt, RequestError> {
+        let sending = self.gateway.runs.send_input(self.me(), run, text.into(), None);
+        soon("an answer to an input", sending).await
+    }
+
+    pub(crate) async fn record(&self, run: RunId) -> RunRecord {
+        self.gateway.runs.get(self.me(), run).await.unwrap()
+    }
+
+    pub(crate) async fn follow(&self, run: RunId, after: u32) -> TapeFollower {
+        self.gateway.tapes.follow(self.me(), run, TapeSeq(after)).await.unwrap()
+    }
+
+    /// Follows a run until an entry is as wanted, and returns it.
+    pub(crate) async fn until(
+        &self,
+        run: RunId,
+        what: &str,
+        wanted: impl Fn(&TapeEvent) -> bool,
+    ) -> Arc<OrchestratorTapeRecord> {
+        let mut follower = self.follow(run, 0).await;
+        let seen = async {
+            while let Some(followed) = follower.next().await.unwrap() {
+                if let Followed::Entry(entry) = followed
+                    && wanted(&entry.event)
+                {
+                    return entry;
+                }
+            }
+            panic!("the run ended without: {what}");
+        };
+        soon(what, seen).await
+    }
+
+    /// Waits until a run is over; returns its record.
+    pub(crate) async fn finished(&self, run: RunId) -> RunRecord {
+        self.until(run, "the end of a run", |event| matches!(event, TapeEvent::RunFinished(_))).await;
+        let record = self.record(run).await;
+        assert_eq!(record.phase, RunPhase::Finished);
+        record
+    }
+
+    /// Returns a run's whole tape, as the journal has it.
+    pub(crate) async fn tape(&self, run: RunId) -> Vec<OrchestratorTapeRecord> {
+        tape_of(&self.memory, run).await
+    }
+}
+
+/// Returns a run's whole tape.
+pub(crate) async fn tape_of(memory: &MemoryJournal, run: RunId) -> Vec<OrchestratorTapeRecord> {
+    let mut entries: Vec<OrchestratorTapeRecord> = Vec::new();
+    loop {
+        let after = entries.last().map_or(TapeSeq(0), |entry| entry.tape_seq);
+        let page = memory.tape(run, after, 1_000).await.unwrap();
+        if page.entries.is_empty() {
+            return entries;
+        }
+        entries.extend(page.entries);
+    }
+}
+
+/// Follows to the end and returns the entries.
+pub(crate) async fn follow_to_end(mut follower: TapeFollower) -> Vec<Arc<OrchestratorTapeRecord>> {
+    let all = async {
+        let mut entries = Vec::new();
+        while let Some(followed) = follower.next().await.unwrap() {
+            if let Followed::Entry(entry) = followed {
+                entries.push(entry);
+            }
+        }
+        entries
+    };
+    soon("the end of a tape", all).await
+}
+
+/// Returns all entries of a journal.
+pub(crate) async fn entries_of(memory: &MemoryJournal) -> Vec<JournalEventRecord> {
+    let mut entries: Vec<JournalEventRecord> = Vec::new();
+    loop {
+        let page = memory.entries(Seq(entries.len() as u64), 1_000).await.unwrap();
+        if page.is_empty() {
+            return entries;
+        }
+        entries.extend(page);
+    }
+}
+
+/// Makes a journal that holds these entries, but for what a journal writes by itself.
+pub(crate) async fn journal_of(entries: &[JournalEventRecord]) -> MemoryJournal {
+    let memory = MemoryJournal::new();
+    for entry in entries {
+        let own = matches!(entry.event, JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. });
+        if !own {
+            let new = NewEntry {
+                time: entry.time,
+                principal: entry.principal,
+                session: entry.session,
+                run: entry.run,
+                event: entry.event.clone(),
+            };
+            append(&memory, new).await;
+        }
+    }
+    memory
+}
+
+/// Appends one entry, unconditionally.
+pub(crate) async fn append(memory: &MemoryJournal, entry: NewEntry) {
+    let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+    memory.append(request).await.unwrap();
+}
