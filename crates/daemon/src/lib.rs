@@ -14,6 +14,8 @@ mod workspaces;
 
 mod system;
 
+mod lock_watch;
+
 mod state_lock;
 
 mod readiness;

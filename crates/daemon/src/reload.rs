@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
 use crate::config::{self, Config, ConfigError};
@@ -36,14 +36,7 @@ pub(crate) struct Swap {
 }
 
 /// Reloads on every hang-up signal.
-pub(crate) async fn on_hangup(source: Source, swap: Swap) {
-    let mut hangups = match signal(SignalKind::hangup()) {
-        Ok(hangups) => hangups,
-        Err(error) => {
-            tracing::error!(%error, "the configuration cannot be reloaded");
-            return;
-        }
-    };
+pub(crate) async fn on_hangup(mut hangups: Signal, source: Source, swap: Swap) {
     while hangups.recv().await.is_some() {
         match reload(&source, &swap).await {
             Ok(()) => tracing::info!("the configuration was reloaded"),

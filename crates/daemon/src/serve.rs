@@ -12,15 +12,17 @@ use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ServeLimits};
 use palyra_ports::Clock;
-use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::state_dir;
+use palyra_types::{ErrorCode, Timestamp};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::refusal::{Refusal, chain};
 use crate::state_lock::StateLock;
+use crate::stop::StopSignals;
 use crate::system::SystemClock;
 use crate::{floors, listeners, logging, models, readiness, reload, stop};
 
@@ -71,7 +73,9 @@ fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), R
     let dir = dir.ok_or_else(|| {
         Refusal::new(ErrorCode::StateDirUnusable, &"no state directory: set HOME or PALYRA_HOME")
     })?;
-    let lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), &error))?;
+    let mut lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), &error))?;
+    let record = starting_record();
+    lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     if args.auto_started {
         // A session leader already is what this call would make it.
         let _ = rustix::process::setsid();
@@ -86,7 +90,7 @@ fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), R
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
-    let served = runtime.block_on(run(args, source, config, lock));
+    let served = runtime.block_on(run(args, source, config, (lock, record)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
 }
@@ -95,9 +99,11 @@ async fn run(
     args: ServeArgs,
     source: reload::Source,
     config: Config,
-    mut lock: StateLock,
+    (mut lock, starting): (StateLock, DaemonLockRecord),
 ) -> Result<(), Refusal> {
-    let started = SystemClock.wall();
+    // Heard from here on: until it is, a signal ends the process without a word.
+    let signals = StopSignals::listen().and_then(|stop| Ok((stop, signal(SignalKind::hangup())?)));
+    let (stop_signals, hangups) = signals.map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
     let dir = lock.dir().to_owned();
     let journal = floors::open_journal(&dir).map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
     let directory = models::build(&config, &source.environment).await;
@@ -109,31 +115,26 @@ async fn run(
     let gateway = palyra_runtime::gateway::start(ports, snapshots).await;
     let gateway = gateway.map_err(|error| Refusal::new(ErrorCode::Internal, &chain(&error)))?;
     let listeners = listeners::bind(&dir, &config, &source.environment)?;
-    let record = DaemonLockRecord {
-        pid: std::process::id(),
-        started_unix_us: started.0,
-        boot_id: read_boot_id(),
-        socket: listeners.socket.display().to_string(),
-        build_id: build_id(),
-        model,
-    };
+    let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let (facts_sender, config_facts) = watch::channel(Arc::new(floors::facts_of(&config)));
     let facts = DaemonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: record.build_id.clone(),
         pid: record.pid,
-        started,
+        started: Timestamp(record.started_unix_us),
         state_dir: dir,
         listening: listeners.addresses(),
         config: config_facts,
     };
-    lock.write(&record).map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
+    let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
+    lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
     tokio::spawn(models::suggest_local_servers(models_sender.clone()));
     let swap = reload::Swap { models: models_sender, snapshots: snapshot_sender, facts: facts_sender };
-    let reloading = tokio::spawn(reload::on_hangup(source, swap));
+    let reloading = tokio::spawn(reload::on_hangup(hangups, source, swap));
     let stop = CancellationToken::new();
-    tokio::spawn(stop::on_signal(stop.clone()));
+    tokio::spawn(stop::on_signal(stop.clone(), stop_signals));
+    tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
     if args.auto_started {
         let span = config.idle_stop();
@@ -147,11 +148,25 @@ async fn run(
     reloading.abort();
     sessions.close();
     journal.close().await;
-    // Gone already, or the next daemon takes it away.
-    let _ = std::fs::remove_file(socket);
-    lock.clear();
+    if place.is_held() {
+        // Gone already, or the next daemon takes it away.
+        let _ = std::fs::remove_file(socket);
+        lock.clear();
+    }
     tracing::info!("stopped");
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
+}
+
+/// Returns what the lock file says from the moment it is taken.
+fn starting_record() -> DaemonLockRecord {
+    DaemonLockRecord {
+        pid: std::process::id(),
+        started_unix_us: SystemClock.wall().0,
+        boot_id: read_boot_id(),
+        socket: String::new(),
+        build_id: build_id(),
+        model: String::new(),
+    }
 }
 
 /// Returns what tells this build from others: its version, and the size and time of its file.

@@ -143,6 +143,17 @@ pub(crate) fn read_until(source: &mut BufReader<impl Read>, wanted: &str) -> Str
     text
 }
 
+/// Waits until a process that is not a child has ended.
+pub(crate) fn until_ended(pid: Pid) {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::process::{PidfdFlags, pidfd_open};
+    if let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) {
+        let limit = rustix::event::Timespec { tv_sec: 30, tv_nsec: 0 };
+        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)).unwrap();
+        assert_eq!(ended, 1, "process {pid:?} lives on");
+    }
+}
+
 pub(crate) fn signal(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();

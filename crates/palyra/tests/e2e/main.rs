@@ -14,3 +14,4 @@ mod waiting;
 mod chat;
 mod models;
 mod tcp;
+mod one_daemon;

@@ -1,0 +1,225 @@
+//! One daemon per state directory, whatever happens to the lock, the socket and the directory itself.
+
+use std::io::{BufReader, Read};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use palyra_client::read_lock_record;
+use rustix::process::{Signal, kill_process};
+
+use crate::home::{Home, ended, read_until, signal, until_ended};
+
+#[test]
+fn of_eight_that_start_at_once_one_serves_and_the_others_name_it() {
+    let home = Home::new();
+    let daemons: Vec<_> = (0..8).map(|_| home.command(&["serve"]).spawn().unwrap()).collect();
+    home.palyra(&["run", "hello"]).expect(0);
+    let winner = home.daemon_pid();
+    let mut won = 0;
+    for daemon in daemons {
+        if i32::try_from(daemon.id()).unwrap() == winner.as_raw_pid() {
+            won += 1;
+            signal(&daemon, Signal::TERM);
+            ended(daemon).expect(0);
+            continue;
+        }
+        let lost = ended(daemon).expect(1);
+        assert!(lost.err.contains("error[PLY-1402]: another daemon"), "{}", lost.err);
+        assert!(lost.out.starts_with("{\"code\":\"PLY-1402\""), "{}", lost.out);
+    }
+    assert!(won <= 1, "a client may have started it");
+    let status = home.palyra(&["journal", "status", "--json"]).expect(0).json();
+    assert_eq!(status[0]["epoch"], 2, "only one ever served before");
+}
+
+#[test]
+fn a_second_daemon_names_the_first_from_its_first_moment_on() {
+    let home = Home::new();
+    let mut first = home.command(&["serve"]).spawn().unwrap();
+    read_until(&mut BufReader::new(first.stdout.take().unwrap()), "\"ready\":true");
+    let second = home.palyra(&["serve"]).expect(1);
+    let named = format!("another daemon (pid {}) serves {}", first.id(), home.state_dir().display());
+    assert!(second.err.contains(&named), "{}", second.err);
+    signal(&first, Signal::TERM);
+    ended(first).expect(0);
+}
+
+/// Follows a run, takes the lock away with `remove`, and expects the run's reader to see its end by another daemon.
+fn survives(remove: impl FnOnce(&Path)) {
+    let home = Home::new();
+    home.write("README.md", "# Twin\n\nOne of two.\n");
+    let ask = "[pace=100] read README.md then list the files";
+    let mut reader = home.command(&["run", ask]).spawn().unwrap();
+    let mut out = BufReader::new(reader.stdout.take().unwrap());
+    let mut text = read_until(&mut out, "\n");
+    let old = home.daemon_pid();
+    remove(&home.state_dir().join("lock"));
+    home.palyra(&["run", "hello"]).expect(0);
+    let new = home.daemon_pid();
+    assert_ne!(old, new);
+    out.read_to_string(&mut text).unwrap();
+    let reader = ended(reader).expect(0);
+    assert!(reader.err.contains("· the daemon is back; going on\n"), "{}", reader.err);
+    assert!(text.contains("Twin"), "{text}");
+
+    let tape = home.palyra(&["runs", "tail", "--json", "last"]);
+    assert_eq!(tape.code, 0, "{}", tape.err);
+    let verified = home.palyra(&["--no-start", "journal", "verify"]).expect(0);
+    assert!(verified.out.starts_with("ok: "), "{}", verified.out);
+    assert_eq!(home.daemon_pid(), new, "the old one took nothing away when it left");
+    let log = std::fs::read_to_string(home.state_dir().join("log/palyrad.log")).unwrap();
+    assert!(log.contains("the lock file is no longer in its place; stopping"), "{log}");
+    until_ended(old);
+}
+
+#[test]
+fn a_daemon_whose_lock_file_is_removed_leaves_and_takes_nothing_with_it() {
+    survives(|lock| std::fs::remove_file(lock).unwrap());
+}
+
+#[test]
+fn a_daemon_whose_lock_file_is_replaced_leaves_and_takes_nothing_with_it() {
+    survives(|lock| {
+        let copy = lock.with_extension("copy");
+        std::fs::copy(lock, &copy).unwrap();
+        std::fs::rename(copy, lock).unwrap();
+    });
+}
+
+#[test]
+fn a_stale_lock_is_taken_over_whoever_it_names() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    kill_process(home.daemon_pid(), Signal::KILL).unwrap();
+    let lock = home.state_dir().join("lock");
+    let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&lock).unwrap()).unwrap();
+    // A number that somebody else has by now.
+    record["pid"] = std::process::id().into();
+    std::fs::write(&lock, record.to_string()).unwrap();
+    let runs = home.palyra(&["runs", "list", "--json"]).expect(0);
+    assert_eq!(runs.json().len(), 1);
+    for nonsense in ["", "{", "[]", "\u{0}\u{1}"] {
+        home.palyra(&["admin", "stop"]).expect(0);
+        std::fs::write(&lock, nonsense).unwrap();
+        home.palyra(&["runs", "list"]).expect(0);
+    }
+}
+
+/// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
+#[track_caller]
+fn unusable(home: &Home, words: &str) {
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    assert!(
+        refused.err.contains("error[PLY-1403]: the daemon did not start, the state directory"),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains(words), "{}", refused.err);
+    assert!(
+        refused.err.contains("choose a directory of your own with --state-dir or PALYRA_HOME"),
+        "{}",
+        refused.err
+    );
+    let elsewhere = home.work().with_file_name("elsewhere");
+    let other = elsewhere.to_str().unwrap();
+    home.palyra(&["--state-dir", other, "run", "hello"]).expect(0);
+    home.palyra(&["--state-dir", other, "admin", "stop"]).expect(0);
+    std::fs::remove_dir_all(elsewhere).unwrap();
+}
+
+#[test]
+fn what_others_planted_in_place_of_the_state_is_refused_and_left_alone() {
+    let home = Home::new();
+    let (state, canary) = (home.state_dir(), home.work().join("canary"));
+    std::fs::create_dir_all(state.parent().unwrap()).unwrap();
+    std::fs::create_dir(&canary).unwrap();
+    symlink(&canary, &state).unwrap();
+    unusable(&home, "it is a link; name the folder that it leads to");
+    std::fs::remove_file(&state).unwrap();
+    symlink("/nowhere", &state).unwrap();
+    unusable(&home, "it is a link");
+    std::fs::remove_file(&state).unwrap();
+    std::fs::write(&state, "precious").unwrap();
+    unusable(&home, "it is not a folder");
+    assert_eq!(std::fs::read_to_string(&state).unwrap(), "precious");
+    std::fs::remove_file(&state).unwrap();
+
+    std::fs::create_dir(&state).unwrap();
+    let victim = canary.join("victim");
+    std::fs::write(&victim, "precious").unwrap();
+    symlink(&victim, state.join("lock")).unwrap();
+    unusable(&home, "its `lock` is not a file; remove it");
+    std::fs::remove_file(state.join("lock")).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, state.join("lock"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    unusable(&home, "its `lock` is not a file; remove it");
+    std::fs::remove_file(state.join("lock")).unwrap();
+    symlink(&victim, state.join("palyrad.sock")).unwrap();
+    home.palyra(&["run", "hello"]).expect(0);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    assert_eq!(std::fs::read_dir(&canary).unwrap().count(), 1, "nothing was made there");
+}
+
+#[test]
+fn a_directory_open_to_others_is_closed_and_its_files_are_private() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.state_dir()).unwrap();
+    std::fs::set_permissions(home.state_dir(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    home.palyra(&["run", "hello"]).expect(0);
+    let mode = |path: &Path| std::fs::symlink_metadata(path).unwrap().mode() & 0o777;
+    assert_eq!(mode(&home.state_dir()), 0o700);
+    for entry in std::fs::read_dir(home.state_dir()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path) & 0o077, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_path_too_long_for_a_socket_works_all_the_same() {
+    let home = Home::new();
+    let state = home.work().with_file_name("x".repeat(120));
+    let runtime_dir = home.work().with_file_name("run");
+    std::fs::create_dir(&runtime_dir).unwrap();
+    std::fs::set_permissions(&runtime_dir, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let home = home.with("PALYRA_HOME", state.to_str().unwrap());
+    let home = home.with("XDG_RUNTIME_DIR", runtime_dir.to_str().unwrap());
+    home.palyra(&["run", "hello"]).expect(0);
+    let socket = read_lock_record(&state).unwrap().socket;
+    assert!(Path::new(&socket).starts_with(&runtime_dir) && socket.len() <= 100, "{socket}");
+    assert_eq!(home.palyra(&["--no-start", "runs", "list", "--json"]).expect(0).json().len(), 1);
+    home.palyra(&["admin", "stop"]).expect(0);
+    assert!(!Path::new(&socket).exists());
+
+    let dir = Path::new(&socket).parent().unwrap();
+    std::fs::remove_dir(dir).unwrap();
+    let canary = home.work().join("canary");
+    std::fs::create_dir(&canary).unwrap();
+    symlink(&canary, dir).unwrap();
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    assert!(
+        refused.err.contains("PLY-1403") && refused.err.contains("remove it, or set XDG_RUNTIME_DIR"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(std::fs::read_dir(&canary).unwrap().count(), 0);
+    std::fs::remove_file(dir).unwrap();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+}
+
+#[test]
+fn without_a_home_the_person_is_told_what_to_set() {
+    let home = Home::new();
+    for (verb, code) in [(&["run", "hello"][..], 4), (&["doctor"], 4), (&["serve"], 1)] {
+        let refused = ended(home.command(verb).env_remove("HOME").spawn().unwrap()).expect(code);
+        assert!(refused.err.contains("PLY-1403") && refused.err.contains("PALYRA_HOME"), "{}", refused.err);
+    }
+    let state = home.work().with_file_name("elsewhere");
+    let named = |verb: &[&str]| {
+        let mut command = home.command(verb);
+        command.env_remove("HOME").env("PALYRA_HOME", &state);
+        ended(command.spawn().unwrap())
+    };
+    named(&["run", "hello"]).expect(0);
+    named(&["admin", "stop"]).expect(0);
+}
