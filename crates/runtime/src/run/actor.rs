@@ -240,10 +240,9 @@ impl RunActor {
         let open = self.retry_at.is_none();
         tokio::select! {
             biased;
-            // First, for it is seldom due, and a model that never pauses must not outlast its time.
-            () = timer => self.take_time(),
             Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
             news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
+            () = timer => {}
         }
         while !self.held.is_a_batch() {
             let Ok(command) = commands.try_recv() else { break };
@@ -255,6 +254,8 @@ impl RunActor {
             };
             self.take_news(Some(news));
         }
+        // Not only when the timer wins: a model that never pauses must not outlast its time.
+        self.take_time();
     }
 
     /// Holds a command; a wish to stop does not wait for the next try.

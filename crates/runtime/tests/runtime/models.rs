@@ -136,7 +136,7 @@ async fn a_huge_piece_of_text_is_recorded_whole_in_bounded_entries() {
     assert!(said == ["a", &text, &text].concat(), "nothing is lost");
 }
 
-/// Says a word each millisecond, for ever, as quickly as it is asked.
+/// Says a page each millisecond, for ever, as quickly as it is asked.
 struct Endless(FakeClock);
 
 impl ModelProvider for Endless {
@@ -154,11 +154,12 @@ impl ModelProvider for Endless {
 
     fn stream(&self, _request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
         let clock = self.0.clone();
-        let words = move || {
+        let page = "word ".repeat(400);
+        let pages = move || {
             clock.advance(Duration::from_millis(1));
-            Ok(ModelPiece::Text("word ".into()))
+            Ok(ModelPiece::Text(page.as_str().into()))
         };
-        stream::repeat_with(words).boxed()
+        stream::repeat_with(pages).boxed()
     }
 }
 
