@@ -95,6 +95,11 @@ impl RunsHandle {
     ) -> Result<InputReceipt, RequestError> {
         let record = self.get(caller, run).await?;
         let input = UserInput { text };
+        // What was sent before is the run that it became, even if this run waits for an answer by now.
+        let key = idempotency_key.as_ref();
+        if let Some(run) = self.sessions.repeated(caller, key, &input).await? {
+            return Ok(InputReceipt { run, queued: true });
+        }
         if !record.state.is_terminal() {
             let answer = RunInput::Input(self.sessions.clean(input.clone()));
             match self.sessions.deliver(session_of(&record), run, answer).await {

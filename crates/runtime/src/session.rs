@@ -14,7 +14,11 @@ mod directory;
 
 mod admitted;
 
+mod appends;
+
 mod actor;
+
+mod loaded;
 
 mod history;
 

@@ -4,28 +4,26 @@
 //! were wrong); accepted runs begin in the order of their acceptance. Everything here can be rebuilt from the
 //! journal, which is what a new actor does first.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_ports::{AppendError, JournalAppendRequest, NewEntry};
+use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
-use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
-use palyra_types::{BootTime, RunId, TapeSeq};
+use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{Left, LiveRun, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
 use crate::session::admitted::Admitted;
+use crate::session::appends::{Appended, Appends, SubmitReply};
 use crate::session::directory::{Command, Directory, Retired};
-use crate::session::history::History;
+use crate::session::loaded::{Active, Freshness, Loaded};
 use crate::session::request::{Admission, Submitted};
 
 /// An actor with nothing to do leaves after this.
@@ -44,31 +42,9 @@ pub(super) struct SessionActor {
     loaded: Option<Loaded>,
     /// Queued runs that end before their turn, beside the active one; they leave the queue when they are over.
     endings: BTreeMap<RunId, LiveRun>,
+    appends: Appends,
     retry_at: Option<BootTime>,
     retry_pause: Duration,
-}
-
-/// What the journal says, kept current from then on.
-struct Loaded {
-    active: Option<Active>,
-    queue: VecDeque<RunId>,
-    history: History,
-    freshness: Freshness,
-}
-
-/// Whether the journal may hold more than what is known here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Freshness {
-    Fresh,
-    /// An answer was lost: the journal is read again before the next run begins.
-    Stale,
-}
-
-struct Active {
-    run: RunId,
-    /// `None` while the run waits for a person.
-    live: Option<LiveRun>,
-    panics: u32,
 }
 
 /// A run whose actor panics more often than this is left to the next start.
@@ -76,8 +52,16 @@ const PANICS_MAX: u32 = 1;
 
 impl SessionActor {
     pub(super) fn new(engine: Arc<Engine>, session: SessionRef, directory: Directory) -> Self {
-        let (endings, retry_pause) = (BTreeMap::new(), RETRY_PAUSE_MIN);
-        Self { engine, session, directory, loaded: None, endings, retry_at: None, retry_pause }
+        Self {
+            engine,
+            session,
+            directory,
+            loaded: None,
+            endings: BTreeMap::new(),
+            appends: Appends::default(),
+            retry_at: None,
+            retry_pause: RETRY_PAUSE_MIN,
+        }
     }
 
     /// Works until there is nothing to do.
@@ -94,7 +78,8 @@ impl SessionActor {
             };
             tokio::select! {
                 biased;
-                (run, left) = self.next_exit() => self.run_left(run, left),
+                appended = self.appends.next() => self.appended(appended),
+                (run, left) = next_exit(&mut self.loaded, &mut self.endings) => self.run_left(run, left),
                 () = retry => self.load_again().await,
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command).await,
@@ -119,23 +104,7 @@ impl SessionActor {
             live || (loaded.active.is_none() && !loaded.queue.is_empty())
         }) || self.retry_at.is_some()
             || !self.endings.is_empty()
-    }
-
-    /// Resolves when one of the session's runs has left: with what it left, or `None` after a panic.
-    async fn next_exit(&mut self) -> (RunId, Option<Left>) {
-        let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
-        let active = active.and_then(|active| Some((active.run, active.live.as_mut()?)));
-        let endings = self.endings.iter_mut().map(|(run, live)| (*run, live));
-        let mut all: Vec<(RunId, &mut LiveRun)> = active.into_iter().chain(endings).collect();
-        poll_fn(|context| {
-            for (run, live) in &mut all {
-                if let Poll::Ready(left) = live.exit.poll_unpin(context) {
-                    return Poll::Ready((*run, left.ok()));
-                }
-            }
-            Poll::Pending
-        })
-        .await
+            || !self.appends.is_empty()
     }
 
     async fn handle(&mut self, command: Command) {
@@ -149,9 +118,7 @@ impl SessionActor {
             Command::Deliver { run, input, reply } => {
                 self.deliver(run, RunCommand { input, reply: Some(reply) });
             }
-            Command::Reset { reply } => {
-                let _ = reply.send(self.reset().await);
-            }
+            Command::Reset { reply } => self.appends.reset(&self.engine, self.session, reply),
             Command::Wake => {}
         }
     }
@@ -182,20 +149,7 @@ impl SessionActor {
         if self.loaded.is_some() {
             return Ok(());
         }
-        let records = &self.engine.ports.records;
-        let reset_at = records.session(self.session).await?.and_then(|record| record.reset_at);
-        let history = History::load(&self.engine, self.session, reset_at).await?;
-        let mut loaded =
-            Loaded { active: None, queue: VecDeque::new(), history, freshness: Freshness::Fresh };
-        let mut revive = None;
-        for record in self.open_runs().await? {
-            if record.state == RunLifecycleState::Pending {
-                loaded.queue.push_back(record.run);
-            } else {
-                loaded.active = Some(Active { run: record.run, live: None, panics: 0 });
-                revive = needs_driving(&record).then_some(record.run);
-            }
-        }
+        let (loaded, revive) = Loaded::read(&self.engine, self.session).await?;
         self.loaded = Some(loaded);
         self.retry_at = None;
         match revive {
@@ -207,46 +161,48 @@ impl SessionActor {
         Ok(())
     }
 
-    /// Returns the session's open runs, oldest first.
-    async fn open_runs(&self) -> Result<Vec<RunRecord>, RequestError> {
-        let mut newest_first: Vec<RunRecord> = Vec::new();
-        loop {
-            let query = RunQuery {
-                principal: self.session.principal,
-                session: Some(self.session.id),
-                only: RunFilter::Open,
-                before: newest_first.last().map(|record| record.first_seq),
-                limit: RECORD_PAGE_ROWS_MAX,
-            };
-            let page = self.engine.ports.records.runs(query).await?;
-            let full = page.len() == RECORD_PAGE_ROWS_MAX;
-            newest_first.extend(page);
-            if !full {
-                break;
-            }
+    async fn submit(&mut self, admitted: Admitted, reply: SubmitReply) {
+        let Some(loaded) = &self.loaded else { return };
+        if loaded.active.is_none() && loaded.queue.is_empty() && self.appends.is_empty() {
+            let result = self.begin(&admitted).await;
+            // A caller that left does not want to know.
+            let _ = reply.send(result);
+        } else if loaded.queue.len() + self.appends.len() >= self.engine.config.borrow().session_queue_max {
+            let _ = reply.send(Err(RequestError::QueueFull));
+        } else {
+            self.appends.accept(&self.engine, &admitted, reply);
         }
-        newest_first.reverse();
-        Ok(newest_first)
     }
 
-    async fn submit(&mut self, admitted: Admitted, reply: oneshot::Sender<Result<Submitted, RequestError>>) {
-        let Some(loaded) = &mut self.loaded else { return };
-        if loaded.active.is_none() && loaded.queue.is_empty() {
-            let result = self.begin(&admitted).await;
-            let _ = reply.send(result);
-            return;
+    /// Takes note of what the journal said to one of the session's own appends.
+    fn appended(&mut self, appended: Appended) {
+        match appended {
+            Appended::Run { run, result, reply } => {
+                self.take_note(result.as_ref().err());
+                if let (Some(loaded), true) = (&mut self.loaded, result.is_ok())
+                    // Read from the journal meanwhile, it is known already.
+                    && !loaded.knows(run)
+                {
+                    loaded.queue.push_back(run);
+                }
+                let _ = reply.send(result.map_err(RequestError::from));
+            }
+            Appended::Reset { result, reply } => {
+                self.take_note(result.as_ref().err());
+                if let (Some(loaded), Ok(at)) = (&mut self.loaded, &result) {
+                    loaded.history.reset(*at);
+                }
+                let _ = reply.send(result.map(drop).map_err(RequestError::from));
+            }
         }
-        if loaded.queue.len() >= self.engine.config.borrow().session_queue_max {
-            let _ = reply.send(Err(RequestError::QueueFull));
-            return;
+        self.begin_next();
+    }
+
+    /// After a lost answer the journal may hold more than what is known here.
+    fn take_note(&mut self, error: Option<&AppendError>) {
+        if let (Some(loaded), Some(AppendError::Unknown)) = (&mut self.loaded, error) {
+            loaded.freshness = Freshness::Stale;
         }
-        let result = accept_queued(&self.engine, &admitted).await;
-        match &result {
-            Ok(_) => loaded.queue.push_back(admitted.spec.run),
-            Err(RequestError::Append(AppendError::Unknown)) => loaded.freshness = Freshness::Stale,
-            Err(_) => {}
-        }
-        let _ = reply.send(result);
     }
 
     /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
@@ -259,7 +215,7 @@ impl SessionActor {
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
         let mut leaving = accepted.is_err();
         while leaving {
-            let (who, left) = self.next_exit().await;
+            let (who, left) = next_exit(&mut self.loaded, &mut self.endings).await;
             self.run_left(who, left);
             leaving = who != run;
         }
@@ -317,19 +273,6 @@ impl SessionActor {
             };
             directory.send(session, Command::Deliver { run, input, reply }).await;
         });
-    }
-
-    async fn reset(&mut self) -> Result<(), RequestError> {
-        let event = JournalEvent::SessionReset { session: self.session.id };
-        let time = self.engine.ports.clock.wall();
-        let (principal, session) = (self.session.principal, Some(self.session.id));
-        let entry = NewEntry { time, principal, session, run: None, event };
-        let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
-        let committed = self.engine.ports.append.append(request).await?;
-        if let Some(loaded) = &mut self.loaded {
-            loaded.history.reset(committed.first_seq);
-        }
-        Ok(())
     }
 
     fn run_left(&mut self, run: RunId, left: Option<Left>) {
@@ -416,27 +359,24 @@ impl SessionActor {
     }
 }
 
-/// A run beside whose unknown outcome other tools may still have been running is driven until it really waits.
-fn needs_driving(record: &RunRecord) -> bool {
-    matches!(record.phase, RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown))
-}
-
-/// Accepts a run that has to wait: its first entry alone.
-async fn accept_queued(engine: &Engine, admitted: &Admitted) -> Result<Submitted, RequestError> {
-    let now = engine.ports.clock.wall();
-    let spec = &admitted.spec;
-    let mut entries = admitted.entries_before(now);
-    entries.push(NewEntry {
-        time: now,
-        principal: spec.principal,
-        session: Some(spec.session),
-        run: Some((spec.run, TapeSeq(1))),
-        event: JournalEvent::Tape(TapeEvent::RunStarted(admitted.started())),
-    });
-    let request =
-        JournalAppendRequest { guards: admitted.guards(), entries, ..JournalAppendRequest::default() };
-    engine.ports.append.append(request).await?;
-    Ok(admitted.receipt(Admission::Queued))
+/// Resolves when one of the runs has left: with what it left, or `None` after a panic.
+async fn next_exit(
+    loaded: &mut Option<Loaded>,
+    endings: &mut BTreeMap<RunId, LiveRun>,
+) -> (RunId, Option<Left>) {
+    let active = loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
+    let active = active.and_then(|active| Some((active.run, active.live.as_mut()?)));
+    let endings = endings.iter_mut().map(|(run, live)| (*run, live));
+    let mut all: Vec<(RunId, &mut LiveRun)> = active.into_iter().chain(endings).collect();
+    poll_fn(|context| {
+        for (run, live) in &mut all {
+            if let Poll::Ready(left) = live.exit.poll_unpin(context) {
+                return Poll::Ready((*run, left.ok()));
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 fn refuse(command: Command, error: RequestError) {

@@ -61,7 +61,7 @@ pub(super) async fn submit(
 }
 
 /// Returns the run that an idempotency key started before.
-async fn attach(
+pub(super) async fn attach(
     engine: &Engine,
     caller: Caller,
     idempotency: Option<IdempotencyDigest>,

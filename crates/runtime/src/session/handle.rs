@@ -8,7 +8,7 @@ use palyra_run_core::RunInput;
 use palyra_types::event::{RunStarted, TapeEvent};
 use palyra_types::run::UserInput;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{RunId, SessionId, TapeSeq, Timestamp};
+use palyra_types::{Redacted, RunId, SessionId, TapeSeq, Timestamp};
 use tokio::sync::oneshot;
 
 use crate::caller::Caller;
@@ -46,6 +46,18 @@ impl SessionsHandle {
     /// [`palyra_ports::AppendError::Unknown`], where repeating with the same idempotency key tells.
     pub async fn submit(&self, caller: Caller, request: SubmitRequest) -> Result<Submitted, RequestError> {
         self.submit_with(caller, request, None).await
+    }
+
+    /// Returns the run that an idempotency key started before.
+    pub(crate) async fn repeated(
+        &self,
+        caller: Caller,
+        key: Option<&Redacted<String>>,
+        input: &UserInput,
+    ) -> Result<Option<RunId>, RequestError> {
+        let digest = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
+        let attached = admission::attach(&self.engine, caller, digest, input).await?;
+        Ok(attached.map(|submitted| submitted.run))
     }
 
     /// Like [`submit`](Self::submit), with workspace and model of an earlier run of the session.

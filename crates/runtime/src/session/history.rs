@@ -68,9 +68,12 @@ impl History {
         if past.messages.is_empty() || self.reset_at.is_some_and(|reset| past.first_seq < reset) {
             return;
         }
+        let at = self.runs.partition_point(|(other, _)| other.first_seq < past.first_seq);
+        if self.runs.get(at).is_some_and(|(other, _)| other.first_seq == past.first_seq) {
+            return;
+        }
         let bytes = size_of(&past);
         self.bytes += bytes;
-        let at = self.runs.partition_point(|(other, _)| other.first_seq < past.first_seq);
         self.runs.insert(at, (past, bytes));
         while self.runs.len() > HISTORY_RUNS_MAX || (self.bytes > HISTORY_BYTES_MAX && self.runs.len() > 1) {
             if let Some((_, bytes)) = self.runs.pop_front() {

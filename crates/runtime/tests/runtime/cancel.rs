@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use palyra_runtime::session::{ResetWish, SessionSelector};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 
-use crate::rig::{Rig, settle, soon};
+use crate::rig::{Rig, by_key, request, settle, soon};
 use crate::shapes::{check, shape};
 
 #[tokio::test]
@@ -160,6 +161,32 @@ async fn a_second_cancel_is_answered_and_recorded_once() {
     let tape = shape(&rig.tape(run).await);
     assert_eq!(tape.iter().filter(|word| word.starts_with("cancel")).count(), 1, "{tape:?}");
     check(&rig.tape(run).await);
+}
+
+#[tokio::test]
+async fn a_cancel_does_not_wait_behind_what_others_ask_of_the_session() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().hang());
+    let run = rig.submit("k", "go").await.run;
+    soon("the model is asked", rig.model.wait_until(|counts| counts.begun == 1)).await;
+    rig.memory.hold();
+    let (sessions, runs, me) = (rig.gateway.sessions.clone(), rig.gateway.runs.clone(), rig.me());
+    let submitting = {
+        let sessions = sessions.clone();
+        tokio::spawn(async move { sessions.submit(me, request(by_key("k"), "next")).await })
+    };
+    let resetting = tokio::spawn(async move {
+        let reset = SessionSelector { reset: ResetWish::Reset, ..by_key("k") };
+        sessions.resolve(me, reset, None).await
+    });
+    settle().await;
+    let cancelling = tokio::spawn(async move { runs.cancel(me, run).await });
+    soon("the request is dropped", rig.model.wait_until(|counts| counts.dropped == 1)).await;
+    rig.memory.release();
+    let next = soon("the submit", submitting).await.unwrap().unwrap();
+    assert!(soon("the reset", resetting).await.unwrap().unwrap().reset_applied);
+    soon("the cancel", cancelling).await.unwrap().unwrap();
+    assert_eq!(rig.finished(next.run).await.state, RunLifecycleState::Done);
 }
 
 #[tokio::test]

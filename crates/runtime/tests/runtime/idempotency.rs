@@ -2,7 +2,9 @@
 
 use palyra_runtime::RequestError;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
+use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
+use palyra_types::event::TapeEvent;
 use palyra_types::run::RunLifecycleState;
 
 use crate::rig::{Rig, by_key, entries_of, request, soon};
@@ -95,4 +97,23 @@ async fn bad_keys_and_inputs_are_refused_before_anything_is_written() {
     let large = rig.try_submit(by_key("k"), "eleven bytes").await;
     assert!(matches!(large, Err(RequestError::TooLarge { bytes: 12, bytes_max: 10 })));
     assert_eq!(entries_of(&rig.memory).await.len(), before);
+}
+
+#[tokio::test]
+async fn an_input_that_became_a_run_does_not_also_answer_the_run_it_was_sent_to() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).call(LOOK, "{}"));
+    let first = rig.submit("k", "go").await.run;
+    for _ in 0..2 {
+        rig.model.push(Script::new().call(LOOK, "{}"));
+    }
+    let send = || rig.gateway.runs.send_input(rig.me(), first, "more".into(), Some("once".into()));
+    let sent = send().await.unwrap();
+    assert!(sent.queued);
+    gate.open();
+    rig.until(first, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    assert_eq!(send().await.unwrap(), sent, "its answer was lost, and it is sent again");
+    rig.cancel(first).await.unwrap();
+    assert_eq!(rig.finished(sent.run).await.state, RunLifecycleState::Done);
 }

@@ -34,3 +34,7 @@ mod followers;
 mod restart;
 
 mod history;
+
+mod chaos;
+
+mod panics;

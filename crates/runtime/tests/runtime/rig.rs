@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
-    AppendTape, JournalAppendRequest, MaintainJournal, NewEntry, ReadTape, WorkspaceChoice, WorkspaceError,
-    Workspaces,
+    AppendTape, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords, ReadTape, Redactor,
+    WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt};
@@ -98,7 +97,7 @@ impl Parts {
             records: Arc::new(memory.clone()),
             maintain: Arc::new(memory.clone()),
             tools: Arc::new(tools.clone()),
-            redactor: Arc::new(PassThrough),
+            redactor: Arc::new(Touchy),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
@@ -106,6 +105,23 @@ impl Parts {
         };
         let gateway = gateway::start(ports, config).await.unwrap();
         Rig { gateway, memory, faults, model, tools, clock, models: models_in, config: config_in }
+    }
+}
+
+/// A redactor that lets every text pass but one, at which it panics.
+struct Touchy;
+
+/// The text that makes the redactor panic.
+pub(crate) const UNSPEAKABLE: &str = "unspeakable";
+
+impl Redactor for Touchy {
+    fn ruleset(&self) -> u32 {
+        0
+    }
+
+    fn redact(&self, text: Redacted<String>) -> Redacted<String> {
+        assert!(text.expose() != UNSPEAKABLE, "the redactor panics");
+        text
     }
 }
 
@@ -157,7 +173,9 @@ impl Rig {
 
     /// Starts a runtime on a journal, with a model and tools of its own.
     pub(crate) async fn on(memory: MemoryJournal) -> Self {
-        Parts { memory, seed: 1_000_003, ..Parts::new() }.start().await
+        // Another start throws other dice, for ids must not come twice.
+        let seed = 1_000_003 + memory.status().entries;
+        Parts { memory, seed, ..Parts::new() }.start().await
     }
 
     pub(crate) fn me(&self) -> Caller {
@@ -203,6 +221,12 @@ impl Rig {
     pub(crate) async fn input(&self, run: RunId, text: &str) -> Result<InputReceipt, RequestError> {
         let sending = self.gateway.runs.send_input(self.me(), run, text.into(), None);
         soon("an answer to an input", sending).await
+    }
+
+    /// Returns the runs that are not over.
+    pub(crate) async fn open_runs(&self) -> Vec<RunId> {
+        let open = self.memory.open_runs().await.unwrap();
+        open.into_iter().map(|record| record.run).collect()
     }
 
     pub(crate) async fn record(&self, run: RunId) -> RunRecord {
