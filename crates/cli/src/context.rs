@@ -112,6 +112,9 @@ fn tell(output: &Output, notice: &Notice) {
         Notice::Started { model, took } => {
             output.note(Mark::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
         }
+        Notice::NotAnswering { pid } => {
+            output.note(Mark::Doubt, &format!("the daemon (process {pid}) does not answer; waiting for it"));
+        }
         Notice::ReplacingOtherBuild => {
             output.note(Mark::Info, "the daemon that runs is of another build and idle; replacing it");
         }

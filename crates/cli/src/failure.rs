@@ -58,13 +58,30 @@ impl Failure {
                 return vec![format!("error: {message}"), "  `palyra help` lists the verbs".to_owned()];
             }
             Self::Output(_) => return vec![format!("error: {self}")],
-            Self::Client(error) => error_lines(error.code(), &chain(error)),
+            Self::Client(error) => {
+                let mut lines = error_lines(error.code(), &chain(error));
+                if let (Some(told), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
+                    *told = mend;
+                }
+                lines
+            }
             Self::Local { code, message } => error_lines(*code, message),
         };
         if let Self::Client(ClientError::StartFailed { log, .. }) = self {
             lines.extend(log_lines(log));
         }
         lines
+    }
+}
+
+/// Returns what helps in this very case, where the code alone does not say.
+fn own_mend(error: &ClientError) -> Option<String> {
+    match error {
+        ClientError::NotAnswering { pid, .. } => Some(format!(
+            "if it stays so, `kill -9 {pid}`: nothing recorded is lost, and the next command starts another"
+        )),
+        ClientError::GaveUp { last, .. } => own_mend(last),
+        _ => None,
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::error::ClientError;
-use crate::find::{Search, WhenAbsent, find, until_gone};
-use crate::options::ConnectOptions;
+use crate::find::{Search, WhenAbsent, find, read_lock_record, until_ended, until_gone};
+use crate::options::{ConnectOptions, Target};
 use crate::transport::Connection;
 
 /// A client of one daemon; clones share its connection.
@@ -40,16 +40,21 @@ impl Client {
     /// The daemon's refusal, or [`ClientError::Lost`] when it still serves after the time a start may take.
     pub async fn stop_daemon(&self) -> Result<(), ClientError> {
         let connection = self.connection();
+        let holder = match &self.options.target {
+            Target::StateDir(dir) => read_lock_record(dir).map(|record| record.pid),
+            Target::Tcp(_) => None,
+        };
         match self.shutdown().await {
             // One that goes at once may not get its answer out.
             Ok(()) | Err(ClientError::Lost { .. }) => {}
             Err(error) => return Err(error),
         }
         let deadline = Instant::now() + self.options.ready_within;
-        if until_gone(&self.options, &connection.endpoint, deadline).await {
+        let gone = until_gone(&self.options, &connection.endpoint, deadline).await;
+        if gone && until_ended(holder, deadline).await {
             return Ok(());
         }
-        let cause = "it was asked to stop and still serves".into();
+        let cause = "it was asked to stop and still serves".to_owned();
         Err(ClientError::Lost { endpoint: connection.endpoint, cause })
     }
 

@@ -43,14 +43,21 @@ pub enum ClientError {
         /// The last lines it wrote.
         log: LogTail,
     },
+    /// A process holds the lock and says nothing.
+    #[error("process {pid} holds the lock of {} and does not answer", state_dir.display())]
+    NotAnswering {
+        /// The process that the lock file names.
+        pid: u32,
+        /// Whose lock it is.
+        state_dir: PathBuf,
+    },
     /// The connection does not come about or broke.
-    #[error("the connection to the daemon at {endpoint} broke")]
+    #[error("the connection to the daemon at {endpoint} broke: {cause}")]
     Lost {
         /// Where the daemon was.
         endpoint: String,
-        /// What the transport says.
-        #[source]
-        cause: Box<dyn std::error::Error + Send + Sync>,
+        /// What lies at the bottom of it.
+        cause: String,
     },
     /// The daemon was lost and did not come back in time.
     #[error("the daemon did not come back within {} s", waited.as_secs())]
@@ -112,7 +119,9 @@ impl ClientError {
         match self {
             Self::NoStateDir => ErrorCode::StateDirUnusable,
             Self::InvalidAddress { .. } => ErrorCode::InvalidArgument,
-            Self::NotRunning { .. } | Self::Lost { .. } | Self::GaveUp { .. } => ErrorCode::DaemonUnreachable,
+            Self::NotRunning { .. } | Self::NotAnswering { .. } | Self::Lost { .. } | Self::GaveUp { .. } => {
+                ErrorCode::DaemonUnreachable
+            }
             Self::StartFailed { code, .. } | Self::Refused { code, .. } => *code,
             Self::TapeOrder { .. } | Self::Protocol { .. } => ErrorCode::Internal,
             Self::TooManyInputs => ErrorCode::QueueFull,
@@ -125,6 +134,7 @@ impl ClientError {
         match self {
             Self::NoStateDir
             | Self::NotRunning { .. }
+            | Self::NotAnswering { .. }
             | Self::StartFailed { .. }
             | Self::Lost { .. }
             | Self::GaveUp { .. } => true,
@@ -140,12 +150,25 @@ impl ClientError {
     pub(crate) fn is_lost(&self) -> bool {
         matches!(
             self,
-            Self::Lost { .. } | Self::NotRunning { .. } | Self::Refused { code: ErrorCode::ShuttingDown, .. }
+            Self::Lost { .. }
+                | Self::NotRunning { .. }
+                | Self::NotAnswering { .. }
+                // One that was fenced off is about to end, and another serves.
+                | Self::Refused { code: ErrorCode::ShuttingDown | ErrorCode::Fenced, .. }
         )
     }
 
+    /// Makes a loss of what a library says, which wraps the cause many times over.
+    pub(crate) fn lost(endpoint: &str, error: &dyn std::error::Error) -> Self {
+        let mut cause = error;
+        while let Some(below) = cause.source() {
+            cause = below;
+        }
+        Self::Lost { endpoint: endpoint.to_owned(), cause: cause.to_string() }
+    }
+
     /// Reads a status; one without our code did not come from a handler of the daemon.
-    pub(crate) fn from_status(status: Status, endpoint: &str) -> Self {
+    pub(crate) fn from_status(status: &Status, endpoint: &str) -> Self {
         let coded =
             status.metadata().get(CODE_METADATA).and_then(|value| value.to_str().ok()).and_then(parse_code);
         if let Some(code) = coded {
@@ -169,7 +192,10 @@ impl ClientError {
                 message: "the daemon does not know this call".to_owned(),
             },
             Code::Internal if status.source().is_none() => refused(ErrorCode::Internal),
-            _ => Self::Lost { endpoint: endpoint.to_owned(), cause: Box::new(status) },
+            _ => match status.source() {
+                Some(cause) => Self::lost(endpoint, cause),
+                None => Self::Lost { endpoint: endpoint.to_owned(), cause: status.message().to_owned() },
+            },
         }
     }
 }
@@ -188,13 +214,13 @@ mod tests {
     fn a_coded_status_is_a_refusal_and_an_uncoded_one_a_loss() {
         let mut status = Status::not_found("run_not_found: no such run");
         status.metadata_mut().insert(CODE_METADATA, "PLY-1103".parse().unwrap());
-        let error = ClientError::from_status(status, "here");
+        let error = ClientError::from_status(&status, "here");
         assert!(matches!(error, ClientError::Refused { code: ErrorCode::RunNotFound, .. }), "{error:?}");
         assert_eq!((error.is_lost(), error.to_string().as_str()), (false, "no such run"));
 
-        let error = ClientError::from_status(Status::unavailable("broken pipe"), "here");
+        let error = ClientError::from_status(&Status::unavailable("broken pipe"), "here");
         assert_eq!((error.is_lost(), error.code()), (true, ErrorCode::DaemonUnreachable));
-        let unknown = ClientError::from_status(Status::unimplemented(""), "here");
+        let unknown = ClientError::from_status(&Status::unimplemented(""), "here");
         assert_eq!(unknown.code(), ErrorCode::BuildMismatch);
     }
 

@@ -19,6 +19,11 @@ pub enum Notice {
         /// How long that took.
         took: Duration,
     },
+    /// The process that holds the lock says nothing; it is waited for.
+    NotAnswering {
+        /// Its number.
+        pid: u32,
+    },
     /// The running daemon is of another build, is idle, and makes room for this one.
     ReplacingOtherBuild,
     /// The running daemon is of another build and has open runs: it is used as it is.

@@ -16,6 +16,7 @@ use crate::notice::NoticeSink;
 /// This program's own file, as long as it runs, even when the path was replaced meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 const READY_WITHIN: Duration = Duration::from_secs(10);
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 const REATTACH_WITHIN: Duration = Duration::from_secs(30);
 
 /// Whether a daemon may be started.
@@ -90,6 +91,8 @@ pub struct ConnectOptions {
     pub serve_arguments: Vec<OsString>,
     /// How long a start may take.
     pub ready_within: Duration,
+    /// How long a daemon that holds the lock may say nothing.
+    pub answers_within: Duration,
     /// How long a lost daemon is waited for.
     pub reattach_within: Duration,
     /// Who hears what happens on the way.
@@ -106,6 +109,7 @@ impl ConnectOptions {
             program: OWN_PROGRAM.into(),
             serve_arguments: Vec::new(),
             ready_within: READY_WITHIN,
+            answers_within: ANSWERS_WITHIN,
             reattach_within: REATTACH_WITHIN,
             notices: Arc::new(|_| {}),
         }

@@ -2,8 +2,13 @@
 //!
 //! Owns keep-alive and message limits. Knows neither lock files nor calls.
 
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tonic::codegen::http::Uri;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -42,9 +47,25 @@ pub(crate) struct Connection {
     pub(crate) endpoint: String,
 }
 
-/// Connects to a Unix socket.
+/// Connects to a Unix socket, and only to a process of this very user: what is typed here is for nobody else.
 pub(crate) async fn connect_unix(socket: &str) -> Result<Connection, ClientError> {
-    connect(&format!("unix://{socket}"), socket, Bearer(None)).await
+    let path = PathBuf::from(socket);
+    let connector = tower::service_fn(move |_: Uri| {
+        let path = path.clone();
+        async move { to_own_process(path).await.map(TokioIo::new) }
+    });
+    // The address is never looked up.
+    let endpoint = with_limits(Endpoint::from_static("http://localhost"));
+    let channel = endpoint.connect_with_connector(connector).await;
+    open(channel, socket, Bearer(None))
+}
+
+async fn to_own_process(path: PathBuf) -> io::Result<UnixStream> {
+    let stream = UnixStream::connect(path).await?;
+    if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("the socket is another user's"));
+    }
+    Ok(stream)
 }
 
 /// Connects to a TCP listener.
@@ -60,21 +81,24 @@ pub(crate) async fn connect_tcp(address: &TcpAddress) -> Result<Connection, Clie
         }
         None => Bearer(None),
     };
-    connect(&address.uri, &address.uri, bearer).await
+    let lost = |error: tonic::transport::Error| ClientError::lost(&address.uri, &error);
+    let endpoint = with_limits(Endpoint::from_shared(address.uri.clone()).map_err(lost)?);
+    open(endpoint.connect().await, &address.uri, bearer)
 }
 
-async fn connect(uri: &str, name: &str, bearer: Bearer) -> Result<Connection, ClientError> {
-    let lost = |cause: tonic::transport::Error| ClientError::Lost {
-        endpoint: name.to_owned(),
-        cause: Box::new(cause),
-    };
-    let endpoint = Endpoint::from_shared(uri.to_owned())
-        .map_err(lost)?
+fn with_limits(endpoint: Endpoint) -> Endpoint {
+    endpoint
         .connect_timeout(CONNECT_WITHIN)
         .http2_keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(PING_ANSWERED_WITHIN)
-        .keep_alive_while_idle(true);
-    let channel = endpoint.connect().await.map_err(lost)?;
-    let transport = InterceptedService::new(channel, bearer);
-    Ok(Connection { transport, endpoint: name.to_owned() })
+        .keep_alive_while_idle(true)
+}
+
+fn open(
+    channel: Result<Channel, tonic::transport::Error>,
+    name: &str,
+    bearer: Bearer,
+) -> Result<Connection, ClientError> {
+    let channel = channel.map_err(|error| ClientError::lost(name, &error))?;
+    Ok(Connection { transport: InterceptedService::new(channel, bearer), endpoint: name.to_owned() })
 }

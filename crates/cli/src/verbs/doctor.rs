@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use palyra_client::{Client, build_id_of, read_lock_record};
 use palyra_wire::json::to_json_with_defaults;
@@ -11,6 +12,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
+
+/// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
 
 /// Check this installation, and say what to do about what is found.
 #[derive(Debug, clap::Args)]
@@ -28,7 +32,9 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
         checks.push(check_config_file(context));
     }
     let mut exit = Exit::Done;
-    match context.connect().await {
+    let mut options = context.connect_options()?;
+    options.answers_within = ANSWERS_WITHIN;
+    match Client::connect(options).await.map_err(Failure::from) {
         Ok(client) => checks.extend(daemon_checks(context, &client).await?),
         Err(failure) => {
             let lines = failure.lines();

@@ -23,8 +23,8 @@ impl Client {
         let endpoint = self.endpoint();
         match tokio::time::timeout(span, call).await {
             Ok(Ok(response)) => Ok(response.into_inner()),
-            Ok(Err(status)) => Err(ClientError::from_status(status, &endpoint)),
-            Err(elapsed) => Err(ClientError::Lost { endpoint, cause: Box::new(elapsed) }),
+            Ok(Err(status)) => Err(ClientError::from_status(&status, &endpoint)),
+            Err(elapsed) => Err(ClientError::Lost { endpoint, cause: elapsed.to_string() }),
         }
     }
 }

@@ -29,7 +29,7 @@ impl<M> JournalWatch<M> {
         match self.stream.message().await {
             Ok(Some(message)) => Ok(message),
             Ok(None) => Err(ClientError::Protocol { what: "long work ended without its result" }),
-            Err(status) => Err(ClientError::from_status(status, &self.endpoint)),
+            Err(status) => Err(ClientError::from_status(&status, &self.endpoint)),
         }
     }
 }

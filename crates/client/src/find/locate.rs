@@ -23,6 +23,12 @@ use crate::transport::{Connection, connect_tcp, connect_unix};
 /// The longest wait between two looks, for what no event tells.
 const LOOK_AGAIN_MAX: Duration = Duration::from_millis(250);
 const STATUS_WITHIN: Duration = Duration::from_secs(3);
+/// How long a first sign of life may take before a person is told of the wait.
+const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_millis(1_500);
+/// Whoever loses a race for the lock starts no other daemon for this long, and then twice as long each time.
+const START_AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// After a lost race no start is tried with less time than this left.
+const START_WITHIN_MIN: Duration = Duration::from_millis(500);
 
 /// What to do where no daemon serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +53,7 @@ pub(crate) async fn find(options: &ConnectOptions, search: Search) -> Result<Con
     match &options.target {
         Target::StateDir(dir) => {
             let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
-            Finder { options, dir: &dir, search, retiring: None, announced: false }.run().await
+            Finder::new(options, &dir, search).run().await
         }
         Target::Tcp(address) => loop {
             match connect_tcp(address).await {
@@ -88,24 +94,53 @@ struct Finder<'a> {
     search: Search,
     /// The process that was asked to make room.
     retiring: Option<u32>,
+    /// The process that says nothing, and since when.
+    silent: Option<(u32, Instant)>,
+    races_lost: u32,
+    start_after: Instant,
     announced: bool,
 }
 
-impl Finder<'_> {
+/// What the lock file leads to.
+enum Found {
+    /// A daemon that answers.
+    Serving(Box<(DaemonLockRecord, Connection)>),
+    /// A process that takes connections and says nothing.
+    Silent(u32),
+    Nobody,
+}
+
+impl<'a> Finder<'a> {
+    fn new(options: &'a ConnectOptions, dir: &'a Path, search: Search) -> Self {
+        Self {
+            options,
+            dir,
+            search,
+            retiring: None,
+            silent: None,
+            races_lost: 0,
+            start_after: Instant::now(),
+            announced: false,
+        }
+    }
+
     async fn run(mut self) -> Result<Connection, ClientError> {
         loop {
             // The watch is set before the look, so that nothing falls between the two.
             let mut watch = FolderWatch::new(self.dir);
-            match self.serving().await {
-                Some((record, _)) if self.retiring == Some(record.pid) => {}
-                Some((record, connection)) => {
+            match self.look().await {
+                Found::Serving(found) if self.retiring == Some(found.0.pid) => {}
+                Found::Serving(found) => {
+                    let (record, connection) = *found;
                     if self.keeps(&record, &connection).await {
                         return Ok(connection);
                     }
                     self.retiring = Some(record.pid);
                     continue;
                 }
-                None => {
+                Found::Silent(pid) => self.bear_silence(pid)?,
+                Found::Nobody => {
+                    self.silent = None;
                     if let Some(connection) = self.start().await? {
                         return Ok(connection);
                     }
@@ -118,14 +153,36 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the daemon that answers at the socket of the lock file.
-    async fn serving(&self) -> Option<(DaemonLockRecord, Connection)> {
-        let record = read_lock_record(self.dir)?;
-        if record.socket.is_empty() {
-            return None;
+    /// Looks who answers at the socket of the lock file.
+    async fn look(&self) -> Found {
+        let record = read_lock_record(self.dir).filter(|record| !record.socket.is_empty());
+        let Some(record) = record else { return Found::Nobody };
+        let Ok(connection) = connect_unix(&record.socket).await else { return Found::Nobody };
+        let mut admin = AdminServiceClient::new(connection.transport.clone());
+        let asked = admin.get_config(v1::GetConfigRequest {});
+        match tokio::time::timeout(SIGN_OF_LIFE_WITHIN, asked).await {
+            Err(_elapsed) => Found::Silent(record.pid),
+            Ok(Err(status)) if ClientError::from_status(&status, &record.socket).is_lost() => Found::Nobody,
+            // Whatever it answers, it lives.
+            Ok(_) => Found::Serving(Box::new((record, connection))),
         }
-        let connection = connect_unix(&record.socket).await.ok()?;
-        Some((record, connection))
+    }
+
+    /// Tells once of a daemon that says nothing, and gives it up when it has had its time.
+    fn bear_silence(&mut self, pid: u32) -> Result<(), ClientError> {
+        let since = match self.silent {
+            Some((known, since)) if known == pid => since,
+            _ => {
+                (self.options.notices)(Notice::NotAnswering { pid });
+                let since = Instant::now();
+                self.silent = Some((pid, since));
+                since
+            }
+        };
+        if since.elapsed() + SIGN_OF_LIFE_WITHIN >= self.options.answers_within {
+            return Err(self.timed_out());
+        }
+        Ok(())
     }
 
     /// Returns a connection to a daemon started here; `None` when one has to be waited for.
@@ -137,6 +194,10 @@ impl Finder<'_> {
             };
         }
         let begun = Instant::now();
+        let late = self.races_lost > 0 && begun + START_WITHIN_MIN > self.search.deadline;
+        if late || begun < self.start_after {
+            return Ok(None);
+        }
         if !std::mem::replace(&mut self.announced, true) {
             (self.options.notices)(Notice::Starting { state_dir: self.dir.to_owned() });
         }
@@ -146,7 +207,11 @@ impl Finder<'_> {
                 (self.options.notices)(Notice::Started { model, took: begun.elapsed() });
                 Ok(Some(connection))
             }
-            Spawned::LostRace => Ok(None),
+            Spawned::LostRace => {
+                self.start_after = Instant::now() + START_AGAIN_AFTER * (1 << self.races_lost.min(3));
+                self.races_lost += 1;
+                Ok(None)
+            }
         }
     }
 
@@ -175,13 +240,14 @@ impl Finder<'_> {
     }
 
     fn timed_out(&self) -> ClientError {
+        let holder = || read_lock_record(self.dir).map(|record| record.pid).filter(|_| self.races_lost > 0);
+        if let Some(pid) = self.silent.map(|(pid, _)| pid).or_else(holder) {
+            return ClientError::NotAnswering { pid, state_dir: self.dir.to_owned() };
+        }
         if self.options.start == StartPolicy::Never {
             return ClientError::NotRunning { state_dir: self.dir.to_owned() };
         }
-        let message = match read_lock_record(self.dir) {
-            Some(record) => format!("process {} holds the lock and does not answer", record.pid),
-            None => "somebody holds the lock and does not answer".to_owned(),
-        };
+        let message = "somebody holds the lock and does not answer".to_owned();
         let log = log_tail(self.dir, b"");
         ClientError::StartFailed { code: ErrorCode::DaemonStartFailed, message, log }
     }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use super::log_tail::log_tail;
-use crate::error::{ClientError, parse_code};
+use crate::error::{ClientError, LogTail, parse_code};
 use crate::options::ConnectOptions;
 
 const READY_LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -49,19 +49,20 @@ pub(super) async fn spawn_daemon(
     deadline: Instant,
 ) -> Result<Spawned, ClientError> {
     let within = remaining(deadline);
-    let failed = |code, message: String, errors: &[u8]| {
+    let code = ErrorCode::DaemonStartFailed;
+    let failed = |message: String, errors: &[u8]| {
         Err(ClientError::StartFailed { code, message, log: log_tail(state_dir, errors) })
     };
     let mut child = match command(options, state_dir).spawn() {
         Ok(child) => child,
         Err(cause) => {
             let message = format!("{} cannot be run: {cause}", options.program.display());
-            return failed(ErrorCode::DaemonStartFailed, message, b"");
+            return failed(message, b"");
         }
     };
     let Ok((line, errors)) = tokio::time::timeout(within, first_line(&mut child)).await else {
         let message = format!("it was not ready within {} s and may still become so", within.as_secs());
-        return failed(ErrorCode::DaemonStartFailed, message, b"");
+        return failed(message, b"");
     };
     match serde_json::from_str::<ReadyLine>(&line) {
         Ok(line) if line.ready => Ok(Spawned::Ready { socket: line.socket, model: line.model }),
@@ -71,13 +72,14 @@ pub(super) async fn spawn_daemon(
             if code == ErrorCode::StateDirLocked {
                 Ok(Spawned::LostRace)
             } else {
-                failed(code, line.message, &errors)
+                // It said why; its log has nothing to add.
+                Err(ClientError::StartFailed { code, message: line.message, log: LogTail::default() })
             }
         }
         Err(_) => {
             let exit = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;
             let message = ending(exit.ok().and_then(Result::ok));
-            failed(ErrorCode::DaemonStartFailed, message, &errors)
+            failed(message, &errors)
         }
     }
 }

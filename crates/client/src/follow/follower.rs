@@ -187,7 +187,7 @@ impl RunFollower {
                 response.frame.map_or(Ok(None), |frame| self.take(frame))
             }
             Ok(None) => Ok(self.lose()),
-            Err(status) => match ClientError::from_status(status, &self.client.endpoint()) {
+            Err(status) => match ClientError::from_status(&status, &self.client.endpoint()) {
                 error if error.is_lost() => Ok(self.lose()),
                 error => Err(error),
             },

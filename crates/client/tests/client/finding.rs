@@ -162,3 +162,44 @@ async fn a_busy_daemon_of_another_build_is_used_and_that_is_said() {
     assert_eq!(notices.recv().await, Some(Notice::OtherBuildKept { open_runs: Some(2) }));
     assert!(asked.try_recv().is_err());
 }
+
+/// A process that listens where the lock file says, and never says a word.
+fn silent(state: &Path) -> std::os::unix::net::UnixListener {
+    let socket = state.join("palyrad.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    announce(state, &socket, "any");
+    listener
+}
+
+#[tokio::test]
+async fn a_process_that_holds_the_lock_and_says_nothing_is_named() {
+    let state = tempfile::tempdir().unwrap();
+    let _listener = silent(state.path());
+    let (mut options, mut notices) = starting(state.path(), "exit 1");
+    options.answers_within = Duration::from_millis(100);
+    let error = failure(options).await;
+    assert!(matches!(error, ClientError::NotAnswering { pid: 4_000_000, .. }), "{error:?}");
+    assert_eq!((error.code(), error.is_unreachable()), (ErrorCode::DaemonUnreachable, true));
+    assert_eq!(notices.try_recv(), Ok(Notice::NotAnswering { pid: 4_000_000 }));
+    assert!(notices.try_recv().is_err(), "no other daemon is started beside it");
+}
+
+#[tokio::test]
+async fn a_lock_that_is_held_without_a_word_is_not_raced_for_again_and_again() {
+    let state = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    announce(state.path(), &state.path().join("palyrad.sock"), "any");
+    let lost = r#"echo '{"ready":false,"code":"PLY-1402","message":"taken"}'; exit 1"#;
+    // A daemon that loses opens and closes the lock file, which wakes whoever watches it.
+    let counts = format!(
+        "echo once >> {0}/starts; : >> {1}/lock; {lost}",
+        elsewhere.path().display(),
+        state.path().display()
+    );
+    let (mut options, _notices) = starting(state.path(), &counts);
+    options.ready_within = Duration::from_millis(1_600);
+    let error = failure(options).await;
+    assert!(matches!(error, ClientError::NotAnswering { pid: 4_000_000, .. }), "{error:?}");
+    let starts = std::fs::read_to_string(elsewhere.path().join("starts")).unwrap().lines().count();
+    assert!((1..=3).contains(&starts), "{starts}");
+}

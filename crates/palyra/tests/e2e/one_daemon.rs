@@ -188,7 +188,7 @@ fn a_path_too_long_for_a_socket_works_all_the_same() {
     assert!(Path::new(&socket).starts_with(&runtime_dir) && socket.len() <= 100, "{socket}");
     assert_eq!(home.palyra(&["--no-start", "runs", "list", "--json"]).expect(0).json().len(), 1);
     home.palyra(&["admin", "stop"]).expect(0);
-    assert!(!Path::new(&socket).exists());
+    assert!(!Path::new(&socket).exists(), "a daemon takes its socket away");
 
     let dir = Path::new(&socket).parent().unwrap();
     std::fs::remove_dir(dir).unwrap();
@@ -222,4 +222,31 @@ fn without_a_home_the_person_is_told_what_to_set() {
     };
     named(&["run", "hello"]).expect(0);
     named(&["admin", "stop"]).expect(0);
+}
+
+#[test]
+fn a_daemon_that_says_nothing_is_named_and_the_mend_works() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let stuck = home.daemon_pid();
+    kill_process(stuck, Signal::STOP).unwrap();
+    let number = stuck.as_raw_pid();
+    let doctor = home.palyra(&["doctor"]).expect(4);
+    let waits = format!("! the daemon (process {number}) does not answer; waiting for it\n");
+    assert!(doctor.err.contains(&waits), "{}", doctor.err);
+    let named = format!("error[PLY-1401]: process {number} holds the lock of ");
+    assert!(doctor.out.contains(&named), "{}", doctor.out);
+    assert!(doctor.out.contains(&format!("`kill -9 {number}`: nothing recorded is lost")), "{}", doctor.out);
+
+    // One that is only slow is used as soon as it answers.
+    let mut patient = home.command(&["runs", "list", "--json"]).spawn().unwrap();
+    let mut err = BufReader::new(patient.stderr.take().unwrap());
+    read_until(&mut err, &waits);
+    kill_process(stuck, Signal::CONT).unwrap();
+    assert_eq!(ended(patient).expect(0).json().len(), 1);
+    assert_eq!(home.daemon_pid(), stuck);
+
+    kill_process(stuck, Signal::STOP).unwrap();
+    kill_process(stuck, Signal::KILL).unwrap();
+    assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).json().len(), 1);
 }
