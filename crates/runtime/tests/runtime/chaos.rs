@@ -22,7 +22,9 @@ use crate::shapes::{check, shape};
 /// Seeds tried on one thread; each is a story of its own, the same each time.
 const SEEDS: u64 = 40;
 /// Seeds tried on several threads, where the same story is told differently each time.
-const THREADED_SEEDS: u64 = 8;
+const THREADED_SEEDS: u64 = 60;
+/// How often the runs still open are told to end, before they count as stuck.
+const ENDINGS_MAX: usize = 500;
 /// Random moves of one story.
 const MOVES: usize = 80;
 
@@ -163,15 +165,15 @@ impl Story {
     async fn collect(&mut self) {
         self.rig.faults.mend();
         for caller in std::mem::take(&mut self.callers) {
-            let mut waiting = caller;
-            let mut rounds = 0;
-            while !waiting.is_finished() {
-                settle().await;
-                self.rig.clock.advance(Duration::from_secs(1));
-                rounds += 1;
-                assert!(rounds < 400, "a caller was never answered");
-            }
-            self.runs.extend((&mut waiting).await.unwrap());
+            let clock = self.rig.clock.clone();
+            let passing = async move {
+                while !caller.is_finished() {
+                    settle().await;
+                    clock.advance(Duration::from_secs(1));
+                }
+                caller.await.unwrap()
+            };
+            self.runs.extend(soon("the answer to a caller", passing).await);
         }
         self.runs.sort_unstable();
         self.runs.dedup();
@@ -205,8 +207,12 @@ impl Story {
             settle().await;
             self.rig.clock.advance(Duration::from_secs(2));
         }
-        for _ in 0..3 {
-            for run in self.rig.open_runs().await {
+        for _ in 0..ENDINGS_MAX {
+            let open = self.rig.open_runs().await;
+            if open.is_empty() {
+                return;
+            }
+            for run in open {
                 let (runs, me) = (self.rig.gateway.runs.clone(), self.rig.me());
                 self.ask(async move {
                     expected(runs.cancel(me, run).await.err().as_ref());
@@ -214,10 +220,8 @@ impl Story {
                 });
             }
             self.collect().await;
-            for _ in 0..20 {
-                settle().await;
-                self.rig.clock.advance(Duration::from_secs(2));
-            }
+            settle().await;
+            self.rig.clock.advance(Duration::from_secs(2));
         }
     }
 
