@@ -205,4 +205,35 @@ mod tests {
         let exit = run(["palyra", "rum"].map(OsString::from).to_vec(), serve);
         assert_eq!(exit, ExitCode::from(2));
     }
+
+    /// Returns the commands that a text names in backticks, as they would be typed.
+    fn commands_in(text: &str) -> Vec<String> {
+        let quoted = text.split('`').skip(1).step_by(2);
+        quoted
+            .map(|quoted| quoted.split_whitespace().collect::<Vec<_>>().join(" "))
+            .filter(|quoted| quoted.starts_with("palyra "))
+            .collect()
+    }
+
+    #[test]
+    fn every_command_that_an_error_or_its_page_names_exists() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
+        let mut named = Vec::new();
+        for code in palyra_types::ErrorCode::ALL {
+            let page = std::fs::read_to_string(folder.join(format!("{code}.md"))).unwrap();
+            named.extend(commands_in(&page).into_iter().map(|command| (code, command)));
+            named.extend(commands_in(code.mend()).into_iter().map(|command| (code, command)));
+        }
+        assert!(named.len() > 40, "{named:?}");
+        for (code, command) in named {
+            let words = command.split(' ').map(|word| match word {
+                "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                word => word,
+            });
+            let incomplete = clap::error::ErrorKind::MissingRequiredArgument;
+            // What is named in passing leaves out what the verb's help tells.
+            let parsed = Cli::try_parse_from(words).map_err(|error| error.kind());
+            assert!(parsed.is_ok() || parsed.is_err_and(|kind| kind == incomplete), "{code}: {command}");
+        }
+    }
 }

@@ -4,7 +4,6 @@ use palyra_client::{ClientError, LogTail};
 use palyra_types::ErrorCode;
 
 use crate::exit::Exit;
-use crate::mend::mend;
 
 /// Why a verb did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +87,7 @@ fn own_mend(error: &ClientError) -> Option<String> {
 /// Returns an error and its mend.
 pub(crate) fn error_lines(code: ErrorCode, message: &str) -> Vec<String> {
     let said = if message.is_empty() { code.summary() } else { message };
-    vec![format!("error[{code}]: {said}"), format!("  {}", mend(code))]
+    vec![format!("error[{code}]: {said}"), format!("  {}", code.mend())]
 }
 
 fn log_lines(log: &LogTail) -> Vec<String> {

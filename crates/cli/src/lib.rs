@@ -7,7 +7,6 @@
 //! Begin at [`run`]; each verb is a file in `verbs`.
 
 mod exit;
-mod mend;
 mod failure;
 
 mod terminal;

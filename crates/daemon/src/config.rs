@@ -20,6 +20,9 @@ pub use value::{ConfigError, Origin, Value};
 /// The name of the configuration file below the configuration directory.
 pub const CONFIG_FILE_NAME: &str = "palyra.toml";
 
+/// The provider that needs no configuration and takes none.
+const BUILT_IN_PROVIDER: &str = "demo";
+
 /// Every value with its origin, by dotted key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -51,10 +54,10 @@ pub fn load(
     let mut values = schema::defaults();
     let path = explicit.map(Path::to_owned).or_else(|| default_path(environment));
     if let Some(path) = path {
-        match std::fs::read_to_string(&path) {
-            Ok(text) => values.extend(file::parse(&path, &text)?),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && explicit.is_none() => {}
-            Err(error) => return Err(ConfigError::Unreadable { path, what: error.to_string() }),
+        match file::read_text(&path)? {
+            Some(text) => values.extend(file::parse(&path, &text)?),
+            None if explicit.is_none() => {}
+            None => return Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() }),
         }
     }
     values.extend(check::from_environment(environment)?);
@@ -143,15 +146,35 @@ impl Config {
         names.into_iter().map(provider).collect()
     }
 
+    /// Returns where a value comes from; that of a provider's first value where this one is not set.
+    #[must_use]
+    pub fn origin(&self, key: &str) -> Origin {
+        let section = key.rsplit_once('.').map_or("", |(section, _)| section);
+        let beside = || {
+            self.values
+                .iter()
+                .find(|(other, _)| {
+                    schema::provider_of(other).is_some()
+                        && other.rsplit_once('.').is_some_and(|(of, _)| of == section)
+                })
+                .map(|(_, value)| value)
+        };
+        self.values.get(key).or_else(beside).map_or(Origin::Default, |(_, origin)| origin.clone())
+    }
+
     /// What the keys one by one cannot show.
     fn check(&self) -> Result<(), ConfigError> {
         for provider in self.providers() {
+            let key = format!("providers.{}.base_url", provider.name);
+            let origin = self.origin(&key);
+            if provider.name == BUILT_IN_PROVIDER {
+                let what =
+                    format!("names a provider `{BUILT_IN_PROVIDER}`, which is built in; choose another name");
+                return Err(ConfigError::Unusable { origin, key, what });
+            }
             if provider.base_url.is_empty() {
-                let key = format!("providers.{}.base_url", provider.name);
-                return Err(ConfigError::Missing {
-                    key,
-                    example: "\"https://api.openai.com/v1\"".to_owned(),
-                });
+                let example = "\"https://api.openai.com/v1\"".to_owned();
+                return Err(ConfigError::Missing { origin, key, example });
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use palyra_types::ErrorCode;
 use tokio::sync::watch;
 
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::refusal::Refusal;
 
 /// File name of the socket.
@@ -41,7 +41,7 @@ pub(crate) fn bind(
     })?;
     let tcp = match config.listen_tcp() {
         "" => None,
-        address => Some(bind_tcp(address)?),
+        address => Some(bind_tcp(address, &config.origin("listen.tcp"))?),
     };
     Ok(Listeners { socket, unix, tcp })
 }
@@ -129,20 +129,16 @@ fn bind_unix(socket: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn bind_tcp(address: &str) -> Result<TcpListener, Refusal> {
-    let invalid = |what: String| Refusal::new(ErrorCode::ConfigInvalid, &what);
-    let parsed: SocketAddr = address.parse().map_err(|_| {
-        invalid(format!("listen.tcp is `{address}`; it takes an address and a port, such as 127.0.0.1:7070"))
-    })?;
-    if !parsed.ip().is_loopback() {
-        let what = "listen.tcp takes a loopback address: beyond this machine nothing is served without TLS";
-        return Err(invalid(what.to_owned()));
-    }
-    let bound = TcpListener::bind(parsed).and_then(|listener| {
+/// Binds an address that the configuration was checked for.
+fn bind_tcp(address: &str, origin: &Origin) -> Result<TcpListener, Refusal> {
+    let bound = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
     });
-    bound.map_err(|error| invalid(format!("{address} cannot be bound: {error}")))
+    bound.map_err(|error| {
+        let what = format!("{origin}: `listen.tcp` is {address}, which cannot be bound: {error}");
+        Refusal::new(ErrorCode::ConfigInvalid, &what)
+    })
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use palyra_types::ErrorCode;
 use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
-use crate::config::{Config, ProviderConfig};
+use crate::config::{Config, Origin, ProviderConfig};
 
 /// The provider that the environment names.
 const ENVIRONMENT_PROVIDER: &str = "openai";
@@ -33,15 +33,17 @@ const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelsError {
     /// A key's reference does not lead to a key.
-    #[error("the key of provider `{provider}` cannot be had")]
+    #[error("{origin}: the key of provider `{provider}` cannot be had")]
     Key {
+        origin: Origin,
         provider: String,
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A provider's settings are not usable.
-    #[error("provider `{provider}` cannot be set up")]
+    #[error("{origin}: provider `{provider}` cannot be set up")]
     Provider {
+        origin: Origin,
         provider: String,
         #[source]
         cause: OpenAiChatConfigError,
@@ -51,9 +53,9 @@ pub(crate) enum ModelsError {
     Selection(#[from] SelectionError),
     /// The default is not `provider/model` of a configured provider.
     #[error(
-        "model.default is `{given}`; it takes provider/model of a configured provider, such as {example}"
+        "{origin}: `model.default` is `{given}`; it takes provider/model of a configured provider, such as {example}"
     )]
-    Default { given: String, example: String },
+    Default { origin: Origin, given: String, example: String },
 }
 
 impl ModelsError {
@@ -73,7 +75,7 @@ pub(crate) async fn build(
 ) -> Result<ModelDirectory, ModelsError> {
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
     for settings in config.providers() {
-        providers.push(configured(&settings, environment)?);
+        providers.push(configured(config, &settings, environment)?);
     }
     let mut default = ModelRef::new("demo", "demo");
     let mut suggestions = Vec::new();
@@ -88,7 +90,10 @@ pub(crate) async fn build(
     }
     let named = config.default_model();
     if !named.is_empty() {
-        default = named_default(named, &providers)?;
+        default = named_default(named, &providers).map_err(|example| {
+            let origin = config.origin("model.default");
+            ModelsError::Default { origin, given: named.to_owned(), example }
+        })?;
     }
     Ok(ModelDirectory::new(providers, default, suggestions))
 }
@@ -104,12 +109,11 @@ pub(crate) async fn suggest_local_servers(models: watch::Sender<Arc<ModelDirecto
     }
 }
 
-fn named_default(named: &str, providers: &[Arc<dyn ModelProvider>]) -> Result<ModelRef, ModelsError> {
+/// Reads the default; what it should look like where it is none.
+fn named_default(named: &str, providers: &[Arc<dyn ModelProvider>]) -> Result<ModelRef, String> {
     let known = |model: &ModelRef| providers.iter().any(|provider| provider.name() == model.provider);
     let example = || providers.last().map_or("demo/demo".to_owned(), |last| format!("{}/MODEL", last.name()));
-    ModelRef::parse(named)
-        .filter(known)
-        .ok_or_else(|| ModelsError::Default { given: named.to_owned(), example: example() })
+    ModelRef::parse(named).filter(known).ok_or_else(example)
 }
 
 async fn selected(
@@ -120,13 +124,15 @@ async fn selected(
         Some(reference) => {
             let key = reference.resolve(environment);
             Some(key.map_err(|error| ModelsError::Key {
+                origin: variable("OPENAI_API_KEY"),
                 provider: ENVIRONMENT_PROVIDER.to_owned(),
                 cause: error.into(),
             })?)
         }
         None => None,
     };
-    let provider = openai(OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key))?;
+    let wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
+    let provider = openai(wanted, &|| variable("OPENAI_BASE_URL"))?;
     let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, &provider)).await {
         Ok(Ok(model)) => model.to_string(),
         Ok(Err(error)) => unknown_model(&error),
@@ -141,10 +147,13 @@ fn unknown_model(error: &SelectModelError) -> String {
 }
 
 fn configured(
+    config: &Config,
     settings: &ProviderConfig,
     environment: &BTreeMap<String, String>,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
-    let unreadable = |cause| ModelsError::Key { provider: settings.name.clone(), cause };
+    let origin = |field: &str| config.origin(&format!("providers.{}.{field}", settings.name));
+    let unreadable =
+        |cause| ModelsError::Key { origin: origin("key"), provider: settings.name.clone(), cause };
     let key = match &settings.key {
         Some(reference) => {
             let reference: KeyReference = reference
@@ -154,12 +163,20 @@ fn configured(
         }
         None => None,
     };
-    let mut config = OpenAiChatConfig::new(&settings.name, &settings.base_url, key);
-    config.context_tokens = settings.context_tokens;
-    Ok(Arc::new(openai(config)?))
+    let mut wanted = OpenAiChatConfig::new(&settings.name, &settings.base_url, key);
+    wanted.context_tokens = settings.context_tokens;
+    Ok(Arc::new(openai(wanted, &|| origin("base_url"))?))
 }
 
-fn openai(config: OpenAiChatConfig) -> Result<OpenAiChatProvider, ModelsError> {
-    let name = config.name.to_string();
-    OpenAiChatProvider::new(config).map_err(|cause| ModelsError::Provider { provider: name, cause })
+fn openai(config: OpenAiChatConfig, origin: &dyn Fn() -> Origin) -> Result<OpenAiChatProvider, ModelsError> {
+    let provider = config.name.to_string();
+    OpenAiChatProvider::new(config).map_err(|cause| ModelsError::Provider {
+        origin: origin(),
+        provider,
+        cause,
+    })
+}
+
+fn variable(name: &str) -> Origin {
+    Origin::Variable { name: name.to_owned() }
 }

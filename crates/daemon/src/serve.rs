@@ -58,7 +58,7 @@ pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
         Err(refusal) => {
             readiness::tell_failed(refusal.code, &refusal.message);
             tracing::error!(code = %refusal.code, "{}", refusal.message);
-            eprintln!("error[{}]: {}", refusal.code, refusal.message);
+            eprintln!("error[{}]: {}\n  {}", refusal.code, refusal.message, refusal.code.mend());
             Ok(ExitCode::FAILURE)
         }
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 
 macro_rules! error_codes {
-    ($($name:ident = $number:literal, $slug:literal, $summary:literal;)*) => {
+    ($($name:ident = $number:literal, $slug:literal, $summary:literal, $mend:literal;)*) => {
         /// A stable error code; prints as `PLY-nnnn`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
@@ -35,74 +35,143 @@ macro_rules! error_codes {
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$name => $summary,)* }
             }
+
+            /// Returns what a person can do about it, in one line; its page says more.
+            #[must_use]
+            pub fn mend(self) -> &'static str {
+                match self { $(Self::$name => $mend,)* }
+            }
         }
     };
 }
 
 error_codes! {
-    InvalidFrame = 1001, "invalid_frame", "A client message was malformed or came out of order.";
-    InvalidId = 1002, "invalid_id", "An id is not a canonical ULID.";
-    MessageTooLarge = 1003, "message_too_large", "A message is larger than its limit.";
-    InvalidArgument = 1004, "invalid_argument", "A field of a request has a value that is not allowed.";
-    SessionNotFound = 1101, "session_not_found", "No such session is visible to this principal.";
-    SessionMismatch = 1102, "session_mismatch", "The session id and the session key name different sessions.";
-    RunNotFound = 1103, "run_not_found", "No such run is visible to this principal.";
-    RunFinished = 1104, "run_finished", "The run is over and takes no more input.";
-    RunNotWaiting = 1105, "run_not_waiting", "The run does not wait for an answer.";
-    QueueFull = 1106, "queue_full", "A bounded queue is full; nothing was taken.";
-    WorkspaceRefused = 1107, "workspace_refused", "A workspace root was sent over a transport that may not choose one.";
-    AgentNotFound = 1108, "agent_not_found", "No such agent exists.";
-    AttachOutOfRange = 1109, "attach_out_of_range", "The tape has not reached the number to attach after.";
-    IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.";
-    Unauthenticated = 1201, "unauthenticated", "No valid credential came with the call.";
-    PermissionDenied = 1202, "permission_denied", "The credential does not cover this call.";
-    ConfigInvalid = 1301, "config_invalid", "A configuration value or key is not valid.";
-    ConfigUnreadable = 1302, "config_unreadable", "The configuration file cannot be read.";
-    DaemonUnreachable = 1401, "daemon_unreachable", "The daemon cannot be reached.";
-    StateDirLocked = 1402, "state_dir_locked", "Another daemon serves this state directory.";
-    StateDirUnusable = 1403, "state_dir_unusable", "The state directory cannot be used.";
-    NetworkFilesystem = 1404, "network_filesystem", "The state directory lies on a network file system.";
-    DaemonStartFailed = 1405, "daemon_start_failed", "The daemon was started and did not become ready.";
-    BuildMismatch = 1406, "build_mismatch", "The running daemon is of another build.";
-    ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.";
-    JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only after an I/O error.";
-    DiskFull = 2002, "disk_full", "The disk is too full for new work.";
-    JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.";
-    JournalNewer = 2004, "journal_newer", "The journal was written by a newer version.";
-    WriteUnknown = 2005, "write_unknown", "It is not known whether the write took place.";
-    JournalBusy = 2006, "journal_busy", "The journal's queue is full.";
-    Fenced = 2007, "fenced", "A newer daemon has taken over this journal.";
-    GuardFailed = 2008, "guard_failed", "A condition of the append did not hold.";
-    ModelAuth = 3001, "model_auth", "The model provider refused the credential.";
-    ModelPermission = 3002, "model_permission", "The credential may not use this model.";
-    ModelRateLimited = 3003, "model_rate_limited", "The model provider limits the rate of requests.";
-    ModelQuota = 3004, "model_quota", "The quota at the model provider is used up.";
-    ModelTransient = 3005, "model_transient", "The model provider failed for the moment.";
-    ModelPermanent = 3006, "model_permanent", "The model provider refused the request for good.";
-    ModelContextExceeded = 3007, "model_context_exceeded", "The request is larger than the model's window.";
-    ModelContentPolicy = 3008, "model_content_policy", "The model provider's content policy refused the request.";
-    ModelMalformed = 3009, "model_malformed", "The model provider's answer does not follow its own format.";
-    ModelNetwork = 3010, "model_network", "The model provider cannot be reached, or the connection broke.";
-    ModelTimeout = 3011, "model_timeout", "The model provider did not answer in time.";
-    ModelNotConfigured = 3012, "model_not_configured", "No such model is configured.";
-    ToolUnknown = 4001, "tool_unknown", "The tool is not in the run's catalogue.";
-    ToolArgumentsInvalid = 4002, "tool_arguments_invalid", "The arguments do not fit the tool's schema.";
-    ToolDenied = 4003, "tool_denied", "Policy denies the tool call.";
-    PathRefused = 4004, "path_refused", "A path leads out of the workspace or through a link.";
-    FileUnsuitable = 4005, "file_unsuitable", "The file is not of a kind the tool can use.";
-    ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.";
-    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is not known whether the tool took effect.";
-    ToolFailed = 4008, "tool_failed", "The tool failed.";
-    FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.";
-    PatternInvalid = 4010, "pattern_invalid", "A glob or regular expression is not valid.";
-    ToolCancelled = 4011, "tool_cancelled", "The tool was stopped because its run was cancelled.";
-    TurnLimit = 5001, "turn_limit", "The run used all its model turns.";
-    ToolLimit = 5002, "tool_limit", "The run used all its tool calls.";
-    TimeLimit = 5003, "time_limit", "The run used all its active time.";
-    LoopStopped = 5004, "loop_stopped", "The run repeated itself and was stopped.";
-    ContextExhausted = 5005, "context_exhausted", "The input does not fit the model's window.";
-    UnknownKind = 5006, "unknown_kind", "The tape holds an entry that this version does not know.";
-    Internal = 9001, "internal", "An invariant did not hold; this is a bug.";
+    InvalidFrame = 1001, "invalid_frame", "A client message was malformed or came out of order.",
+        "compare the client with gateway.proto; nothing was recorded";
+    InvalidId = 1002, "invalid_id", "An id is not a canonical ULID.",
+        "copy the whole id from `palyra runs list` or `palyra sessions list`";
+    MessageTooLarge = 1003, "message_too_large", "A message is larger than its limit.",
+        "send less, or put it into a file of this folder and ask to read that";
+    InvalidArgument = 1004, "invalid_argument", "A field of a request has a value that is not allowed.",
+        "correct what the message names; nothing was recorded";
+    SessionNotFound = 1101, "session_not_found", "No such session is visible to this principal.",
+        "`palyra sessions list` shows the sessions there are";
+    SessionMismatch = 1102, "session_mismatch", "The session id and the session key name different sessions.",
+        "send the id or the key, not both";
+    RunNotFound = 1103, "run_not_found", "No such run is visible to this principal.",
+        "`palyra runs list` shows the runs there are";
+    RunFinished = 1104, "run_finished", "The run is over and takes no more input.",
+        "`palyra runs show ID` says where it stands";
+    RunNotWaiting = 1105, "run_not_waiting", "The run does not wait for an answer.",
+        "`palyra runs show ID` says where it stands";
+    QueueFull = 1106, "queue_full", "A bounded queue is full; nothing was taken.",
+        "try again in a moment; `palyra runs list --open` shows what holds it up";
+    WorkspaceRefused = 1107, "workspace_refused", "A workspace root was sent over a transport that may not choose one.",
+        "use the daemon's own socket, without --connect";
+    AgentNotFound = 1108, "agent_not_found", "No such agent exists.",
+        "`palyra admin agents` shows the agents there are";
+    AttachOutOfRange = 1109, "attach_out_of_range", "The tape has not reached the number to attach after.",
+        "attach after the last number seen on this very run, or after 0";
+    IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.",
+        "take a new key for a new request";
+    Unauthenticated = 1201, "unauthenticated", "No valid credential came with the call.",
+        "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
+    PermissionDenied = 1202, "permission_denied", "The credential does not cover this call.",
+        "use the daemon's own socket, without --connect";
+    ConfigInvalid = 1301, "config_invalid", "A configuration value or key is not valid.",
+        "correct it, or move the file away and `palyra init`";
+    ConfigUnreadable = 1302, "config_unreadable", "The configuration file cannot be read.",
+        "correct it, or move the file away and `palyra init`";
+    DaemonUnreachable = 1401, "daemon_unreachable", "The daemon cannot be reached.",
+        "`palyra doctor` looks for the cause; without --no-start it is started";
+    StateDirLocked = 1402, "state_dir_locked", "Another daemon serves this state directory.",
+        "use the daemon that runs, or choose another directory with --state-dir";
+    StateDirUnusable = 1403, "state_dir_unusable", "The state directory cannot be used.",
+        "choose a directory of your own with --state-dir or PALYRA_HOME";
+    NetworkFilesystem = 1404, "network_filesystem", "The state directory lies on a network file system.",
+        "choose a directory on a local disk with --state-dir or PALYRA_HOME";
+    DaemonStartFailed = 1405, "daemon_start_failed", "The daemon was started and did not become ready.",
+        "`palyra serve` in a terminal shows why";
+    BuildMismatch = 1406, "build_mismatch", "The running daemon is of another build.",
+        "`palyra admin stop`, then try again";
+    ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
+        "try again in a moment; open runs go on at the next start";
+    JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only after an I/O error.",
+        "look at the disk, then `palyra admin stop`: the next start repairs what it can, and open runs go on";
+    DiskFull = 2002, "disk_full", "The disk is too full for new work.",
+        "free some space; open runs go on by themselves";
+    JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.",
+        "nothing was changed: keep a copy of the state directory, then restore a backup or begin in another";
+    JournalNewer = 2004, "journal_newer", "The journal was written by a newer version.",
+        "use the version that wrote it; nothing was changed";
+    WriteUnknown = 2005, "write_unknown", "It is not known whether the write took place.",
+        "`palyra admin stop`; after the next start `palyra runs list` shows what is there";
+    JournalBusy = 2006, "journal_busy", "The journal's queue is full.",
+        "try again in a moment; `palyra doctor` shows how the journal is";
+    Fenced = 2007, "fenced", "A newer daemon has taken over this journal.",
+        "try again: another daemon serves this directory now";
+    GuardFailed = 2008, "guard_failed", "A condition of the append did not hold.",
+        "look at the present state and try again";
+    ModelAuth = 3001, "model_auth", "The model provider refused the credential.",
+        "check the provider's key, then `palyra model test`";
+    ModelPermission = 3002, "model_permission", "The credential may not use this model.",
+        "check the provider's key, then `palyra model test`";
+    ModelRateLimited = 3003, "model_rate_limited", "The model provider limits the rate of requests.",
+        "try again in a while";
+    ModelQuota = 3004, "model_quota", "The quota at the model provider is used up.",
+        "raise the quota at the provider, or choose another with --model";
+    ModelTransient = 3005, "model_transient", "The model provider failed for the moment.",
+        "try again in a while";
+    ModelPermanent = 3006, "model_permanent", "The model provider refused the request for good.",
+        "choose another with --model; `palyra model test` shows whether it answers at all";
+    ModelContextExceeded = 3007, "model_context_exceeded", "The request is larger than the model's window.",
+        "shorten the input, or start a new session";
+    ModelContentPolicy = 3008, "model_content_policy", "The model provider's content policy refused the request.",
+        "say it differently, or leave out what the filter reacts to";
+    ModelMalformed = 3009, "model_malformed", "The model provider's answer does not follow its own format.",
+        "try again; `palyra model test` shows whether the server speaks the format it should";
+    ModelNetwork = 3010, "model_network", "The model provider cannot be reached, or the connection broke.",
+        "check the provider's address and the network, then `palyra model test`";
+    ModelTimeout = 3011, "model_timeout", "The model provider did not answer in time.",
+        "try again in a while";
+    ModelNotConfigured = 3012, "model_not_configured", "No such model is configured.",
+        "`palyra model list` shows the models there are, `palyra model add` adds one";
+    ToolUnknown = 4001, "tool_unknown", "The tool is not in the run's catalogue.",
+        "nothing to do: the model is told and goes on";
+    ToolArgumentsInvalid = 4002, "tool_arguments_invalid", "The arguments do not fit the tool's schema.",
+        "nothing to do: the model is told and goes on";
+    ToolDenied = 4003, "tool_denied", "Policy denies the tool call.",
+        "nothing to do: the model is told and goes on";
+    PathRefused = 4004, "path_refused", "A path leads out of the workspace or through a link.",
+        "nothing to do: the model is told and goes on";
+    FileUnsuitable = 4005, "file_unsuitable", "The file is not of a kind the tool can use.",
+        "nothing to do: the model is told and goes on";
+    ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.",
+        "nothing to do: the model is told and goes on";
+    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is not known whether the tool took effect.",
+        "look for yourself whether it did, then `palyra runs answer ID TEXT`";
+    ToolFailed = 4008, "tool_failed", "The tool failed.",
+        "nothing to do: the model is told and goes on";
+    FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.",
+        "nothing to do: the model is told and goes on";
+    PatternInvalid = 4010, "pattern_invalid", "A glob or regular expression is not valid.",
+        "nothing to do: the model is told and goes on";
+    ToolCancelled = 4011, "tool_cancelled", "The tool was stopped because its run was cancelled.",
+        "nothing to do: the model is told and goes on";
+    TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
+        "ask again in the same session to go on, or raise the limit in palyra.toml";
+    ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",
+        "ask again in the same session to go on, or raise the limit in palyra.toml";
+    TimeLimit = 5003, "time_limit", "The run used all its active time.",
+        "ask again in the same session to go on, or raise the limit in palyra.toml";
+    LoopStopped = 5004, "loop_stopped", "The run repeated itself and was stopped.",
+        "`palyra runs tail ID` shows what it repeats; say what is missing";
+    ContextExhausted = 5005, "context_exhausted", "The input does not fit the model's window.",
+        "shorten the input, or start a new session";
+    UnknownKind = 5006, "unknown_kind", "The tape holds an entry that this version does not know.",
+        "go on with the version that wrote it, or `palyra runs cancel ID`";
+    Internal = 9001, "internal", "An invariant did not hold; this is a bug.",
+        "this is a bug; `palyra doctor --json` belongs into the report";
 }
 
 impl fmt::Display for ErrorCode {

@@ -92,14 +92,38 @@ pub(super) fn setting_of(key: &str) -> Option<Setting> {
 
 /// Returns the provider a key belongs to.
 pub(super) fn provider_of(key: &str) -> Option<&str> {
-    let (name, _) = key.strip_prefix("providers.")?.split_once('.')?;
-    let fine =
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    fine.then_some(name)
+    provider_name(key).filter(|name| is_provider_name(name) && key.len() > "providers.".len() + name.len())
+}
+
+/// Returns what stands in the place of a provider's name.
+pub(super) fn provider_name(key: &str) -> Option<&str> {
+    let rest = key.strip_prefix("providers.")?;
+    Some(rest.split_once('.').map_or(rest, |(name, _)| name))
+}
+
+/// Returns whether a provider can be called so.
+pub(super) fn is_provider_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// Returns a setting of a section; `None` where the key is no section.
+pub(super) fn example_in_section(key: &str) -> Option<String> {
+    let provider = provider_name(key).filter(|name| is_provider_name(name) && key.ends_with(*name));
+    if key == "providers" || provider.is_some() {
+        return Some(format!("providers.{}.base_url", provider.unwrap_or("NAME")));
+    }
+    let within = |setting: &&Setting| setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
+    SETTINGS.iter().find(within).map(|setting| setting.key.to_owned())
 }
 
 /// Returns the valid key most like the given one.
 pub(super) fn nearest(key: &str) -> String {
+    if !key.contains('.') {
+        let sections = SETTINGS.iter().filter_map(|setting| setting.key.split_once('.'));
+        let sections = sections.map(|(section, _)| section).chain(["providers"]);
+        let section = sections.min_by_key(|section| strsim::levenshtein(key, section));
+        return section.and_then(example_in_section).unwrap_or_default();
+    }
     let provider = key.strip_prefix("providers.").and_then(|rest| rest.split_once('.')).map(|(name, _)| name);
     let fields =
         PROVIDER_FIELDS.iter().map(|field| format!("providers.{}.{}", provider.unwrap_or("NAME"), field.key));

@@ -49,17 +49,47 @@ fn each_mistake_names_its_place_and_the_mend() {
             "FILE:1: `limits.turns_max` takes a whole number from 1 to 10000, not a text",
         ),
         ("model.default = 3", "FILE:1: `model.default` takes a text, not a number"),
+        ("model.default = true", "FILE:1: `model.default` takes a text, not true or false"),
         (
-            "model.default = true",
-            "FILE:1: `model.default` takes a text or a whole number that is not negative, not true or false",
+            "[limits]\nturns_max = -1",
+            "FILE:2: `limits.turns_max` takes a whole number from 1 to 10000, not a number out of range",
+        ),
+        (
+            "limits = 3",
+            "FILE:1: `limits` is a section; its settings are written like `limits.active_time_seconds_max`",
+        ),
+        (
+            "[[limits]]",
+            "FILE:1: `limits` is a section; its settings are written like `limits.active_time_seconds_max`",
+        ),
+        (
+            "providers.x = 3",
+            "FILE:1: `providers.x` is a section; its settings are written like `providers.x.base_url`",
+        ),
+        ("[limit]", "FILE:1: there is no setting `limit`; the nearest is `limits.active_time_seconds_max`"),
+        (
+            "[providers.X]\nbase_url = \"http://h\"",
+            "FILE:1: `providers.X` names a provider `X`; a name has lower-case letters, digits and hyphens",
+        ),
+        (
+            "[providers.demo]\nbase_url = \"http://h\"",
+            "FILE:2: `providers.demo.base_url` names a provider `demo`, which is built in; choose another name",
+        ),
+        (
+            "\nlisten.tcp = \"localhost:7\"",
+            "FILE:2: `listen.tcp` takes an address and a port, such as 127.0.0.1:7070",
+        ),
+        (
+            "listen.tcp = \"0.0.0.0:7\"",
+            "FILE:1: `listen.tcp` takes a loopback address: beyond this machine nothing is served without TLS",
         ),
         (
             "[providers.x]\nkind = \"openai-chat\"",
-            "`providers.x.base_url` is missing; for example: providers.x.base_url = \"https://api.openai.com/v1\"",
+            "FILE:2: `providers.x.base_url` is missing; for example: providers.x.base_url = \"https://api.openai.com/v1\"",
         ),
         (
             "[providers.x]\nbase_url = \"http://h\"\nkey = \"sk-canary\"",
-            "FILE:3: `providers.x.key` takes a reference, env:NAME or file:PATH, not something else",
+            "FILE:3: `providers.x.key` takes a reference, env:NAME or file:PATH, and never the key itself",
         ),
         (
             "[providers.x]\nbaseurl = \"http://h\"",
@@ -97,4 +127,31 @@ fn providers_are_gathered_by_name() {
         context_tokens: Some(4_096),
     };
     assert_eq!(config.providers(), [expect]);
+}
+
+#[test]
+fn what_is_not_a_file_of_text_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(CONFIG_FILE_NAME);
+    let refused = || {
+        let error = load(Some(&path), &environment(&[]), &[]).expect_err("refused");
+        assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+        error.to_string().replace(&path.display().to_string(), "FILE")
+    };
+    assert_eq!(refused(), "FILE: the configuration cannot be read: it does not exist");
+    std::fs::write(&path, b"# fine\n# caf\xe9\n").expect("a file");
+    assert_eq!(refused(), "FILE: the configuration cannot be read: line 2 is not valid UTF-8");
+    std::fs::File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    assert_eq!(refused(), "FILE: the configuration cannot be read: it is larger than 1048576 bytes");
+    std::fs::remove_file(&path).expect("removed");
+    std::fs::create_dir(&path).expect("a folder");
+    assert_eq!(refused(), "FILE: the configuration cannot be read: it is not a file");
+    std::fs::remove_dir(&path).expect("removed");
+    // Nobody writes into this pipe.
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, 0o600.into(), 0).expect("a pipe");
+    assert_eq!(refused(), "FILE: the configuration cannot be read: it is not a file");
+    std::fs::remove_file(&path).expect("removed");
+    std::os::unix::fs::symlink("/nowhere", &path).expect("a link");
+    assert!(refused().contains("No such file"), "{}", refused());
 }

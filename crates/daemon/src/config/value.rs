@@ -98,9 +98,21 @@ pub enum ConfigError {
         /// What kind of value was found.
         found: &'static str,
     },
+    /// A value or a key is of the right kind and cannot be used all the same.
+    #[error("{origin}: `{key}` {what}")]
+    Unusable {
+        /// Where.
+        origin: Origin,
+        /// The key.
+        key: String,
+        /// What is wrong with it, as the rest of the sentence.
+        what: String,
+    },
     /// A required key is missing.
-    #[error("`{key}` is missing; for example: {key} = {example}")]
+    #[error("{origin}: `{key}` is missing; for example: {key} = {example}")]
     Missing {
+        /// What makes it required.
+        origin: Origin,
         /// The key.
         key: String,
         /// An example.
@@ -114,9 +126,11 @@ impl ConfigError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Unreadable { .. } => ErrorCode::ConfigUnreadable,
-            Self::Syntax { .. } | Self::UnknownKey { .. } | Self::BadValue { .. } | Self::Missing { .. } => {
-                ErrorCode::ConfigInvalid
-            }
+            Self::Syntax { .. }
+            | Self::UnknownKey { .. }
+            | Self::BadValue { .. }
+            | Self::Unusable { .. }
+            | Self::Missing { .. } => ErrorCode::ConfigInvalid,
         }
     }
 }

@@ -15,3 +15,4 @@ mod chat;
 mod models;
 mod tcp;
 mod one_daemon;
+mod bad_configuration;

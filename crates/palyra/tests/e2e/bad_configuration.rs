@@ -1,0 +1,113 @@
+//! Every mistake in the configuration, as the person sees it whose command would have started the daemon.
+
+use crate::home::{Ended, Home};
+
+fn write(home: &Home, text: &[u8]) {
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), text).unwrap();
+}
+
+/// Expects the daemon not to start, with one error of this code whose words begin like that.
+#[track_caller]
+fn refused(home: &Home, code: &str, words: &str) -> Ended {
+    let ended = home.palyra(&["run", "hello"]).expect(4);
+    let begins = format!("error[{code}]: the daemon did not start, {words}");
+    let lines: Vec<_> = ended.err.lines().collect();
+    assert_eq!(lines.len(), 3, "a note, the error and its mend:\n{}", ended.err);
+    assert!(lines[1].starts_with(&begins), "wanted {begins}\nbut:\n{}", ended.err);
+    assert!(lines[2].starts_with("  correct it, "), "{}", ended.err);
+    ended
+}
+
+#[test]
+fn each_mistake_names_its_place_its_key_and_the_mend() {
+    let home = Home::new();
+    for (text, line, words) in [
+        (
+            "[limits]\nturns_mx = 1",
+            2,
+            "there is no setting `limits.turns_mx`; the nearest is `limits.turns_max`",
+        ),
+        ("\n\n[limits]\nturns_max = 0", 4, "`limits.turns_max` takes a whole number from 1 to 10000"),
+        ("limits = 3", 1, "`limits` is a section"),
+        ("[nonsense]", 1, "there is no setting `nonsense`"),
+        ("[limits", 1, "not valid TOML: "),
+        ("[limits]\nturns_max = 5\nturns_max = 6", 3, "not valid TOML: duplicate key"),
+        ("[listen]\ntcp = \"0.0.0.0:7070\"", 2, "`listen.tcp` takes a loopback address"),
+        ("[listen]\ntcp = \"here\"", 2, "`listen.tcp` takes an address and a port, such as 127.0.0.1:7070"),
+        ("[model]\ndefault = \"nope/m\"", 2, "`model.default` is `nope/m`; it takes provider/model"),
+        ("[providers.x]\nbase_url = \"nonsense\"", 2, "provider `x` cannot be set up: the base URL"),
+        ("[providers.x]\nkind = \"openai-chat\"", 2, "`providers.x.base_url` is missing; for example: "),
+        (
+            "[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"",
+            3,
+            "the key of provider `x` cannot be had",
+        ),
+        (
+            "[providers.x]\nbase_url = \"http://h\"\nkey = \"file:/none\"",
+            3,
+            "the key of provider `x` cannot be had",
+        ),
+        ("[providers.Big]\nbase_url = \"http://h\"", 1, "`providers.Big` names a provider `Big`"),
+    ] {
+        write(&home, text.as_bytes());
+        refused(&home, "PLY-1301", &format!("{}:{line}: {words}", home.config_file().display()));
+    }
+}
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_repeated() {
+    let home = Home::new();
+    for text in [
+        "[providers.x]\nbase_url = \"http://h\"\nkey = \"sk-canary\"",
+        "[providers.x]\nbase_url = \"http://user:sk-canary@h\"",
+        "[providers.x]\nkye = \"sk-canary\"",
+        "key = \"sk-canary",
+    ] {
+        write(&home, text.as_bytes());
+        let ended = refused(&home, "PLY-1301", &home.config_file().display().to_string());
+        assert!(!ended.err.contains("canary"), "{}", ended.err);
+        let log = std::fs::read_to_string(home.state_dir().join("log/palyrad.log")).unwrap_or_default();
+        assert!(!log.contains("canary"), "{log}");
+    }
+}
+
+#[test]
+fn what_is_not_a_file_of_text_is_refused_at_once_and_the_mend_works() {
+    let home = Home::new();
+    write(&home, b"# fine\n# caf\xe9\n");
+    let file = home.config_file();
+    refused(
+        &home,
+        "PLY-1302",
+        &format!("{}: the configuration cannot be read: line 2 is not", file.display()),
+    );
+    std::fs::remove_file(&file).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    refused(
+        &home,
+        "PLY-1302",
+        &format!("{}: the configuration cannot be read: it is not a file", file.display()),
+    );
+    std::fs::rename(&file, file.with_extension("old")).unwrap();
+    home.palyra(&["init"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+}
+
+#[test]
+fn a_variable_and_an_address_in_use_are_named() {
+    let home = Home::new().with("PALYRA__LIMITS__TURN_MAX", "3");
+    refused(
+        &home,
+        "PLY-1301",
+        "environment variable PALYRA__LIMITS__TURN_MAX: there is no setting `limits.turn_max`",
+    );
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let home = Home::new().with("PALYRA__LISTEN__TCP", &address);
+    let words =
+        format!("environment variable PALYRA__LISTEN__TCP: `listen.tcp` is {address}, which cannot be bound");
+    refused(&home, "PLY-1301", &words);
+    let home = Home::new().with("OPENAI_BASE_URL", "nonsense");
+    refused(&home, "PLY-1301", "OPENAI_BASE_URL cannot be used");
+}
