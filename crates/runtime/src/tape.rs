@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_ports::{ReadTape, TapePage};
+use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::event::TapeEvent;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, Seq, TapeSeq};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::caller::Caller;
 use crate::error::RequestError;
@@ -25,9 +25,17 @@ const LIVE_ENTRIES_MAX: usize = 256;
 type Entry = Arc<OrchestratorTapeRecord>;
 
 /// Where run actors publish committed entries.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<Entry>>>>,
+    /// Why no entry will come any more, on any tape.
+    closed: Arc<watch::Sender<Option<AppendError>>>,
+}
+
+impl Default for TapeHub {
+    fn default() -> Self {
+        Self { live: Arc::default(), closed: Arc::new(watch::Sender::new(None)) }
+    }
 }
 
 impl TapeHub {
@@ -46,6 +54,14 @@ impl TapeHub {
     pub(crate) fn look_again(&self, run: RunId) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
+    }
+
+    /// Tells all followers, now and later, when the journal takes no entry of ours any more.
+    pub(crate) fn heed(&self, error: &AppendError) {
+        let for_good = matches!(error, AppendError::Quarantined | AppendError::Fenced | AppendError::Closed);
+        if for_good && self.closed.borrow().is_none() {
+            self.closed.send_replace(Some(error.clone()));
+        }
     }
 
     fn subscribe(&self, run: RunId) -> broadcast::Receiver<Entry> {
@@ -91,6 +107,7 @@ impl TapeHandle {
         let mut follower = TapeFollower {
             reader: Arc::clone(&self.ports.tapes),
             live: Some(self.hub.subscribe(run)),
+            closed: self.hub.closed.subscribe(),
             hub: self.hub.clone(),
             run,
             last: after,
@@ -175,6 +192,7 @@ pub struct TapeFollower {
     over: bool,
     /// `None` only while it is dropped.
     live: Option<broadcast::Receiver<Entry>>,
+    closed: watch::Receiver<Option<AppendError>>,
     ready: VecDeque<Entry>,
     stage: Stage,
 }
@@ -190,6 +208,7 @@ impl TapeFollower {
     ///
     /// # Errors
     /// [`RequestError::Read`] when the journal cannot be read; the follower may be asked again.
+    /// [`RequestError::Append`] when every committed entry was given and no other will come before the next start.
     pub async fn next(&mut self) -> Result<Option<Followed>, RequestError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
@@ -209,7 +228,7 @@ impl TapeFollower {
                     return Ok(Some(Followed::CaughtUp(self.last)));
                 }
                 Stage::CatchingUp | Stage::FallenBehind => self.read_page().await?,
-                Stage::Live => self.receive().await,
+                Stage::Live => self.receive().await?,
             }
         }
     }
@@ -223,9 +242,14 @@ impl TapeFollower {
         Ok(())
     }
 
-    async fn receive(&mut self) {
+    async fn receive(&mut self) -> Result<(), RequestError> {
         let live = self.live.get_or_insert_with(|| self.hub.subscribe(self.run));
-        match live.recv().await {
+        let received = tokio::select! {
+            biased;
+            received = live.recv() => received,
+            error = closing(&mut self.closed) => return Err(error.into()),
+        };
+        match received {
             Ok(entry) if entry.tape_seq <= self.last => {}
             Ok(entry) if entry.tape_seq == self.last.next() => self.ready.push_back(entry),
             // A gap, a lag, or a closed channel: the journal knows better.
@@ -235,6 +259,16 @@ impl TapeFollower {
                 self.stage = Stage::FallenBehind;
             }
         }
+        Ok(())
+    }
+}
+
+/// Returns once the journal takes no entry any more.
+async fn closing(closed: &mut watch::Receiver<Option<AppendError>>) -> AppendError {
+    let error = closed.wait_for(Option::is_some).await.ok().and_then(|error| error.clone());
+    match error {
+        Some(error) => error,
+        None => std::future::pending().await,
     }
 }
 

@@ -220,6 +220,7 @@ impl RunActor {
         tracing::error!(run = %self.state.machine.run(), %error, "the work on a run stops");
         // Of an unknown outcome they may find more there than was shown.
         self.engine.hub.look_again(self.state.machine.run());
+        self.engine.hub.heed(error);
         self.held.refuse(error);
         for command in close(commands).await {
             command.answer(Err(error.clone().into()));

@@ -119,23 +119,36 @@ async fn a_read_only_journal_stops_runs_and_answers_callers_in_words() {
 }
 
 #[tokio::test]
-async fn a_follower_of_a_stopped_run_sees_what_is_committed_and_no_more() {
-    let rig = Rig::start().await;
-    let gate = Gate::closed();
-    rig.model.push(Script::new().text("shown ").hold(&gate).text("never shown"));
-    let run = rig.submit("k", "go").await.run;
-    soon("the model pauses", gate.reached()).await;
-    settle().await;
-    let mut follower = rig.follow(run, 0).await;
-    for _ in 0..4 {
-        soon("three entries and the word that it caught up", follower.next()).await.unwrap();
+async fn followers_see_what_is_committed_and_are_told_when_no_more_will_come() {
+    for error in [AppendError::Quarantined, AppendError::Fenced, AppendError::Closed] {
+        let rig = Rig::start().await;
+        let gate = Gate::closed();
+        rig.model.push(Script::new().text("shown ").hold(&gate).text("never shown"));
+        let run = rig.submit("k", "go").await.run;
+        let queued = rig.submit("k", "queued").await.run;
+        soon("the model pauses", gate.reached()).await;
+        settle().await;
+        let mut follower = rig.follow(run, 0).await;
+        let mut behind = rig.follow(queued, 0).await;
+        for _ in 0..4 {
+            soon("three entries and the word that it caught up", follower.next()).await.unwrap();
+        }
+        for _ in 0..2 {
+            soon("one entry and the word that it caught up", behind.next()).await.unwrap();
+        }
+        rig.faults.refuse(Refusal::All(error.clone()));
+        assert!(futures::FutureExt::now_or_never(follower.next()).is_none());
+        gate.open();
+        let mut late = rig.follow(run, 3).await;
+        soon("the word that it caught up", late.next()).await.unwrap();
+        for follower in [&mut follower, &mut behind, &mut late] {
+            for _ in 0..2 {
+                let told = soon("the word that it is over", follower.next()).await;
+                assert!(matches!(&told, Err(RequestError::Append(found)) if *found == error), "{told:?}");
+            }
+        }
+        assert_eq!((follower.last(), behind.last()), (TapeSeq(3), TapeSeq(1)));
     }
-    rig.faults.refuse(Refusal::All(AppendError::Quarantined));
-    gate.open();
-    soon("the answer is refused", rig.faults.wait_refused(1)).await;
-    settle().await;
-    assert!(futures::FutureExt::now_or_never(follower.next()).is_none());
-    assert_eq!(follower.last(), TapeSeq(3));
 }
 
 #[tokio::test]
