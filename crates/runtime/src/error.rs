@@ -119,3 +119,15 @@ pub enum StartError {
     #[error("the policy could not be compiled")]
     Policy(#[from] palyra_policy::CompilePolicyError),
 }
+
+impl StartError {
+    /// Returns the stable code shown to people.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Read(error) => error.code(),
+            Self::Append(error) => error.code(),
+            Self::Policy(_) => ErrorCode::Internal,
+        }
+    }
+}

@@ -96,3 +96,50 @@ impl History {
 fn size_of(past: &PastRun) -> usize {
     past.messages.iter().map(palyra_types::model::ChatMessage::content_bytes).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::model::ChatMessage;
+
+    use super::*;
+
+    fn past(first_seq: u64, bytes: usize) -> PastRun {
+        let text = "x".repeat(bytes).as_str().into();
+        PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::User { text }].into() }
+    }
+
+    fn order(history: &History) -> Vec<u64> {
+        history.snapshot().iter().map(|past| past.first_seq.0).collect()
+    }
+
+    #[test]
+    fn runs_stand_once_in_the_order_of_their_acceptance() {
+        let mut history = History::default();
+        for first_seq in [5, 3, 9, 3, 5] {
+            history.push(past(first_seq, 10));
+        }
+        assert_eq!(order(&history), [3, 5, 9]);
+        assert_eq!(history.bytes, 30);
+    }
+
+    #[test]
+    fn what_was_accepted_before_a_reset_stays_out() {
+        let mut history = History::default();
+        history.push(past(3, 10));
+        history.reset(Seq(5));
+        history.push(past(4, 10));
+        history.push(past(6, 10));
+        assert_eq!((order(&history), history.bytes), (vec![6], 10));
+    }
+
+    #[test]
+    fn the_oldest_go_when_there_are_too_many_runs_or_bytes() {
+        let mut history = History::default();
+        (0..=HISTORY_RUNS_MAX as u64).for_each(|at| history.push(past(at, 1)));
+        assert_eq!(order(&history).first(), Some(&1));
+        history.push(past(1_000, HISTORY_BYTES_MAX));
+        assert_eq!(order(&history), [1_000]);
+        history.push(past(1_001, HISTORY_BYTES_MAX + 1));
+        assert_eq!((order(&history), history.bytes), (vec![1_001], HISTORY_BYTES_MAX + 1));
+    }
+}

@@ -5,7 +5,8 @@ use std::time::Duration;
 use palyra_ports::{AppendError, NewEntry, ReadError};
 use palyra_runtime::RequestError;
 use palyra_runtime::session::Admission;
-use palyra_testkit::{Gate, Script};
+use palyra_testkit::scripted_tools::LOOK;
+use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::TapeSeq;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
@@ -256,4 +257,20 @@ async fn a_cancel_of_a_queued_run_that_could_not_be_recorded_leaves_it_in_the_qu
     let_time_pass(&rig).await;
     assert_eq!(rig.record(first).await.state, RunLifecycleState::Done);
     assert_eq!(rig.record(second).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn the_tools_of_a_run_that_stops_are_told_to_stop() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().call(LOOK, "{}").call(LOOK, "{}"));
+    let gate = Gate::closed();
+    rig.tools.push(LOOK, ToolScript::UntilCancelled);
+    rig.tools.push(LOOK, ToolScript::Hold(gate.clone(), "done".to_owned()));
+    let run = rig.submit("k", "go").await.run;
+    soon("both calls run", rig.tools.wait_until(|counts| counts.begun == 2)).await;
+    rig.faults.refuse(Refusal::All(AppendError::Quarantined));
+    gate.open();
+    soon("both calls end", rig.tools.wait_until(|counts| counts.ended == 2)).await;
+    let rig = rig.restarted().await;
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
 }

@@ -204,10 +204,16 @@ async fn cancels_that_race_with_the_end_of_runs_are_all_answered() {
     let rig = Rig::start().await;
     for round in 0..200 {
         let run = rig.submit(&format!("k{}", round % 5), "go").await.run;
-        let receipt = rig.cancel(run).await.unwrap();
+        let cancelling = (0..8).map(|_| {
+            let (runs, me) = (rig.gateway.runs.clone(), rig.me());
+            tokio::spawn(async move { runs.cancel(me, run).await.unwrap() })
+        });
+        let receipts = soon("every cancel is answered", futures::future::join_all(cancelling)).await;
         let state = rig.finished(run).await.state;
         assert!(matches!(state, RunLifecycleState::Done | RunLifecycleState::Cancelled));
-        assert!(!receipt.state.is_terminal() || receipt.state == state);
+        for receipt in receipts.into_iter().map(Result::unwrap) {
+            assert!(!receipt.state.is_terminal() || receipt.state == state, "{receipt:?}");
+        }
         check(&rig.tape(run).await);
     }
 }

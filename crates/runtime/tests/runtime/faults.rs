@@ -10,7 +10,7 @@ use futures::future::{BoxFuture, ready};
 use palyra_ports::{
     AppendClass, AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage,
 };
-use palyra_testkit::MemoryJournal;
+use palyra_testkit::{Gate, MemoryJournal};
 use palyra_types::session::SessionRef;
 use palyra_types::{RunId, Seq, TapeSeq};
 use tokio::sync::watch;
@@ -30,6 +30,7 @@ pub(crate) struct FaultyJournal {
     inner: MemoryJournal,
     refusal: Arc<Mutex<Option<Refusal>>>,
     bad_reads: Arc<Mutex<VecDeque<ReadError>>>,
+    late_answers: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
 }
 
@@ -39,6 +40,7 @@ impl FaultyJournal {
             inner,
             refusal: Arc::default(),
             bad_reads: Arc::default(),
+            late_answers: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
         }
     }
@@ -51,6 +53,13 @@ impl FaultyJournal {
     /// Takes everything again.
     pub(crate) fn mend(&self) {
         *lock(&self.refusal) = None;
+    }
+
+    /// Lets the next append take place and its answer wait for the test; several calls queue up.
+    pub(crate) fn delay_next_answer(&self) -> Gate {
+        let gate = Gate::closed();
+        lock(&self.late_answers).push_back(gate.clone());
+        gate
     }
 
     /// Fails the next tape read; several calls queue up.
@@ -93,7 +102,11 @@ impl AppendTape for FaultyJournal {
             None => {
                 // Others have their turns before the answer is there, as with a real disk.
                 let appending = self.inner.append(request);
+                let late = lock(&self.late_answers).pop_front();
                 async move {
+                    if let Some(gate) = late {
+                        gate.pass().await;
+                    }
                     for _ in 0..4 {
                         tokio::task::yield_now().await;
                     }

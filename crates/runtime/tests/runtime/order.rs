@@ -1,5 +1,7 @@
 //! Many inputs into one session: one run at a time, in the order of their acceptance.
 
+use std::time::Duration;
+
 use palyra_runtime::RequestError;
 use palyra_runtime::session::Admission;
 use palyra_testkit::{Gate, Script};
@@ -7,7 +9,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::{RunId, SessionId};
 
-use crate::rig::{Rig, by_id, by_key, entries_of, request, soon};
+use crate::rig::{Rig, by_id, by_key, entries_of, request, settle, soon};
 use crate::shapes::check;
 
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -132,4 +134,81 @@ async fn the_queue_is_taken_up_after_a_restart_in_its_order() {
         .filter_map(|m| if let Moment::Ended(run) = m { Some(run) } else { None })
         .collect();
     assert_eq!(worked, runs);
+}
+
+/// An input sent by a task of its own.
+fn sent(rig: &Rig, text: &str) -> tokio::task::JoinHandle<Result<RunId, RequestError>> {
+    let (sessions, me, wish) = (rig.gateway.sessions.clone(), rig.me(), request(by_key("k"), text));
+    tokio::spawn(async move { sessions.submit(me, wish).await.map(|submitted| submitted.run) })
+}
+
+#[tokio::test]
+async fn an_input_does_not_overtake_one_whose_answer_is_late() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("done"));
+    let first = rig.submit("k", "first").await.run;
+    let late = rig.faults.delay_next_answer();
+    let second = sent(&rig, "second");
+    soon("the second is written", late.reached()).await;
+    gate.open();
+    rig.finished(first).await;
+    let third = sent(&rig, "third");
+    settle().await;
+    rig.clock.advance(Duration::from_secs(60));
+    settle().await;
+    assert_eq!(rig.model.counts().begun, 1, "nobody begins before the second");
+    late.open();
+    let second = soon("the second is answered", second).await.unwrap().unwrap();
+    let third = soon("the third is answered", third).await.unwrap().unwrap();
+    rig.finished(third).await;
+    let begun = moments(&rig).await.into_iter().filter_map(|moment| match moment {
+        Moment::Begun(run) => Some(run),
+        Moment::Accepted(_) | Moment::Ended(_) => None,
+    });
+    assert_eq!(begun.collect::<Vec<_>>(), [first, second, third]);
+}
+
+#[tokio::test]
+async fn inputs_whose_answers_are_late_count_as_waiting() {
+    let rig = Rig::start().await;
+    rig.configure(|config| config.session_queue_max = 2);
+    rig.model.push(Script::new().hang());
+    rig.submit("k", "first").await;
+    let late = [rig.faults.delay_next_answer(), rig.faults.delay_next_answer()];
+    let waiting = [sent(&rig, "second"), sent(&rig, "third")];
+    soon("the second is written", late[0].reached()).await;
+    settle().await;
+    assert!(matches!(rig.try_submit(by_key("k"), "fourth").await, Err(RequestError::QueueFull)));
+    late.iter().for_each(Gate::open);
+    for accepted in waiting {
+        soon("an answer", accepted).await.unwrap().unwrap();
+    }
+}
+
+/// The journal is read again while the answer to an append is under way, so the run is known before it is.
+#[tokio::test]
+async fn a_run_that_was_found_in_the_journal_before_its_answer_came_is_one_run() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("lost"));
+    let first = rig.submit("k", "first").await.run;
+    let late = rig.faults.delay_next_answer();
+    let second = sent(&rig, "second");
+    soon("the second is written", late.reached()).await;
+    rig.memory.fail_next(palyra_ports::AppendError::Unknown);
+    gate.open();
+    for _ in 0..4 {
+        settle().await;
+        rig.clock.advance(Duration::from_secs(1));
+    }
+    assert_eq!(rig.finished(first).await.state, RunLifecycleState::Done, "after another attempt");
+    settle().await;
+    late.open();
+    let second = soon("the second is answered", second).await.unwrap().unwrap();
+    assert_eq!(rig.finished(second).await.state, RunLifecycleState::Done);
+    let third = rig.submit("k", "third").await.run;
+    rig.finished(third).await;
+    let last = rig.model.requests().last().unwrap().clone();
+    assert_eq!(last.messages.len(), 5, "each run is in the history once: {:?}", last.messages.len());
 }
