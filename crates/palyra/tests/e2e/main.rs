@@ -16,3 +16,4 @@ mod models;
 mod tcp;
 mod one_daemon;
 mod bad_configuration;
+mod damaged_journal;
