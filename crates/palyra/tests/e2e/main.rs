@@ -17,3 +17,4 @@ mod tcp;
 mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;
+mod bad_providers;
