@@ -15,7 +15,6 @@ mod rebuilds;
 mod starts;
 
 mod faults;
-mod damage;
 mod full_disk;
 mod killed;
 mod tampering;

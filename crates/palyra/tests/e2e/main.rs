@@ -16,5 +16,3 @@ mod models;
 mod tcp;
 mod one_daemon;
 mod bad_configuration;
-mod damaged_journal;
-mod bad_providers;
