@@ -5,13 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ServeLimits};
+use palyra_journal::JournalStore;
 use palyra_ports::Clock;
+use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::state_dir;
 use palyra_types::{ErrorCode, Timestamp};
@@ -105,15 +107,12 @@ async fn run(
     let signals = StopSignals::listen().and_then(|stop| Ok((stop, signal(SignalKind::hangup())?)));
     let (stop_signals, hangups) = signals.map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
     let dir = lock.dir().to_owned();
-    let journal = floors::open_journal(&dir).map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
     let directory = models::build(&config, &source.environment).await;
     let directory = directory.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
     let model = directory.default_model().to_string();
     let (models_sender, models) = watch::channel(Arc::new(directory));
     let (snapshot_sender, snapshots) = watch::channel(Arc::new(floors::snapshot(&config)));
-    let ports = floors::ports(&journal, models, &dir, &source.environment);
-    let gateway = palyra_runtime::gateway::start(ports, snapshots).await;
-    let gateway = gateway.map_err(|error| Refusal::new(ErrorCode::Internal, &chain(&error)))?;
+    let (journal, gateway) = start_gateway(&dir, &source.environment, models, snapshots).await?;
     let listeners = listeners::bind(&dir, &config, &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let (facts_sender, config_facts) = watch::channel(Arc::new(floors::facts_of(&config)));
@@ -155,6 +154,31 @@ async fn run(
     }
     tracing::info!("stopped");
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
+}
+
+/// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
+/// which makes anew what is only derived from the log.
+async fn start_gateway(
+    dir: &Path,
+    environment: &BTreeMap<String, String>,
+    models: watch::Receiver<Arc<ModelDirectory>>,
+    snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
+    let mut attempts_left = 1;
+    loop {
+        let opened = floors::open_journal(dir);
+        let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
+        let ports = floors::ports(&journal, models.clone(), dir, environment);
+        match palyra_runtime::gateway::start(ports, snapshots.clone()).await {
+            Ok(gateway) => return Ok((journal, gateway)),
+            Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
+                attempts_left -= 1;
+                tracing::warn!("the journal is opened again for repair: {}", chain(&error));
+                journal.close().await;
+            }
+            Err(error) => return Err(Refusal::new(error.code(), &chain(&error))),
+        }
+    }
 }
 
 /// Returns what the lock file says from the moment it is taken.

@@ -106,6 +106,12 @@ pub(crate) fn classify(error: &rusqlite::Error) -> Failure {
     }
 }
 
+/// Returns whether SQLite found something in the file that it never wrote.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode as Code;
+    matches!(error.sqlite_error_code(), Some(Code::DatabaseCorrupt | Code::NotADatabase))
+}
+
 /// Says what failed in SQLite's own words, which never hold content.
 pub(crate) fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error() {

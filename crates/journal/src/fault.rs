@@ -8,6 +8,8 @@ use crate::connection::{self, Failure};
 /// What is wrong with an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EntryFault {
+    #[error("it cannot be read: its page in the database is damaged")]
+    Unreadable,
     #[error("the envelope is malformed")]
     Envelope,
     #[error("the columns contradict the envelope")]
@@ -59,6 +61,19 @@ pub(crate) enum ReadFault {
 impl ReadFault {
     pub(crate) fn at(seq: Seq, fault: EntryFault) -> Self {
         Self::Entry { seq, fault }
+    }
+
+    /// Names the entry that was being read when damage was met.
+    pub(crate) fn located(self, seq: Seq) -> Self {
+        if self.is_damage() { EntryFault::Unreadable.at(seq) } else { self }
+    }
+
+    /// Returns whether SQLite found the file damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Entry { .. } => false,
+            Self::Store(error) => connection::is_damage(error),
+        }
     }
 }
 

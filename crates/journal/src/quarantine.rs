@@ -9,6 +9,17 @@ use std::path::{Path, PathBuf};
 
 const QUARANTINE_FILE_NAME: &str = "journal.quarantined";
 
+const MET_WHILE_READING: &str = "damage was met while reading";
+
+/// Why the files are copied before they are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Nobody knows what the disk holds.
+    NotToBeTrusted,
+    /// Some page is damaged, perhaps one of what is only derived; the rest was used all the time.
+    MetWhileReading,
+}
+
 /// A file that says that the last daemon saw an I/O error: the next start copies before it trusts.
 #[derive(Debug, Clone)]
 pub(crate) struct QuarantineMarker {
@@ -32,8 +43,20 @@ impl QuarantineMarker {
         }
     }
 
-    pub(crate) fn is_set(&self) -> bool {
-        self.path.exists()
+    /// Lets the next start rebuild what can be rebuilt, after damage was met while reading.
+    pub(crate) fn ask_for_repair(&self) {
+        if self.found().is_none() {
+            self.set(MET_WHILE_READING);
+        }
+    }
+
+    /// Returns why the next start has to copy, if it has to.
+    pub(crate) fn found(&self) -> Option<Reason> {
+        match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Ok(what) if what == MET_WHILE_READING.as_bytes() => Some(Reason::MetWhileReading),
+            Ok(_) | Err(_) => Some(Reason::NotToBeTrusted),
+        }
     }
 
     pub(crate) fn clear(&self) -> io::Result<()> {

@@ -14,6 +14,9 @@ pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 /// Version of the projections' tables and folds; another one found at start is folded anew.
 pub(crate) const PROJECTIONS_VERSION: i64 = 1;
 
+/// The log, in an order in which it can be copied.
+pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
+
 /// Tables that are derived from the log.
 pub(crate) const PROJECTION_TABLES: &[&str] =
     &["kind_seen", "epoch", "principal", "token", "agent", "session", "run"];

@@ -22,6 +22,7 @@ use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
 use crate::connection::{Access, connect, wal_path};
 use crate::counters::Counters;
 use crate::fault::ReadFault;
+use crate::quarantine::QuarantineMarker;
 use crate::start::{self, OpenError, OpenOptions};
 use crate::verify::verify;
 use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
@@ -43,6 +44,7 @@ struct Inner {
     readers: read::ReaderPool,
     counters: Arc<Counters>,
     headroom: Headroom,
+    marker: QuarantineMarker,
     verifying: AtomicBool,
 }
 
@@ -63,7 +65,7 @@ impl JournalStore {
             queue: Arc::clone(&queue),
             counters: Arc::clone(&opened.counters),
             headroom: headroom.clone(),
-            marker: opened.marker,
+            marker: opened.marker.clone(),
         };
         let writer = write::spawn(writer)
             .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
@@ -78,6 +80,7 @@ impl JournalStore {
                 readers,
                 counters: opened.counters,
                 headroom,
+                marker: opened.marker,
                 verifying: AtomicBool::new(false),
             }),
         })
@@ -117,7 +120,15 @@ impl JournalStore {
         &self,
         query: impl FnOnce(&rusqlite::Connection) -> Result<T, ReadFault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ReadError>> {
-        self.inner.readers.read(query)
+        let marker = self.inner.marker.clone();
+        self.inner.readers.read(move |connection| query(connection).inspect_err(|fault| mark(&marker, fault)))
+    }
+}
+
+/// What is only derived can be made anew by the next start.
+fn mark(marker: &QuarantineMarker, fault: &ReadFault) {
+    if fault.is_damage() {
+        marker.ask_for_repair();
     }
 }
 
@@ -262,7 +273,8 @@ impl MaintainJournal for JournalStore {
         let work = move || {
             let report = connect(&inner.database, Access::Read)
                 .map_err(ReadFault::from)
-                .and_then(|connection| verify(&connection, &progress));
+                .and_then(|connection| verify(&connection, &progress))
+                .inspect_err(|fault| mark(&inner.marker, fault));
             inner.verifying.store(false, Ordering::Release);
             // Whoever gets the answer and drops the journal may rely on its files being closed.
             drop(inner);

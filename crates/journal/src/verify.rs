@@ -13,6 +13,7 @@ use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::connection;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
 use crate::sql::{seq_from_sql, seq_to_sql};
@@ -26,13 +27,12 @@ pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<Ver
     let mut checks = Checks::default();
     let walked = walk(&snapshot, progress, &mut checks);
     let in_order = fault_of(walked)?;
-    let by_table = [
-        unowned_payload(&snapshot)?,
-        unowned_chunk(&snapshot)?,
-        sparse_tape(&snapshot)?,
-        changed_static(&snapshot, &checks.statics)?,
-    ];
-    let first = in_order.into_iter().chain(by_table.into_iter().flatten()).min_by_key(|(seq, _)| *seq);
+    let by_table = match by_table(&snapshot, &checks) {
+        // The walk has named the first bad entry; what else is damaged does not matter.
+        Err(fault) if fault.is_damage() && in_order.is_some() => Vec::new(),
+        found => found?,
+    };
+    let first = in_order.into_iter().chain(by_table).min_by_key(|(seq, _)| *seq);
     Ok(VerifyReport {
         entries: checks.entries,
         head: checks.chain.map_or([0; 32], |chain| chain.head.0),
@@ -41,6 +41,17 @@ pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<Ver
 }
 
 type Found = Option<(Seq, EntryFault)>;
+
+/// Returns what only a look at whole tables shows.
+fn by_table(connection: &Connection, checks: &Checks) -> Result<Vec<(Seq, EntryFault)>, ReadFault> {
+    let found = [
+        unowned_payload(connection)?,
+        unowned_chunk(connection)?,
+        sparse_tape(connection)?,
+        changed_static(connection, &checks.statics)?,
+    ];
+    Ok(found.into_iter().flatten().collect())
+}
 
 fn fault_of(walked: Result<(), ReadFault>) -> Result<Found, ReadFault> {
     match walked {
@@ -61,15 +72,21 @@ struct Checks {
 }
 
 fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
-    let total: i64 =
-        connection.query_row("SELECT coalesce(max(seq) + 1, 0) FROM entry", [], |row| row.get(0))?;
+    let counted = "SELECT coalesce(max(seq) + 1, 0) FROM entry";
+    let total: i64 = match connection.query_row(counted, [], |row| row.get(0)) {
+        // Where the end cannot be read, the walk will say so.
+        Err(error) if connection::is_damage(&error) => 0,
+        total => total?,
+    };
     let total = total.cast_unsigned();
     let sql =
         format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq ORDER BY e.seq");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let entry = StoredEntry::read(connection, row)?;
+    loop {
+        let due = checks.chain.map_or(Seq(0), |chain| chain.next_seq);
+        let Some(row) = rows.next().map_err(|error| ReadFault::from(error).located(due))? else { break };
+        let entry = StoredEntry::read(connection, row).map_err(|fault| fault.located(due))?;
         if let Err(fault) = checks.admit(&entry) {
             drop(rows);
             return Err(name_culprit(connection, fault, &entry)?);

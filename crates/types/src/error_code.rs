@@ -101,7 +101,7 @@ error_codes! {
     DiskFull = 2002, "disk_full", "The disk is too full for new work.",
         "free some space; open runs go on by themselves";
     JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.",
-        "nothing was changed: keep a copy of the state directory, then restore a backup or begin in another";
+        "keep a copy of the state directory; a restart makes anew what it can, the rest needs a backup";
     JournalNewer = 2004, "journal_newer", "The journal was written by a newer version.",
         "use the version that wrote it; nothing was changed";
     WriteUnknown = 2005, "write_unknown", "It is not known whether the write took place.",

@@ -49,6 +49,8 @@ pub(crate) struct RunView {
     denied_calls: u32,
     may_wait: bool,
     line_open: bool,
+    /// The model has said something since it was asked.
+    spoke: bool,
     ended: Option<(v1::RunState, String)>,
 }
 
@@ -61,6 +63,7 @@ impl RunView {
             denied_calls: 0,
             may_wait: false,
             line_open: false,
+            spoke: false,
             ended: None,
         }
     }
@@ -115,6 +118,7 @@ impl RunView {
 
     fn text(&mut self, text: &str, shown: &mut Vec<Shown>) {
         if let Some(last) = text.chars().next_back() {
+            self.spoke = true;
             self.line_open = last != '\n';
             shown.push(Shown::Text(text.to_owned()));
         }
@@ -139,6 +143,7 @@ impl RunView {
 
     fn requested(&mut self, requested: &v1::ModelRequested, shown: &mut Vec<Shown>) {
         self.may_wait = false;
+        self.spoke = false;
         if requested.messages_dropped > 0 && requested.turn <= 1 {
             let left_out = count(requested.messages_dropped.into(), "older message");
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
@@ -160,6 +165,9 @@ impl RunView {
                     "the answer was cut off by the provider's content filter".to_owned(),
                 ));
             }
+            _ if message.text_from == 0 && message.proposals == 0 && !self.spoke => {
+                shown.push(note(Mark::Doubt, "the model answered without a word".to_owned()));
+            }
             _ => {}
         }
     }
@@ -167,7 +175,10 @@ impl RunView {
     fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
         self.close_line(shown);
         if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
-            let told = format!("the text above is superseded ({})", abandoned.cause);
+            let told = match abandoned.cause.as_str() {
+                "restart" => "the text above is superseded (restart)".to_owned(),
+                cause => format!("the text above broke off and does not count ({cause})"),
+            };
             shown.push(note(Mark::Doubt, told));
         }
     }
@@ -190,7 +201,13 @@ impl RunView {
             self.denied_calls += 1;
         }
         let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
-        shown.push(note(Mark::Bad, format!("{tool}denied ({}): {why}", decided.reason)));
+        let code = match decided.reason.as_str() {
+            "unknown_tool" => ErrorCode::ToolUnknown,
+            "invalid_arguments" => ErrorCode::ToolArgumentsInvalid,
+            "budget_exhausted" => ErrorCode::ToolLimit,
+            _ => ErrorCode::ToolDenied,
+        };
+        shown.push(note(Mark::Bad, format!("{tool}denied ({code} {}): {why}", decided.reason)));
     }
 
     fn finished(&mut self, finished: &v1::ToolFinished, shown: &mut Vec<Shown>) {

@@ -42,6 +42,16 @@ pub enum OpenError {
         /// The first bad entry.
         seq: u64,
     },
+    /// Acknowledged entries lie in the write-ahead log behind a damaged place.
+    #[error(
+        "the write-ahead log journal.db-wal is damaged at byte {byte}: {commits_behind} commits behind it cannot be read"
+    )]
+    WalDamaged {
+        /// Where the damage begins.
+        byte: u64,
+        /// How many commits it cuts off.
+        commits_behind: u64,
+    },
     /// No space for the first entries.
     #[error("the disk is too full to open the journal")]
     DiskFull,
@@ -64,7 +74,9 @@ impl OpenError {
             Self::NetworkFilesystem { .. } => ErrorCode::NetworkFilesystem,
             Self::StateDir { .. } => ErrorCode::StateDirUnusable,
             Self::Newer { .. } => ErrorCode::JournalNewer,
-            Self::NotAJournal | Self::Corrupt { .. } | Self::Store { .. } => ErrorCode::JournalCorrupt,
+            Self::NotAJournal | Self::Corrupt { .. } | Self::WalDamaged { .. } | Self::Store { .. } => {
+                ErrorCode::JournalCorrupt
+            }
             Self::DiskFull => ErrorCode::DiskFull,
             Self::Fenced => ErrorCode::Fenced,
         }

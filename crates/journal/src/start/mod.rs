@@ -7,7 +7,9 @@ mod options;
 
 mod opening;
 
+mod format;
 mod repair;
+mod wal_check;
 
 mod epoch_keys;
 mod folder;

@@ -11,15 +11,16 @@ use rusqlite::Connection;
 
 use super::error::OpenError;
 use super::folder;
+use super::format::check_stamp;
 use super::options::OpenOptions;
 use super::tail::{self, Tail};
-use super::{epoch_keys, repair};
+use super::{epoch_keys, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
 use crate::entry::PreparedEntry;
 use crate::kinds::{Kind, is_critical};
 use crate::project;
-use crate::quarantine::QuarantineMarker;
+use crate::quarantine::{QuarantineMarker, Reason};
 use crate::schema;
 use crate::write::{GroupError, LogWriter, PreparedAppend};
 
@@ -37,26 +38,42 @@ pub(crate) struct Opened {
 pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     let database = folder::prepare(&options.state_dir)?;
     let marker = QuarantineMarker::beside(&database);
-    if marker.is_set() {
-        repair::copy_verify_swap(&database, &marker)?;
-    }
-    let (connection, tail) = match connect_and_check(&database) {
-        Err(error) if error.is_damage() => {
-            repair::copy_verify_swap(&database, &marker)?;
-            connect_and_check(&database)?
-        }
-        checked => checked?,
-    };
-    if let Some(pages) = options.database_pages_max {
-        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    if folder::has_content(&database)? {
+        wal_check::check(&database)?;
+        repair_if_marked(&database, &marker)?;
     }
     let counters = Arc::new(Counters::default());
-    let begun = match tail {
-        Some(tail) if holds_unknown_kinds(&connection)? => stay_readable(connection, tail, &counters)?,
-        tail => begin_epoch(options, connection, tail, &counters)?,
+    let begun = match begin(options, &database, &counters) {
+        Err(error) if error.is_damage() => {
+            repair::copy_verify_swap(&database, &marker)?;
+            begin(options, &database, &counters)?
+        }
+        begun => begun?,
     };
     counters.forget_start();
     Ok(Opened { database, log: begun.log, log_id: begun.log_id, epoch: begun.epoch, counters, marker })
+}
+
+fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
+    let Some(reason) = marker.found() else { return Ok(()) };
+    match repair::copy_verify_swap(database, marker) {
+        Err(error @ OpenError::Corrupt { .. }) if reason == Reason::MetWhileReading => {
+            tracing::error!("the journal cannot be repaired and is used as it is: {error}");
+            marker.clear().map_err(OpenError::doing("removing the quarantine's mark"))
+        }
+        repaired => repaired,
+    }
+}
+
+fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
+    let (connection, tail) = connect_and_check(database)?;
+    if let Some(pages) = options.database_pages_max {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    match tail {
+        Some(tail) if holds_unknown_kinds(&connection)? => stay_readable(connection, tail, counters),
+        tail => begin_epoch(options, connection, tail, counters),
+    }
 }
 
 /// Opens the file, checks its format and the end of the log, and brings the projections up to date.
@@ -86,14 +103,8 @@ fn check_format(connection: &Connection) -> Result<bool, OpenError> {
     if tables == 0 {
         return Ok(false);
     }
-    if number("application_id")? != schema::APPLICATION_ID {
-        return Err(OpenError::NotAJournal);
-    }
-    match number("user_version")? {
-        schema::FORMAT => Ok(true),
-        found if found > schema::FORMAT => Err(OpenError::Newer { found, known: schema::FORMAT }),
-        _ => Err(OpenError::NotAJournal),
-    }
+    check_stamp(number("application_id")?, number("user_version")?)?;
+    Ok(true)
 }
 
 /// Empties the WAL into the database, so that the whole reserve is there; a full disk may prevent it.

@@ -1,42 +1,58 @@
-//! After an I/O error: what can be read is copied to fresh files, verified, and swapped in.
+//! After an I/O error or damage: the log is copied to fresh files, verified, and swapped in.
 //!
 //! A failed fsync leaves it open which pages of a file the disk holds; a copy that is read, written and synced
-//! anew does not. Invariant: the old files stay until the verified copy has taken their name, and are kept
+//! anew does not. What is derived from the log is not copied but made anew. Invariant: the old files stay until the verified copy has taken their name, and are kept
 //! beside it afterwards; a crash at any point leaves the mark set and the work is done again.
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_ports::VerifyReport;
+use rusqlite::Connection;
+
 use super::error::OpenError;
+use super::folder;
+use super::format::check_stamp;
 use crate::connection::{Access, connect, shm_path, wal_path};
+use crate::fault::ReadFault;
 use crate::project;
 use crate::quarantine::{QuarantineMarker, sync_folder};
+use crate::schema;
 use crate::verify::verify;
 
-/// Copies database and WAL, verifies the copy and lets it take the original's place.
+/// Copies the log, verifies the copy and lets it take the original's place.
 pub(super) fn copy_verify_swap(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
     tracing::warn!("the journal was left after an I/O error or is damaged: copying and verifying it");
-    marker.set("repairing");
+    if marker.found().is_none() {
+        marker.set("repairing");
+    }
     let fresh = with_ending(database, ".fresh");
+    remove(&fresh);
     let result = make_verified_copy(database, &fresh).and_then(|()| {
         swap(database, &fresh).map_err(OpenError::doing("putting the repaired journal in place"))?;
         marker.clear().map_err(OpenError::doing("removing the quarantine's mark"))
     });
     if result.is_err() {
-        [fresh.clone(), wal_path(&fresh), shm_path(&fresh)]
-            .iter()
-            .for_each(|path| drop(fs::remove_file(path)));
+        remove(&fresh);
     }
     result
 }
 
+fn remove(database: &Path) {
+    let files = [database.to_owned(), wal_path(database), shm_path(database)];
+    files.iter().for_each(|path| drop(fs::remove_file(path)));
+}
+
 fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
-    let copied = copy(database, fresh).and_then(|()| copy(&wal_path(database), &wal_path(fresh)));
-    copied.map_err(OpenError::doing("copying the journal"))?;
-    drop(fs::remove_file(shm_path(fresh)));
+    if !folder::has_content(database)? {
+        return Err(OpenError::NotAJournal);
+    }
+    folder::create_empty(fresh)?;
     let connection = connect(fresh, Access::Write)?;
+    copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
     let report = verify(&connection, &(Arc::new(|_, _| ()) as _))?;
     if let Some((seq, _)) = report.fault {
         return Err(OpenError::Corrupt { seq: seq.0 });
@@ -48,11 +64,34 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
     synced.map_err(OpenError::doing("syncing the repaired journal"))
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::copy(from, to) {
-        Ok(_) => File::open(to)?.sync_all(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+/// Copies the log row by row: indexes and what is derived from the log are made anew, whatever became of them.
+fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
+    fresh.execute("ATTACH DATABASE ?1 AS damaged", [database.as_os_str().as_bytes()])?;
+    let number = |pragma| fresh.pragma_query_value(Some("damaged"), pragma, |row| row.get::<_, i32>(0));
+    check_stamp(number("application_id")?, number("user_version")?)?;
+    let transaction = fresh.unchecked_transaction()?;
+    schema::create(&transaction)?;
+    for table in schema::LOG_TABLES {
+        // Indexes are not read: the rows alone count.
+        let all =
+            format!("INSERT INTO main.{table} SELECT * FROM damaged.{table} NOT INDEXED ORDER BY rowid");
+        transaction.execute(&all, [])?;
+    }
+    transaction.commit()?;
+    Ok(fresh.execute_batch("DETACH DATABASE damaged")?)
+}
+
+/// Says which entry is the first that cannot be copied, where that is what failed.
+fn name_first_bad(database: &Path, error: OpenError) -> OpenError {
+    if !error.is_damage() {
+        return error;
+    }
+    let report = connect(database, Access::Read)
+        .map_err(ReadFault::from)
+        .and_then(|connection| verify(&connection, &(Arc::new(|_, _| ()) as _)));
+    match report {
+        Ok(VerifyReport { fault: Some((seq, _)), .. }) => OpenError::Corrupt { seq: seq.0 },
+        Ok(_) | Err(_) => error,
     }
 }
 

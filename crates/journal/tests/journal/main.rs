@@ -15,6 +15,7 @@ mod rebuilds;
 mod starts;
 
 mod faults;
+mod damage;
 mod full_disk;
 mod killed;
 mod tampering;

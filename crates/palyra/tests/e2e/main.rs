@@ -16,3 +16,5 @@ mod models;
 mod tcp;
 mod one_daemon;
 mod bad_configuration;
+mod damaged_journal;
+mod bad_providers;

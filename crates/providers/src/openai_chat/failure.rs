@@ -93,6 +93,10 @@ pub(super) fn status_failure(status: u16, body: &[u8], retry_after: Option<Durat
         (_, "") => format!("HTTP {status}"),
         _ => format!("HTTP {status}: {sentence}"),
     };
+    let detail = match retry_after {
+        Some(pause) => format!("{}; it asks to wait {} s", bounded(&detail), pause.as_secs_f64().ceil()),
+        None => detail,
+    };
     ModelFailure { retry_after, ..failure(classify(status, &said), &detail) }
 }
 
@@ -128,7 +132,13 @@ impl Said {
         let words = words.or_else(|| error.as_str()).unwrap_or_default().to_owned();
         let number = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
         let status = number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..=599).contains(n));
-        let code = [text("code"), text("type"), text("status")].join(" ").trim().to_owned();
+        let mut code = String::new();
+        for part in [text("code"), text("type"), text("status")] {
+            // Servers like to say it twice.
+            if !part.is_empty() && !code.split(' ').any(|said| said == part) {
+                code = format!("{code} {part}").trim().to_owned();
+            }
+        }
         Self { status, code, words }
     }
 

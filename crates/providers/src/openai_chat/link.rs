@@ -3,7 +3,6 @@
 //! Owns the credential and every timeout. Invariant: the credential goes to the configured address
 //! only (no redirects), and into no message.
 
-use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -154,12 +153,16 @@ fn transport_failure(error: reqwest::Error) -> ModelFailure {
     let class = if error.is_timeout() { ModelFailureClass::Timeout } else { ModelFailureClass::Network };
     // The URL may carry what its owner would not show.
     let error = error.without_url();
-    let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        words.push_str(": ");
-        words.push_str(&cause.to_string());
-        source = cause.source();
+    let what = if error.is_connect() {
+        "no connection to the server"
+    } else if error.is_body() || error.is_decode() {
+        "the connection broke in the middle of the answer"
+    } else {
+        "the connection broke before an answer"
+    };
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(below) = cause.source() {
+        cause = below;
     }
-    failure(class, &words)
+    failure(class, &format!("{what}: {cause}"))
 }

@@ -219,6 +219,10 @@ impl SessionActor {
             self.run_left(who, left);
             leaving = who != run;
         }
+        if matches!(accepted, Err(AppendError::GuardFailed { .. })) {
+            // The journal knows something that is not known here: who asks next has it read again.
+            self.loaded = None;
+        }
         accepted.map(|()| admitted.receipt(Admission::Begun)).map_err(RequestError::from)
     }
 

@@ -7,9 +7,9 @@ use palyra_runtime::RequestError;
 use palyra_runtime::session::Admission;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::TapeSeq;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
+use palyra_types::{RunId, TapeSeq};
 
 use crate::faults::Refusal;
 use crate::rig::{Rig, append, by_key, follow_to_end, settle, soon};
@@ -273,4 +273,28 @@ async fn the_tools_of_a_run_that_stops_are_told_to_stop() {
     soon("both calls end", rig.tools.wait_until(|counts| counts.ended == 2)).await;
     let rig = rig.restarted().await;
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn a_run_that_somebody_else_began_in_a_session_is_found_and_finished() {
+    let rig = Rig::start().await;
+    let first = rig.submit("k", "first").await.run;
+    rig.finished(first).await;
+    settle().await;
+    // Another run of the session, begun behind the runtime's back.
+    let foreign = RunId::from_parts(7, 7);
+    for entry in rig.tape(first).await.into_iter().take(2) {
+        let new = NewEntry {
+            time: entry.time,
+            principal: entry.principal,
+            session: Some(entry.session),
+            run: Some((foreign, entry.tape_seq)),
+            event: JournalEvent::Tape(entry.event),
+        };
+        append(&rig.memory, new).await;
+    }
+    let second = rig.submit("k", "second").await;
+    assert_eq!(second.admission, Admission::Queued);
+    assert_eq!(rig.finished(foreign).await.state, RunLifecycleState::Done);
+    assert_eq!(rig.finished(second.run).await.state, RunLifecycleState::Done);
 }

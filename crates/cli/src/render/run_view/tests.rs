@@ -111,7 +111,7 @@ fn a_denied_call_is_told_and_counts() {
             denied(1, "no_rule_permits"),
             finished(RunState::Done, "final_answer", ""),
         ],
-        "[· run_command {}]\n[✗ denied (no_rule_permits): because]\n",
+        "[· run_command {}]\n[✗ denied (PLY-4003 no_rule_permits): because]\n",
     );
     assert_eq!(view.exit(RunState::Done), Exit::Withheld);
 }
@@ -124,7 +124,7 @@ fn a_call_written_wrongly_does_not_count_as_withheld() {
             denied(1, "invalid_arguments"),
             finished(RunState::Done, "final_answer", ""),
         ],
-        "[· read_file {]\n[✗ denied (invalid_arguments): because]\n",
+        "[· read_file {]\n[✗ denied (PLY-4002 invalid_arguments): because]\n",
     );
     assert_eq!(view.exit(RunState::Done), Exit::Done);
 }
@@ -227,4 +227,22 @@ fn names_and_arguments_cannot_steer_a_terminal() {
 #[test]
 fn an_entry_of_a_newer_version_may_mean_waiting() {
     assert!(told(Echo::No, vec![Event::Unknown(v1::UnknownEvent { kind: 999 })]).1.may_wait());
+}
+
+#[test]
+fn an_answer_without_a_word_and_one_that_broke_off_are_told() {
+    let abandoned = |cause: &str| {
+        let cause = cause.to_owned();
+        Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned { text_from: 3, cause, ..Default::default() })
+    };
+    check(
+        vec![
+            Event::ModelRequested(v1::ModelRequested::default()),
+            text("half an ans"),
+            abandoned("network"),
+            Event::ModelRequested(v1::ModelRequested::default()),
+            message(FinishReason::Stop),
+        ],
+        "half an ans\n[! the text above broke off and does not count (network)]\n[! the model answered without a word]\n",
+    );
 }

@@ -1,0 +1,16 @@
+//! Whether a database file is a journal, and of a format that this version knows.
+
+use super::error::OpenError;
+use crate::schema;
+
+/// Refuses what is no journal, or newer than we know, by the two numbers that SQLite keeps for its users.
+pub(super) fn check_stamp(application_id: i32, format: i32) -> Result<(), OpenError> {
+    if application_id != schema::APPLICATION_ID {
+        return Err(OpenError::NotAJournal);
+    }
+    match format {
+        schema::FORMAT => Ok(()),
+        found if found > schema::FORMAT => Err(OpenError::Newer { found, known: schema::FORMAT }),
+        _ => Err(OpenError::NotAJournal),
+    }
+}

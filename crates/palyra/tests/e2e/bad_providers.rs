@@ -1,0 +1,143 @@
+//! A provider that misbehaves in every way there is: what the person sees, and that the session goes on.
+
+use palyra_testkit::model_server::{Behaviour, Reply, Tear};
+
+use crate::openai_server::{home_with, runtime, serve};
+
+/// One way to misbehave and what comes of it.
+struct Case {
+    reply: Reply,
+    exit: i32,
+    out: &'static str,
+    /// What standard error holds.
+    err: &'static str,
+}
+
+fn case(reply: Reply, exit: i32, out: &'static str, err: &'static str) -> Case {
+    Case { reply, exit, out, err }
+}
+
+const READ: &str = "{\"path\":\"a.md\"}";
+
+/// The server checks like OpenAI: a request with unpaired calls and results is answered 400.
+fn play(cases: Vec<Case>) {
+    let runtime = runtime();
+    for Case { reply, exit, out, err } in cases {
+        let shown: String = format!("{reply:?}").chars().take(120).collect();
+        let replies = vec![reply, Reply::text("Second."), Reply::text("Third.")];
+        let server = serve(&runtime, Behaviour::each(replies));
+        let home = home_with(&server);
+        home.write("a.md", "# A\n");
+        let first = home.palyra(&["run", "--session", "s", "do it"]);
+        assert_eq!((first.code, first.out.as_str()), (exit, out), "{shown}:\n{}", first.err);
+        assert!(first.err.contains(err), "{shown}: wanted {err}\nbut:\n{}", first.err);
+        assert!(!first.err.contains('\u{1b}') && !first.err.contains("docs/errors"), "{}", first.err);
+        let again = home.palyra(&["run", "--session", "s", "again"]);
+        assert_eq!(again.code, 0, "{shown}: the next run:\n{}", again.err);
+        assert!(["Second.\n", "Third.\n"].contains(&again.out.as_str()), "{}", again.out);
+        home.palyra(&["journal", "verify"]).expect(0);
+    }
+}
+
+#[test]
+fn an_answer_that_is_none_fails_the_run_in_plain_words() {
+    let malformed = |words| case(Reply::raw("text/html", b"<html>log in first</html>"), 1, "", words);
+    play(vec![
+        malformed("error[PLY-3009]: the reply is neither an event stream nor JSON\n  try again; "),
+        case(Reply::raw("text/event-stream", b"\x00\xff garbage \n\n\r\r"), 1, "", "error[PLY-3009]: "),
+        case(Reply::raw("text/event-stream", b""), 1, "", "error[PLY-3009]: "),
+        case(Reply::empty().call("", "{}"), 1, "", "error[PLY-3009]: a tool call has no name"),
+        case(Reply::status(500, "<html>\u{1b}[31mboom</html>"), 1, "", "error[PLY-3005]: HTTP 500: <html>"),
+        case(Reply::error(400, "odd", "\u{1b}]0;x\u{7} thing"), 1, "", "error[PLY-3006]: HTTP 400: "),
+        case(
+            Reply::error(429, "rate_limit_exceeded", "slow down").header("Retry-After", "7"),
+            1,
+            "",
+            "error[PLY-3003]: HTTP 429: slow down (rate_limit_exceeded); it asks to wait 7 s\n",
+        ),
+        case(Reply::error(400, "context_length_exceeded", "no"), 1, "", "error[PLY-3007]: "),
+        case(Reply::empty(), 0, "", "! the model answered without a word\n"),
+    ]);
+}
+
+#[test]
+fn half_an_answer_is_shown_and_does_not_count() {
+    let broke = "error[PLY-3010]: the connection broke in the middle of the answer: ";
+    let ended = "error[PLY-3009]: the answer ended without a finish reason\n";
+    let twice = "error[PLY-3009]: the answer went on after its end\n";
+    let calling = || Reply::text("Look. ").call("read_file", READ);
+    play(vec![
+        case(Reply::text("one two").torn(Tear::MidFrame), 1, "one \n", broke),
+        case(Reply::text("one two").torn(Tear::CleanEnd), 1, "one two\n", ended),
+        case(
+            calling().torn(Tear::MidFrame),
+            1,
+            "Look. \n",
+            "! the text above broke off and does not count (network)",
+        ),
+        case(calling().torn(Tear::CleanEnd), 1, "Look. \n", ended),
+        case(Reply::text("one").twice(), 1, "one\n", twice),
+        case(Reply::empty().call("read_file", READ).twice(), 1, "", twice),
+        case(Reply::text("cut").finish("length"), 0, "cut\n", "! the answer was cut off"),
+        case(Reply::text("ab").finish("content_filter"), 1, "ab\n", "error[PLY-3008]: "),
+    ]);
+}
+
+#[test]
+fn a_call_that_makes_no_sense_is_told_to_the_model_and_the_run_goes_on() {
+    let invalid = "✗ denied (PLY-4002 invalid_arguments): the arguments of `read_file` do not fit: ";
+    let call = |arguments: &str| Reply::empty().call("read_file", arguments);
+    let deep = format!("{{\"path\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let mut cases: Vec<_> = [
+        "{\"path\": ",
+        "[1]",
+        "",
+        "\u{0}",
+        "{\"path\":\"a.md\",\"path\":\"b.md\"}",
+        "{\"path\":\"\\ud800\"}",
+        "{\"path\":1e400}",
+        deep.as_str(),
+    ]
+    .map(|arguments| case(call(arguments), 0, "Second.\n", invalid))
+    .into();
+    cases.extend([
+        case(call("{\"path\":\"a").finish("length"), 0, "Second.\n", invalid),
+        case(
+            Reply::empty().call("no tool \u{1b}[31m", "{}"),
+            3,
+            "Second.\n",
+            "✗ denied (PLY-4001 unknown_tool): there is no tool `no tool ",
+        ),
+        case(
+            call(READ).call("read_file", READ).call("x", "nonsense"),
+            3,
+            "Second.\n",
+            "✗ x: denied (PLY-4001 unknown_tool)",
+        ),
+        case(call("{\"path\":\"/etc/passwd\"}"), 0, "Second.\n", "✗ PLY-4004 "),
+        case(call("{\"path\":\"../a.md\"}"), 0, "Second.\n", "✗ PLY-4004 "),
+        case(call("{\"path\":\"none.md\"}"), 0, "Second.\n", "✗ PLY-4009 "),
+    ]);
+    play(cases);
+}
+
+#[test]
+fn a_server_that_is_not_there_or_redirects_is_told_without_a_library_s_words() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    drop(taken);
+    let home = crate::home::Home::new()
+        .with("OPENAI_BASE_URL", &format!("http://{address}/v1"))
+        .with("PALYRA_MODEL", "any");
+    let ended = home.palyra(&["run", "hello"]).expect(1);
+    let told = "error[PLY-3010]: no connection to the server: Connection refused (os error 111)\n  check the provider's address";
+    assert!(ended.err.contains(told), "{}", ended.err);
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::status(302, "").header("Location", "http://x/")));
+    let ended = home_with(&server).palyra(&["run", "hello"]).expect(1);
+    assert!(
+        ended.err.contains("error[PLY-3006]: HTTP 302: the server answers with a redirect"),
+        "{}",
+        ended.err
+    );
+}
