@@ -1,7 +1,10 @@
 //! A provider that misbehaves in every way there is: what the person sees, and that the session goes on.
 
+use std::io::Read;
+
 use palyra_testkit::model_server::{Behaviour, Reply, Tear};
 
+use crate::home::{Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// One way to misbehave and what comes of it.
@@ -57,6 +60,7 @@ fn an_answer_that_is_none_fails_the_run_in_plain_words() {
         ),
         case(Reply::error(400, "context_length_exceeded", "no"), 1, "", "error[PLY-3007]: "),
         case(Reply::empty(), 0, "", "! the model answered without a word\n"),
+        case(Reply::text("all well").with_unknown_fields().finish("weird"), 0, "all well\n", ""),
     ]);
 }
 
@@ -126,9 +130,8 @@ fn a_server_that_is_not_there_or_redirects_is_told_without_a_library_s_words() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     drop(taken);
-    let home = crate::home::Home::new()
-        .with("OPENAI_BASE_URL", &format!("http://{address}/v1"))
-        .with("PALYRA_MODEL", "any");
+    let home =
+        Home::new().with("OPENAI_BASE_URL", &format!("http://{address}/v1")).with("PALYRA_MODEL", "any");
     let ended = home.palyra(&["run", "hello"]).expect(1);
     let told = "error[PLY-3010]: no connection to the server: Connection refused (os error 111)\n  check the provider's address";
     assert!(ended.err.contains(told), "{}", ended.err);
@@ -140,4 +143,29 @@ fn a_server_that_is_not_there_or_redirects_is_told_without_a_library_s_words() {
         "{}",
         ended.err
     );
+}
+
+#[test]
+fn a_server_that_never_answers_is_left_by_a_cancel_and_the_session_goes_on() {
+    let runtime = runtime();
+    for (reply, shown) in [(Reply::silent(), ""), (Reply::text("one two").torn(Tear::Silence), "one two\n")] {
+        let server = serve(&runtime, Behaviour::each(vec![reply, Reply::text("Second.")]));
+        let home = home_with(&server);
+        let mut child = home.command(&["run", "--session", "s", "do it"]).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        runtime.block_on(server.wait_until(|counts| counts.requests >= 1));
+        let mut read = vec![0; shown.trim_end().len()];
+        out.read_exact(&mut read).unwrap();
+        home.palyra(&["runs", "cancel", "last"]).expect(0);
+        let left = ended(child).expect(130);
+        assert!(left.err.contains("· cancelled\n"), "{}", left.err);
+        runtime.block_on(server.wait_until(|counts| counts.aborted == 1));
+        let run = &home.palyra(&["runs", "show", "last", "--json"]).expect(0).json()[0];
+        assert_eq!(run["state"], "RUN_STATE_CANCELLED");
+        let again = home.palyra(&["run", "--session", "s", "again"]).expect(0);
+        assert_eq!(again.out, "Second.\n");
+        let asked = server.requests().last().unwrap().body["messages"].to_string();
+        assert!(asked.contains("do it") && asked.contains("again"), "what was typed stays: {asked}");
+        home.palyra(&["journal", "verify"]).expect(0);
+    }
 }

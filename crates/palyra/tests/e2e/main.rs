@@ -18,3 +18,4 @@ mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;
 mod bad_providers;
+mod bad_input;
