@@ -1,7 +1,8 @@
 //! The daemon's configuration: layered, typed, with an origin for every value.
 //!
 //! Flags win over the environment (`PALYRA__SECTION__KEY`), that over `palyra.toml`, that over defaults.
-//! Begin at [`load`].
+//! Invariant: a [`Config`] that exists is valid by itself; whether keys and servers can be had is seen when the
+//! models are built. Begin at [`load`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,66 +10,74 @@ use std::time::Duration;
 
 use palyra_types::run::RunLimits;
 
+mod schema;
+mod describe;
+
 mod file;
 mod check;
-mod schema;
-mod value;
+mod provider;
 
-pub use schema::{SETTINGS, Setting};
-pub use value::{ConfigError, Origin, Value};
+mod value;
+mod mistake;
+mod nearest;
+
+use check::Layer;
+use mistake::Gathered;
+
+pub use describe::{as_json_schema, as_markdown, as_toml};
+pub use mistake::{ConfigError, MISTAKES_MAX, Mistakes, More};
+pub use provider::{ProviderConfig, ProviderFormat};
+pub use schema::{Applies, PROVIDER_FIELDS, SETTINGS, Setting, Takes, Unset};
+pub use value::{Origin, Value};
 
 /// The name of the configuration file below the configuration directory.
 pub const CONFIG_FILE_NAME: &str = "palyra.toml";
 
-/// The provider that needs no configuration and takes none.
-const BUILT_IN_PROVIDER: &str = "demo";
-
 /// Every value with its origin, by dotted key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    values: BTreeMap<String, (Value, Origin)>,
-}
-
-/// A configured model provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProviderConfig {
-    /// The operator's name for it.
-    pub name: String,
-    /// Where its API begins.
-    pub base_url: String,
-    /// A reference to its key (`env:NAME`, `file:PATH`), never the key.
-    pub key: Option<String>,
-    /// The window of its models in tokens.
-    pub context_tokens: Option<u64>,
+    values: Layer,
 }
 
 /// Reads all layers. A missing file is an empty one, unless `explicit` named it.
 ///
 /// # Errors
-/// [`ConfigError`] names the file and line, or the variable, the key, and the nearest valid name.
+/// [`Mistakes`]: each names the file, line and column, or the variable, then the key and the mend.
 pub fn load(
     explicit: Option<&Path>,
     environment: &BTreeMap<String, String>,
     flags: &[(&str, String)],
-) -> Result<Config, ConfigError> {
-    let mut values = schema::defaults();
+) -> Result<Config, Mistakes> {
+    let mut mistakes = Gathered::default();
     let path = explicit.map(Path::to_owned).or_else(|| default_path(environment));
-    if let Some(path) = path {
-        match file::read_text(&path)? {
-            Some(text) => values.extend(file::parse(&path, &text)?),
-            None if explicit.is_none() => {}
-            None => return Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() }),
+    let read = path.map(|path| match file::read_text(&path)? {
+        None if explicit.is_some() => {
+            Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() })
         }
+        text => Ok((path, text.unwrap_or_default())),
+    });
+    let text = mistakes.note(read.transpose()).flatten();
+    assemble(text.as_ref().map(|(path, text)| (path.as_path(), text.as_str())), environment, flags, mistakes)
+}
+
+/// Puts the layers on top of each other.
+fn assemble(
+    file: Option<(&Path, &str)>,
+    environment: &BTreeMap<String, String>,
+    flags: &[(&str, String)],
+    mut mistakes: Gathered,
+) -> Result<Config, Mistakes> {
+    let mut values = schema::defaults();
+    let file = file.map(|(path, text)| file::parse(path, text, &mut mistakes)).unwrap_or_default();
+    values.extend(file.values);
+    values.extend(check::from_environment(environment, &mut mistakes));
+    values.extend(check::from_flags(flags, &mut mistakes));
+    // What a mistake took away may be what would be missed here.
+    if mistakes.is_empty() {
+        provider::check_all(&values, &file.providers, &mut mistakes);
     }
-    values.extend(check::from_environment(environment)?);
-    for (key, text) in flags {
-        let origin = Origin::Flag;
-        let value = check::parse_text(key, text, &origin)?;
-        values.insert((*key).to_owned(), (value, origin));
-    }
-    let config = Config { values };
-    config.check()?;
-    Ok(config)
+    provider::add_defaults(&mut values);
+    mistakes.into_result().map(|()| Config { values })
 }
 
 impl Config {
@@ -83,6 +92,14 @@ impl Config {
         self.values.iter().map(|(key, (value, _))| format!("{key} = {}\n", value.to_toml())).collect()
     }
 
+    /// Returns the keys whose values differ between two configurations, in order.
+    #[must_use]
+    pub fn changed_keys(&self, other: &Self) -> Vec<String> {
+        let value = |config: &Self, key: &String| config.values.get(key).map(|(value, _)| value.clone());
+        let keys: std::collections::BTreeSet<_> = self.values.keys().chain(other.values.keys()).collect();
+        keys.into_iter().filter(|key| value(self, key) != value(other, key)).cloned().collect()
+    }
+
     /// Returns what a run may spend.
     #[must_use]
     pub fn run_limits(&self) -> RunLimits {
@@ -90,7 +107,7 @@ impl Config {
         RunLimits {
             turns_max: small("limits.turns_max"),
             tool_calls_max: small("limits.tool_calls_max"),
-            active_time_max: Duration::from_secs(self.integer("limits.active_time_seconds_max")),
+            active_time_max: self.seconds("limits.active_time_seconds_max"),
             parallel_tools_max: small("limits.parallel_tools_max"),
             output_tokens_max: self.integer("limits.output_tokens_max"),
         }
@@ -114,6 +131,15 @@ impl Config {
         self.text("model.default")
     }
 
+    /// Returns the models that may be asked instead of the default one, in order.
+    #[must_use]
+    pub fn fallback_models(&self) -> &[String] {
+        match self.values.get("model.fallbacks") {
+            Some((Value::List(models), _)) => models,
+            _ => unreachable!("every list setting has a default of its own type"),
+        }
+    }
+
     /// Returns where to listen on TCP; empty for not at all.
     #[must_use]
     pub fn listen_tcp(&self) -> &str {
@@ -123,61 +149,34 @@ impl Config {
     /// Returns how long an auto-started daemon stays without anything to do.
     #[must_use]
     pub fn idle_stop(&self) -> Duration {
-        Duration::from_secs(self.integer("daemon.idle_stop_seconds"))
+        self.seconds("daemon.idle_stop_seconds")
+    }
+
+    /// Returns how long running answers and tools may take to finish once the daemon is told to stop.
+    #[must_use]
+    pub fn drain_span(&self) -> Duration {
+        self.seconds("daemon.drain_seconds")
     }
 
     /// Returns the configured providers in order of name.
     #[must_use]
     pub fn providers(&self) -> Vec<ProviderConfig> {
-        let names: std::collections::BTreeSet<&str> =
-            self.values.keys().filter_map(|key| schema::provider_of(key)).collect();
-        let provider = |name: &str| {
-            let text = |field: &str| match self.values.get(&format!("providers.{name}.{field}")) {
-                Some((Value::Text(text), _)) if !text.is_empty() => Some(text.clone()),
-                _ => None,
-            };
-            let context_tokens = match self.values.get(&format!("providers.{name}.context_tokens")) {
-                Some((Value::Integer(tokens), _)) => Some(*tokens),
-                _ => None,
-            };
-            let base_url = text("base_url").unwrap_or_default();
-            ProviderConfig { name: name.to_owned(), base_url, key: text("key"), context_tokens }
-        };
-        names.into_iter().map(provider).collect()
+        provider::gather(&self.values)
     }
 
     /// Returns where a value comes from; that of a provider's first value where this one is not set.
     #[must_use]
     pub fn origin(&self, key: &str) -> Origin {
-        let section = key.rsplit_once('.').map_or("", |(section, _)| section);
-        let beside = || {
-            self.values
-                .iter()
-                .find(|(other, _)| {
-                    schema::provider_of(other).is_some()
-                        && other.rsplit_once('.').is_some_and(|(of, _)| of == section)
-                })
-                .map(|(_, value)| value)
-        };
-        self.values.get(key).or_else(beside).map_or(Origin::Default, |(_, origin)| origin.clone())
+        match (self.values.get(key), schema::provider_of(key)) {
+            (Some((_, origin)), None) => origin.clone(),
+            (Some((_, origin)), Some(_)) if *origin != Origin::Default => origin.clone(),
+            (_, Some(provider)) => provider::origin_beside(&self.values, provider),
+            (None, None) => Origin::Default,
+        }
     }
 
-    /// What the keys one by one cannot show.
-    fn check(&self) -> Result<(), ConfigError> {
-        for provider in self.providers() {
-            let key = format!("providers.{}.base_url", provider.name);
-            let origin = self.origin(&key);
-            if provider.name == BUILT_IN_PROVIDER {
-                let what =
-                    format!("names a provider `{BUILT_IN_PROVIDER}`, which is built in; choose another name");
-                return Err(ConfigError::Unusable { origin, key, what });
-            }
-            if provider.base_url.is_empty() {
-                let example = "\"https://api.openai.com/v1\"".to_owned();
-                return Err(ConfigError::Missing { origin, key, example });
-            }
-        }
-        Ok(())
+    fn seconds(&self, key: &str) -> Duration {
+        Duration::from_secs(self.integer(key))
     }
 
     fn integer(&self, key: &str) -> u64 {

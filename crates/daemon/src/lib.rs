@@ -6,6 +6,8 @@ pub mod serve;
 
 pub mod config;
 
+mod check_configuration;
+
 mod floors;
 
 mod models;
@@ -30,4 +32,5 @@ mod stop;
 
 mod logging;
 
+pub use check_configuration::{Finding, Verdict, check_configuration};
 pub use serve::{ServeArgs, serve};

@@ -136,7 +136,7 @@ fn bind_tcp(address: &str, origin: &Origin) -> Result<TcpListener, Refusal> {
         Ok(listener)
     });
     bound.map_err(|error| {
-        let what = format!("{origin}: `listen.tcp` is {address}, which cannot be bound: {error}");
+        let what = format!("{}: `listen.tcp` is {address}, which cannot be bound: {error}", origin.place());
         Refusal::new(ErrorCode::ConfigInvalid, &what)
     })
 }

@@ -21,19 +21,24 @@ use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
 use crate::config::{Config, Origin, ProviderConfig};
+use crate::refusal::chain;
 
 /// The provider that the environment names.
 const ENVIRONMENT_PROVIDER: &str = "openai";
 /// The model taken when the server does not say what it has.
 const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
+/// The key of the default model.
+const DEFAULT_KEY: &str = "model.default";
+/// The key of the models that may be asked instead.
+const FALLBACKS_KEY: &str = "model.fallbacks";
 /// How long a server may take to say what it has.
 const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
 
-/// Why the models could not be set up.
+/// Why a model could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelsError {
     /// A key's reference does not lead to a key.
-    #[error("{origin}: the key of provider `{provider}` cannot be had")]
+    #[error("{}: the key of provider `{provider}` cannot be had", origin.place())]
     Key {
         origin: Origin,
         provider: String,
@@ -41,7 +46,7 @@ pub(crate) enum ModelsError {
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A provider's settings are not usable.
-    #[error("{origin}: provider `{provider}` cannot be set up")]
+    #[error("{}: provider `{provider}` cannot be set up", origin.place())]
     Provider {
         origin: Origin,
         provider: String,
@@ -51,51 +56,131 @@ pub(crate) enum ModelsError {
     /// The environment selects something that cannot be used.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// The default is not `provider/model` of a configured provider.
+    /// A model is not `provider/model` of a configured provider.
     #[error(
-        "{origin}: `model.default` is `{given}`; it takes provider/model of a configured provider, such as {example}"
+        "{}: `{key}` {}`{given}`; it takes provider/model of a configured provider, such as {example}",
+        origin.place(),
+        if *key == DEFAULT_KEY { "is " } else { "names " }
     )]
-    Default { origin: Origin, given: String, example: String },
+    Model { origin: Origin, key: &'static str, given: String, example: String },
 }
 
 impl ModelsError {
+    /// Returns the stable code shown to people.
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
-            Self::Key { .. } | Self::Provider { .. } | Self::Selection(_) | Self::Default { .. } => {
+            Self::Key { .. } | Self::Provider { .. } | Self::Selection(_) | Self::Model { .. } => {
                 ErrorCode::ConfigInvalid
             }
         }
     }
+
+    /// Returns where the mistake is.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Key { origin, .. } | Self::Provider { origin, .. } | Self::Model { origin, .. } => {
+                Some(origin)
+            }
+            Self::Selection(_) => None,
+        }
+    }
+
+    /// Returns the key that the mistake is about.
+    pub(crate) fn key(&self) -> Option<String> {
+        match self {
+            Self::Key { provider, .. } => Some(format!("providers.{provider}.key")),
+            Self::Provider { provider, .. } => Some(format!("providers.{provider}.base_url")),
+            Self::Model { key, .. } => Some((*key).to_owned()),
+            Self::Selection(_) => None,
+        }
+    }
 }
 
-/// Builds the directory.
-pub(crate) async fn build(
+/// What the configuration and the environment ask for, before any server was asked anything.
+pub(crate) struct Plan {
+    providers: Vec<Arc<dyn ModelProvider>>,
+    selection: Option<ExplicitSelection>,
+    default: Option<ModelRef>,
+    suggestions: Vec<String>,
+}
+
+/// Makes what can be made without a network; else every reason against it.
+pub(crate) fn plan(
     config: &Config,
     environment: &BTreeMap<String, String>,
-) -> Result<ModelDirectory, ModelsError> {
+) -> Result<Plan, Vec<ModelsError>> {
+    let mut errors = Vec::new();
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
+    let mut names: Vec<String> = vec!["demo".to_owned()];
     for settings in config.providers() {
-        providers.push(configured(config, &settings, environment)?);
+        names.push(settings.name.clone());
+        match configured(config, &settings, environment) {
+            Ok(provider) => providers.push(provider),
+            Err(error) => errors.push(error),
+        }
     }
-    let mut default = ModelRef::new("demo", "demo");
     let mut suggestions = Vec::new();
-    match explicit_selection(environment)? {
+    let selection = explicit_selection(environment).unwrap_or_else(|error| {
+        errors.push(error.into());
+        None
+    });
+    match &selection {
         Some(selection) => {
-            let (provider, model) = selected(&selection, environment).await?;
-            default = model;
-            providers.push(provider);
+            names.push(ENVIRONMENT_PROVIDER.to_owned());
             suggestions.push(selection.sentence());
         }
         None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
     }
+    let mut known = |key: &'static str, given: &str| {
+        let model =
+            ModelRef::parse(given).filter(|model| names.iter().any(|name| *name == model.provider.as_str()));
+        if model.is_none() {
+            let example = names.last().filter(|last| *last != "demo");
+            let example = example.map_or("demo/demo".to_owned(), |last| format!("{last}/MODEL"));
+            errors.push(ModelsError::Model {
+                origin: config.origin(key),
+                key,
+                given: given.to_owned(),
+                example,
+            });
+        }
+        model
+    };
     let named = config.default_model();
-    if !named.is_empty() {
-        default = named_default(named, &providers).map_err(|example| {
-            let origin = config.origin("model.default");
-            ModelsError::Default { origin, given: named.to_owned(), example }
-        })?;
+    let default = if named.is_empty() { None } else { known(DEFAULT_KEY, named) };
+    for fallback in config.fallback_models() {
+        known(FALLBACKS_KEY, fallback);
     }
-    Ok(ModelDirectory::new(providers, default, suggestions))
+    if errors.is_empty() { Ok(Plan { providers, selection, default, suggestions }) } else { Err(errors) }
+}
+
+/// Builds the directory; a server that the environment selects is asked which models it has.
+///
+/// # Errors
+/// Every reason against it.
+pub(crate) async fn build(
+    config: &Config,
+    environment: &BTreeMap<String, String>,
+) -> Result<ModelDirectory, Vec<ModelsError>> {
+    let Plan { mut providers, selection, default, suggestions } = plan(config, environment)?;
+    let mut selected_default = ModelRef::new("demo", "demo");
+    if let Some(selection) = selection {
+        let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
+        selected_default = model;
+        providers.push(provider);
+    }
+    Ok(ModelDirectory::new(providers, default.unwrap_or(selected_default), suggestions))
+}
+
+/// Tells all reasons at once.
+pub(crate) fn told(errors: &[ModelsError]) -> String {
+    match errors {
+        [only] => chain(only),
+        all => {
+            let lines: Vec<_> = all.iter().map(|error| format!("  {}", chain(error))).collect();
+            format!("the configuration has {} mistakes\n{}", all.len(), lines.join("\n"))
+        }
+    }
 }
 
 /// Looks for model servers on this machine, and adds what it finds to the suggestions. Read-only, and slow
@@ -107,13 +192,6 @@ pub(crate) async fn suggest_local_servers(models: watch::Sender<Arc<ModelDirecto
         tracing::info!(servers = sentences.len(), "model servers found on this machine");
         models.send_modify(|directory| *directory = Arc::new(directory.with_suggestions(sentences)));
     }
-}
-
-/// Reads the default; what it should look like where it is none.
-fn named_default(named: &str, providers: &[Arc<dyn ModelProvider>]) -> Result<ModelRef, String> {
-    let known = |model: &ModelRef| providers.iter().any(|provider| provider.name() == model.provider);
-    let example = || providers.last().map_or("demo/demo".to_owned(), |last| format!("{}/MODEL", last.name()));
-    ModelRef::parse(named).filter(known).ok_or_else(example)
 }
 
 async fn selected(

@@ -11,8 +11,7 @@ use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
-use crate::config::{self, Config, ConfigError};
-use crate::refusal::chain;
+use crate::config::{self, Config, Mistakes};
 use crate::{floors, models};
 
 /// Where the configuration comes from.
@@ -23,7 +22,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn load(&self) -> Result<Config, ConfigError> {
+    pub(crate) fn load(&self) -> Result<Config, Mistakes> {
         config::load(self.explicit.as_deref(), &self.environment, &self.flags)
     }
 }
@@ -46,8 +45,9 @@ pub(crate) async fn on_hangup(mut hangups: Signal, source: Source, swap: Swap) {
 }
 
 async fn reload(source: &Source, swap: &Swap) -> Result<(), String> {
-    let config = source.load().map_err(|error| chain(&error))?;
-    let directory = models::build(&config, &source.environment).await.map_err(|error| chain(&error))?;
+    let config = source.load().map_err(|mistakes| mistakes.to_string())?;
+    let directory =
+        models::build(&config, &source.environment).await.map_err(|errors| models::told(&errors))?;
     swap.models.send_replace(Arc::new(directory));
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
     swap.snapshots.send_replace(Arc::new(floors::snapshot(&config)));

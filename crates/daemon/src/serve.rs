@@ -108,7 +108,8 @@ async fn run(
     let (stop_signals, hangups) = signals.map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
     let dir = lock.dir().to_owned();
     let directory = models::build(&config, &source.environment).await;
-    let directory = directory.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
+    let directory =
+        directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
     let model = directory.default_model().to_string();
     let (models_sender, models) = watch::channel(Arc::new(directory));
     let (snapshot_sender, snapshots) = watch::channel(Arc::new(floors::snapshot(&config)));

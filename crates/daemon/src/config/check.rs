@@ -1,50 +1,86 @@
-//! Checks values against their settings, and reads those of the environment.
+//! Checks values against their settings, and reads those that come as text: variables and flags.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use palyra_types::model::ModelRef;
+
+use super::mistake::{ConfigError, Gathered};
+use super::nearest::{nearest, wrong_key};
 use super::schema::{self, Setting, Takes};
-use super::value::{ConfigError, Origin, Value};
+use super::value::{Origin, Value};
 
 /// What every variable that sets a value begins with.
 const VARIABLE_PREFIX: &str = "PALYRA__";
 
+/// Values with where they come from, by dotted key.
+pub(super) type Layer = BTreeMap<String, (Value, Origin)>;
+
 /// Checks a value against its setting.
 pub(super) fn check(key: &str, value: Value, origin: &Origin) -> Result<Value, ConfigError> {
     let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, origin))?;
+    let bad = |found: &str| bad_value(setting, key, origin, found);
+    let unusable = |what| ConfigError::Unusable { origin: origin.clone(), key: key.to_owned(), what };
     match (setting.takes, &value) {
-        (Takes::Integer { min, max, .. }, Value::Integer(number)) if (min..=max).contains(number) => {
-            Ok(value)
+        (Takes::Integer { min, max }, Value::Integer(number)) if (min..=max).contains(number) => Ok(value),
+        (Takes::Integer { .. }, Value::Integer(number)) => Err(bad(&number.to_string())),
+        (Takes::Text, Value::Text(text)) => {
+            unusable_text(setting.key, text).map_or(Ok(value), |what| Err(unusable(what)))
         }
-        (Takes::Integer { .. }, Value::Integer(_)) => {
-            Err(bad_value(setting, key, origin, "a number out of range"))
+        (Takes::Choice { of }, Value::Text(text)) if of.contains(&text.as_str()) => Ok(value),
+        (Takes::Choice { of }, Value::Text(text)) => {
+            // Shown only when it is nearly right: else it could be anything, even a secret.
+            let near = nearest(&text.to_lowercase(), of.iter().map(|one| (*one).to_owned()));
+            Err(bad(&near.map_or("another text".to_owned(), |near| {
+                format!("\"{}\"; did you mean \"{near}\"?", super::nearest::shown(text))
+            })))
         }
-        (Takes::Integer { .. }, Value::Text(_)) => Err(bad_value(setting, key, origin, "a text")),
-        (Takes::Text { .. }, Value::Integer(_)) => Err(bad_value(setting, key, origin, "a number")),
-        (Takes::Text { .. }, Value::Text(text)) => match unusable(setting.key, text) {
-            None => Ok(value),
-            Some(what) => Err(ConfigError::Unusable { origin: origin.clone(), key: key.to_owned(), what }),
-        },
+        (Takes::Bool, Value::Bool(_)) => Ok(value),
+        (Takes::List { items_max }, Value::List(items)) => {
+            unusable_list(items, items_max).map_or(Ok(value), |what| Err(unusable(what)))
+        }
+        (_, Value::Text(text)) => Err(bad(text_found(setting, text))),
+        (_, Value::Integer(_)) => Err(bad("a number")),
+        (_, Value::Bool(_)) => Err(bad("true or false")),
+        (_, Value::List(_)) => Err(bad("a list")),
     }
 }
 
 /// Says that a setting takes something else.
-pub(super) fn bad_value(setting: Setting, key: &str, origin: &Origin, found: &'static str) -> ConfigError {
-    let takes = match setting.takes {
-        Takes::Integer { min, max, .. } => format!("a whole number from {min} to {max}"),
-        Takes::Text { .. } => "a text".to_owned(),
+pub(super) fn bad_value(setting: Setting, key: &str, origin: &Origin, found: &str) -> ConfigError {
+    let (origin, key) = (origin.clone(), key.to_owned());
+    ConfigError::BadValue { origin, key, takes: takes(setting.takes), found: found.to_owned() }
+}
+
+/// Returns what a setting takes, in words.
+pub(super) fn takes(takes: Takes) -> String {
+    match takes {
+        Takes::Integer { min, max } => format!("a whole number from {min} to {max}"),
+        Takes::Text => "a text".to_owned(),
+        Takes::Choice { of } => of.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(" or "),
+        Takes::Bool => "true or false".to_owned(),
+        Takes::List { items_max } => format!("a list of at most {items_max} texts"),
+    }
+}
+
+/// A number or a truth value in quotes is the commonest slip.
+fn text_found(setting: Setting, text: &str) -> &'static str {
+    let only_quoted = match setting.takes {
+        Takes::Integer { .. } => text.parse::<u64>().is_ok(),
+        Takes::Bool => text.parse::<bool>().is_ok(),
+        Takes::Text | Takes::Choice { .. } | Takes::List { .. } => false,
     };
-    ConfigError::BadValue { origin: origin.clone(), key: key.to_owned(), takes, found }
+    if only_quoted { "a text; take the quotes away" } else { "a text" }
 }
 
 /// Returns what is wrong with a text, by the last part of its key or all of it.
-fn unusable(setting: &str, text: &str) -> Option<String> {
+fn unusable_text(setting: &str, text: &str) -> Option<String> {
     let told = match setting {
         _ if text.is_empty() => return None,
         "key" if !text.starts_with("env:") && !text.starts_with("file:") => {
             "takes a reference, env:NAME or file:PATH, and never the key itself"
         }
-        "kind" if text != "openai-chat" => "takes \"openai-chat\", the one wire format there is",
+        "model.default" if ModelRef::parse(text).is_none() => "takes provider/model, such as demo/demo",
         "listen.tcp" => match text.parse::<SocketAddr>() {
             Err(_) => "takes an address and a port, such as 127.0.0.1:7070",
             Ok(address) if !address.ip().is_loopback() => {
@@ -57,42 +93,70 @@ fn unusable(setting: &str, text: &str) -> Option<String> {
     Some(told.to_owned())
 }
 
-/// Says why a key is none.
-pub(super) fn wrong_key(key: &str, origin: &Origin) -> ConfigError {
-    let (origin, key) = (origin.clone(), key.to_owned());
-    let unusable = |what| ConfigError::Unusable { origin: origin.clone(), key: key.clone(), what };
-    if let Some(example) = schema::example_in_section(&key) {
-        return unusable(format!("is a section; its settings are written like `{example}`"));
+/// Returns what is wrong with a list of models, the one list there is.
+fn unusable_list(items: &[String], items_max: usize) -> Option<String> {
+    if items.len() > items_max {
+        return Some(format!("takes at most {items_max} texts, not {}", items.len()));
     }
-    match schema::provider_name(&key) {
-        Some(name) if !schema::is_provider_name(name) => {
-            unusable(format!("names a provider `{name}`; a name has lower-case letters, digits and hyphens"))
+    for (at, item) in items.iter().enumerate() {
+        if ModelRef::parse(item).is_none() {
+            return Some(format!("takes provider/model, such as demo/demo, which item {} is not", at + 1));
         }
-        _ => ConfigError::UnknownKey { nearest: schema::nearest(&key), origin, key },
+        if let Some(before) = items[..at].iter().position(|other| other == item) {
+            return Some(format!("names the same model twice, as items {} and {}", before + 1, at + 1));
+        }
     }
+    None
 }
 
 /// Reads a value from text, by the type its setting takes.
 pub(super) fn parse_text(key: &str, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
     let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, origin))?;
-    let value = match (setting.takes, text.parse::<u64>()) {
-        (Takes::Integer { .. }, Ok(number)) => Value::Integer(number),
-        (Takes::Integer { .. }, Err(_)) | (Takes::Text { .. }, _) => Value::Text(text.to_owned()),
+    let no_value = |found: &str| bad_value(setting, key, origin, found);
+    let value = match setting.takes {
+        Takes::Integer { .. } => {
+            let number = text.trim().parse().map_err(|_| no_value("what it holds"))?;
+            Value::Integer(number)
+        }
+        Takes::Bool => Value::Bool(text.trim().parse().map_err(|_| no_value("what it holds"))?),
+        Takes::Text | Takes::Choice { .. } => Value::Text(text.to_owned()),
+        Takes::List { .. } => Value::List(
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
+        ),
     };
     check(key, value, origin)
 }
 
-/// Reads all variables of the form `PALYRA__SECTION__KEY`.
-pub(super) fn from_environment(
-    environment: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, (Value, Origin)>, ConfigError> {
-    let mut values = BTreeMap::new();
+/// Returns the variable that sets a key.
+#[cfg(test)]
+pub(super) fn variable_of(key: &str) -> String {
+    format!("{VARIABLE_PREFIX}{}", key.to_uppercase().replace('.', "__"))
+}
+
+/// Reads all variables of the form `PALYRA__SECTION__KEY`; items of a list are separated by commas.
+pub(super) fn from_environment(environment: &BTreeMap<String, String>, mistakes: &mut Gathered) -> Layer {
+    let mut values = Layer::new();
     for (name, text) in environment {
         let Some(path) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
-        let origin = Origin::Variable { name: format!("{VARIABLE_PREFIX}{path}") };
+        if mistakes.is_full() {
+            break;
+        }
+        let origin = Origin::Variable { name: super::nearest::shown(name) };
         let key = path.to_lowercase().replace("__", ".");
-        let value = parse_text(&key, text, &origin)?;
-        values.insert(key, (value, origin));
+        if let Some(value) = mistakes.note(parse_text(&key, text, &origin)) {
+            values.insert(key, (value, origin));
+        }
     }
-    Ok(values)
+    values
+}
+
+/// Reads the values of flags.
+pub(super) fn from_flags(flags: &[(&str, String)], mistakes: &mut Gathered) -> Layer {
+    let mut values = Layer::new();
+    for (key, text) in flags {
+        if let Some(value) = mistakes.note(parse_text(key, text, &Origin::Flag)) {
+            values.insert((*key).to_owned(), (value, Origin::Flag));
+        }
+    }
+    values
 }

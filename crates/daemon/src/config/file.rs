@@ -1,15 +1,18 @@
-//! Reads `palyra.toml`, keeping the line of every value.
+//! Reads `palyra.toml`, keeping the place of every value.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::check::{bad_value, check, wrong_key};
-use super::schema;
-use super::value::{ConfigError, Origin, Value};
+use super::check::{Layer, bad_value, check};
+use super::mistake::{ConfigError, Gathered};
+use super::nearest::{shown, wrong_key};
+use super::schema::{self, Setting, Takes};
+use super::value::{Origin, Value};
 
 /// A configuration is written by hand.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -23,6 +26,9 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
         _ => {}
     }
     let found = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if found.is_dir() {
+        return Err(unreadable("it is a folder".to_owned()));
+    }
     if !found.is_file() {
         return Err(unreadable("it is not a file".to_owned()));
     }
@@ -33,69 +39,153 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
-            let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
-            Err(unreadable(format!("line {line} is not valid UTF-8")))
+            let valid = error.utf8_error().valid_up_to();
+            let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+            let (line, column) = place_in(&before, before.len());
+            Err(unreadable(format!("line {line} is not valid UTF-8 from character {column} on")))
         }
     }
 }
 
-fn line_at(text: &[u8], byte: usize) -> usize {
-    text.iter().take(byte).filter(|byte| **byte == b'\n').count() + 1
+/// Returns line and character, from 1, of a byte.
+fn place_in(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+    (line, column)
 }
 
-/// Parses a file's text; returns the values it sets.
-pub(super) fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, (Value, Origin)>, ConfigError> {
-    let origin_at =
-        |byte: usize| Origin::File { path: path.to_owned(), line: line_at(text.as_bytes(), byte) };
-    let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
-        origin: origin_at(error.span().map_or(0, |span| span.start)),
-        what: error.message().to_owned(),
-    })?;
-    let mut values = BTreeMap::new();
-    collect("", table.get_ref(), &origin_at, &mut values)?;
-    Ok(values)
+/// What a file sets.
+#[derive(Debug, Default)]
+pub(super) struct FileLayer {
+    pub(super) values: Layer,
+    /// The providers that have a table of their own, even an empty one.
+    pub(super) providers: BTreeMap<String, Origin>,
 }
 
-fn collect(
-    prefix: &str,
-    table: &DeTable<'_>,
-    origin_at: &dyn Fn(usize) -> Origin,
-    values: &mut BTreeMap<String, (Value, Origin)>,
-) -> Result<(), ConfigError> {
-    for (name, value) in table {
-        let key = if prefix.is_empty() {
-            name.get_ref().to_string()
-        } else {
-            format!("{prefix}.{}", name.get_ref())
+/// Parses a file's text. What stands on a line that is not TOML is not looked at.
+pub(super) fn parse(path: &Path, text: &str, mistakes: &mut Gathered) -> FileLayer {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader { path, text, layer: FileLayer::default(), mistakes };
+    for error in errors {
+        if reader.mistakes.is_full() {
+            break;
+        }
+        let span = error.span().unwrap_or_default();
+        let origin = reader.origin_at(span.start);
+        if !reader.mistakes.has_line_of(&origin) {
+            let what = syntax_message(error.message(), text.get(span).unwrap_or_default());
+            reader.mistakes.note::<()>(Err(ConfigError::Syntax { origin, what }));
+        }
+    }
+    reader.collect("", table.get_ref());
+    reader.layer
+}
+
+/// Names the key where the parser says only that there are two; keys are no secrets.
+fn syntax_message(said: &str, there: &str) -> String {
+    let said = said.lines().next().unwrap_or_default();
+    let is_key = !there.is_empty() && there.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    if said == "duplicate key" && is_key {
+        return format!("duplicate key `{}`; each is set once", shown(there));
+    }
+    said.to_owned()
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+    layer: FileLayer,
+    mistakes: &'a mut Gathered,
+}
+
+impl Reader<'_> {
+    fn origin_at(&self, byte: usize) -> Origin {
+        let (line, column) = place_in(self.text, byte);
+        Origin::File { path: self.path.to_owned(), line, column }
+    }
+
+    fn collect(&mut self, prefix: &str, table: &DeTable<'_>) {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        for (name, value) in entries {
+            if self.mistakes.is_full() {
+                return;
+            }
+            let name_written = bare_or_quoted(name.get_ref());
+            let key = if prefix.is_empty() {
+                name_written.into_owned()
+            } else {
+                format!("{prefix}.{name_written}")
+            };
+            let place = self.origin_at(name.span().start);
+            match value.get_ref() {
+                DeValue::Table(inner) if schema::is_section(&key) => {
+                    if let Some(provider) = key.strip_prefix("providers.") {
+                        self.layer.providers.insert(provider.to_owned(), place);
+                    }
+                    self.collect(&key, inner);
+                }
+                _ if self.mistakes.has_line_of(&place) => {}
+                _ => self.take(key, &place, value),
+            }
+        }
+    }
+
+    /// Takes a value in: `place` is that of its key.
+    fn take(&mut self, key: String, place: &Origin, value: &Spanned<DeValue<'_>>) {
+        let Some(setting) = schema::setting_of(&key) else {
+            self.mistakes.note::<()>(Err(wrong_key(&key, place)));
+            return;
         };
-        let origin = origin_at(name.span().start);
-        match value.get_ref() {
-            // Also an empty one may be a slip of the pen.
-            DeValue::Table(_) if schema::example_in_section(&key).is_none() => {
-                return Err(wrong_key(&key, &origin));
-            }
-            DeValue::Table(inner) => collect(&key, inner, origin_at, values)?,
-            _ => {
-                let value = read(&key, value, &origin)?;
-                values.insert(key.clone(), (check(&key, value, &origin)?, origin));
-            }
+        let origin = self.origin_at(value.span().start);
+        let read = read(setting, value.get_ref()).map_err(|found| bad_value(setting, &key, &origin, &found));
+        if let Some(value) = self.mistakes.note(read.and_then(|value| check(&key, value, &origin))) {
+            self.layer.values.insert(key, (value, origin));
         }
     }
-    Ok(())
 }
 
-fn read(key: &str, value: &Spanned<DeValue<'_>>, origin: &Origin) -> Result<Value, ConfigError> {
-    let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, origin))?;
-    let bad = |found| bad_value(setting, key, origin, found);
-    match value.get_ref() {
+/// Returns a part of a key as it has to be written in a dotted one.
+fn bare_or_quoted(name: &str) -> Cow<'_, str> {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.into() } else { format!("{name:?}").into() }
+}
+
+/// Reads a value; else what was found in its place.
+fn read(setting: Setting, value: &DeValue<'_>) -> Result<Value, String> {
+    match value {
         DeValue::String(text) => Ok(Value::Text(text.to_string())),
-        DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix())
-            .map(Value::Integer)
-            .map_err(|_| bad("a number out of range")),
-        DeValue::Float(_) => Err(bad("a fraction")),
-        DeValue::Boolean(_) => Err(bad("true or false")),
-        DeValue::Datetime(_) => Err(bad("a date")),
-        DeValue::Array(_) => Err(bad("a list")),
-        DeValue::Table(_) => Err(bad("a table")),
+        DeValue::Integer(number) => integer(setting, number),
+        DeValue::Boolean(yes) => Ok(Value::Bool(*yes)),
+        DeValue::Array(items) => list(setting, items),
+        DeValue::Float(number) => Err(format!("the fraction {}", shown(number.as_str()))),
+        DeValue::Datetime(_) => Err("a date".to_owned()),
+        DeValue::Table(_) => Err("a table".to_owned()),
     }
+}
+
+fn integer(setting: Setting, number: &DeInteger<'_>) -> Result<Value, String> {
+    let read = u64::from_str_radix(number.as_str(), number.radix()).map(Value::Integer);
+    read.map_err(|_| match setting.takes {
+        Takes::Integer { .. } => shown(number.as_str()),
+        Takes::Text | Takes::Choice { .. } | Takes::Bool | Takes::List { .. } => "a number".to_owned(),
+    })
+}
+
+fn list(setting: Setting, items: &[Spanned<DeValue<'_>>]) -> Result<Value, String> {
+    let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(_)
+        | DeValue::Boolean(_)
+        | DeValue::Array(_)
+        | DeValue::Float(_)
+        | DeValue::Datetime(_)
+        | DeValue::Table(_) => None,
+    };
+    let texts: Option<Vec<_>> = items.iter().map(text).collect();
+    texts.map(Value::List).ok_or_else(|| match setting.takes {
+        Takes::List { .. } => "a list with something else in it".to_owned(),
+        Takes::Integer { .. } | Takes::Text | Takes::Choice { .. } | Takes::Bool => "a list".to_owned(),
+    })
 }

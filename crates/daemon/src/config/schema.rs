@@ -7,15 +7,19 @@ use super::value::{Origin, Value};
 /// One setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Its dotted key.
+    /// Its dotted key; within a provider only the last part.
     pub key: &'static str,
     /// What it takes.
     pub takes: Takes,
+    /// What holds when nobody sets it.
+    pub unset: Unset,
+    /// When a change of it takes effect.
+    pub applies: Applies,
     /// What it means, in one sentence.
     pub meaning: &'static str,
 }
 
-/// What a setting takes, with its default.
+/// What a setting takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Takes {
     /// A whole number within a range.
@@ -24,60 +28,166 @@ pub enum Takes {
         min: u64,
         /// Largest.
         max: u64,
-        /// The default.
-        default: u64,
     },
     /// A text.
-    Text {
-        /// The default.
-        default: &'static str,
+    Text,
+    /// One of these texts.
+    Choice {
+        /// The texts.
+        of: &'static [&'static str],
+    },
+    /// `true` or `false`.
+    Bool,
+    /// A list of texts.
+    List {
+        /// How many, at most.
+        items_max: usize,
     },
 }
 
-const fn integer(key: &'static str, min: u64, max: u64, default: u64, meaning: &'static str) -> Setting {
-    Setting { key, takes: Takes::Integer { min, max, default }, meaning }
+/// What holds when nobody sets a setting.
+#[derive(Debug, Clone, Copy)]
+pub enum Unset {
+    /// A number.
+    Integer(u64),
+    /// A text.
+    Text(&'static str),
+    /// `true` or `false`.
+    Bool(bool),
+    /// No items.
+    EmptyList,
+    /// Something that depends; told in words, with an example of a value.
+    Depends(&'static str, &'static str),
+    /// Nothing: it has to be set; with an example.
+    Required(&'static str),
+}
+
+/// When a change of a setting takes effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applies {
+    /// When the configuration is read again.
+    AtReload,
+    /// At the next start of the daemon.
+    AtStart,
+}
+
+const fn setting(key: &'static str, takes: Takes, unset: Unset, meaning: &'static str) -> Setting {
+    Setting { key, takes, unset, applies: Applies::AtReload, meaning }
+}
+
+const fn integer(key: &'static str, range: (u64, u64), default: u64, meaning: &'static str) -> Setting {
+    setting(key, Takes::Integer { min: range.0, max: range.1 }, Unset::Integer(default), meaning)
 }
 
 const fn text(key: &'static str, default: &'static str, meaning: &'static str) -> Setting {
-    Setting { key, takes: Takes::Text { default }, meaning }
+    setting(key, Takes::Text, Unset::Text(default), meaning)
 }
+
+const fn at_start(setting: Setting) -> Setting {
+    Setting { applies: Applies::AtStart, ..setting }
+}
+
+/// Models that may be asked instead of the default one, at most.
+pub(super) const FALLBACKS_MAX: usize = 8;
 
 /// All settings but those of providers, in order of key.
 pub const SETTINGS: &[Setting] = &[
     integer(
+        "daemon.drain_seconds",
+        (0, 3_600),
+        10,
+        "Time that running answers and tools are given to finish when the daemon is told to stop; what is not done \
+         by then goes on at the next start.",
+    ),
+    integer(
         "daemon.idle_stop_seconds",
-        1,
-        604_800,
+        (1, 604_800),
         900,
-        "An auto-started daemon stops after so long without work.",
+        "A daemon that a command started stops after so long without work.",
     ),
     integer(
         "limits.active_time_seconds_max",
-        1,
-        86_400,
+        (1, 86_400),
         1_800,
         "Active time of a run; waiting does not count.",
     ),
-    integer("limits.input_bytes_max", 1, 3_145_728, 524_288, "Bytes of one input."),
-    integer("limits.output_tokens_max", 1, 1_000_000_000, 1_000_000, "Tokens a model may write in one run."),
-    integer("limits.parallel_tools_max", 1, 64, 4, "Read-only tools of one run at once."),
-    integer("limits.session_queue_max", 1, 100_000, 1_024, "Runs waiting in one session."),
-    integer("limits.tool_calls_max", 1, 100_000, 200, "Tool calls of one run."),
-    integer("limits.turns_max", 1, 10_000, 50, "Model turns of one run."),
-    text("listen.tcp", "", "Loopback address for clients with a token, such as 127.0.0.1:7070; empty: none."),
+    integer("limits.input_bytes_max", (1, 3_145_728), 524_288, "Bytes of one input."),
+    integer(
+        "limits.output_tokens_max",
+        (1, 1_000_000_000),
+        1_000_000,
+        "Tokens a model may write in one run.",
+    ),
+    integer("limits.parallel_tools_max", (1, 64), 4, "Read-only tools of one run at once."),
+    integer("limits.session_queue_max", (1, 100_000), 1_024, "Runs waiting in one session."),
+    integer("limits.tool_calls_max", (1, 100_000), 200, "Tool calls of one run."),
+    integer("limits.turns_max", (1, 10_000), 50, "Model turns of one run."),
+    at_start(text(
+        "listen.tcp",
+        "",
+        "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
+    )),
     text(
         "model.default",
         "",
-        "The model to use, as provider/model; empty: what the environment names, else demo/demo.",
+        "The model to use, as provider/model; empty: what the environment names (OPENAI_BASE_URL, OPENAI_API_KEY, \
+         PALYRA_MODEL), else the built-in demo/demo.",
+    ),
+    setting(
+        "model.fallbacks",
+        Takes::List { items_max: FALLBACKS_MAX },
+        Unset::EmptyList,
+        "Models that may be asked, in this order, when the default one cannot answer; each as provider/model.",
     ),
 ];
 
-/// The fields of a provider, below `providers.NAME`.
-pub(super) const PROVIDER_FIELDS: &[Setting] = &[
-    text("kind", "openai-chat", "The wire format; `openai-chat` is the one there is."),
-    text("base_url", "", "Where its API begins."),
-    text("key", "", "A reference to its key: env:NAME or file:PATH."),
-    integer("context_tokens", 1_024, 100_000_000, 128_000, "The window of its models."),
+/// The wire formats of providers.
+pub(super) const FORMATS: &[&str] = &["openai_chat", "anthropic_messages"];
+
+/// The fields of a provider, below `providers.NAME`, in order of key.
+pub const PROVIDER_FIELDS: &[Setting] = &[
+    setting(
+        "base_url",
+        Takes::Text,
+        Unset::Required("\"https://api.openai.com/v1\""),
+        "Where its API begins.",
+    ),
+    setting(
+        "context_tokens",
+        Takes::Integer { min: 1_024, max: 100_000_000 },
+        Unset::Depends("what the server or the format says", "128000"),
+        "The window of its models.",
+    ),
+    setting(
+        "format",
+        Takes::Choice { of: FORMATS },
+        Unset::Text("openai_chat"),
+        "The wire format it speaks.",
+    ),
+    setting(
+        "images",
+        Takes::Bool,
+        Unset::Depends("true for anthropic_messages, else false", "true"),
+        "Whether its models take images; to others an image is named with type and size.",
+    ),
+    setting(
+        "key",
+        Takes::Text,
+        Unset::Depends("no key is sent", "\"env:LOCAL_API_KEY\""),
+        "A reference to its key, env:NAME or file:PATH; never the key itself.",
+    ),
+    setting(
+        "kind",
+        Takes::Choice { of: &["openai-chat"] },
+        Unset::Depends("`format` counts", "\"openai-chat\""),
+        "The older name of `format`; write that instead.",
+    ),
+    integer(
+        "parallel_requests_max",
+        (1, 1_024),
+        8,
+        "Requests to it at once; further ones wait for their turn.",
+    ),
 ];
 
 /// Returns the setting of a key, also of a provider's field.
@@ -87,6 +197,11 @@ pub(super) fn setting_of(key: &str) -> Option<Setting> {
     }
     let (_, field) = key.strip_prefix("providers.")?.split_once('.')?;
     provider_of(key)?;
+    provider_field(field)
+}
+
+/// Returns the field of a provider.
+pub(super) fn provider_field(field: &str) -> Option<Setting> {
     PROVIDER_FIELDS.iter().find(|setting| setting.key == field).copied()
 }
 
@@ -106,9 +221,15 @@ pub(super) fn is_provider_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
+/// Returns whether a key names a table that settings lie in.
+pub(super) fn is_section(key: &str) -> bool {
+    example_in_section(key).is_some()
+}
+
 /// Returns a setting of a section; `None` where the key is no section.
 pub(super) fn example_in_section(key: &str) -> Option<String> {
-    let provider = provider_name(key).filter(|name| is_provider_name(name) && key.ends_with(*name));
+    let provider = provider_name(key)
+        .filter(|name| is_provider_name(name) && key.len() == "providers.".len() + name.len());
     if key == "providers" || provider.is_some() {
         return Some(format!("providers.{}.base_url", provider.unwrap_or("NAME")));
     }
@@ -116,26 +237,31 @@ pub(super) fn example_in_section(key: &str) -> Option<String> {
     SETTINGS.iter().find(within).map(|setting| setting.key.to_owned())
 }
 
-/// Returns the valid key most like the given one.
-pub(super) fn nearest(key: &str) -> String {
-    if !key.contains('.') {
-        let sections = SETTINGS.iter().filter_map(|setting| setting.key.split_once('.'));
-        let sections = sections.map(|(section, _)| section).chain(["providers"]);
-        let section = sections.min_by_key(|section| strsim::levenshtein(key, section));
-        return section.and_then(example_in_section).unwrap_or_default();
-    }
-    let provider = key.strip_prefix("providers.").and_then(|rest| rest.split_once('.')).map(|(name, _)| name);
-    let fields =
-        PROVIDER_FIELDS.iter().map(|field| format!("providers.{}.{}", provider.unwrap_or("NAME"), field.key));
-    let all = SETTINGS.iter().map(|setting| setting.key.to_owned()).chain(fields);
-    all.min_by_key(|candidate| strsim::levenshtein(key, candidate)).unwrap_or_default()
+/// Returns the sections, in order of name; providers are one.
+pub(super) fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<_> = SETTINGS
+        .iter()
+        .filter_map(|setting| setting.key.split_once('.'))
+        .map(|(section, _)| section)
+        .collect();
+    sections.push("providers");
+    sections.dedup();
+    sections
 }
 
-/// Returns the defaults of all settings.
+/// Returns the value that holds when nobody sets a setting; `None` where that depends.
+pub(super) fn default_of(setting: &Setting) -> Option<Value> {
+    match setting.unset {
+        Unset::Integer(number) => Some(Value::Integer(number)),
+        Unset::Text(text) => Some(Value::Text(text.to_owned())),
+        Unset::Bool(yes) => Some(Value::Bool(yes)),
+        Unset::EmptyList => Some(Value::List(Vec::new())),
+        Unset::Depends(..) | Unset::Required(_) => None,
+    }
+}
+
+/// Returns the defaults of all settings but those of providers.
 pub(super) fn defaults() -> BTreeMap<String, (Value, Origin)> {
-    let value = |setting: &Setting| match setting.takes {
-        Takes::Integer { default, .. } => Value::Integer(default),
-        Takes::Text { default } => Value::Text(default.to_owned()),
-    };
-    SETTINGS.iter().map(|setting| (setting.key.to_owned(), (value(setting), Origin::Default))).collect()
+    let default = |setting: &Setting| Some((setting.key.to_owned(), (default_of(setting)?, Origin::Default)));
+    SETTINGS.iter().filter_map(default).collect()
 }

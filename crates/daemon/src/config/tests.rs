@@ -1,5 +1,9 @@
 //! Layers, origins, and the message that each mistake gets.
 
+mod malformed;
+mod layers;
+mod described;
+
 use std::path::PathBuf;
 
 use super::*;
@@ -8,12 +12,10 @@ fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
+/// Loads a file of this text; its path is told as `FILE`.
 fn with_file(text: &str, pairs: &[(&str, &str)], flags: &[(&str, String)]) -> Result<Config, String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(CONFIG_FILE_NAME);
-    std::fs::write(&path, text).expect("a file");
-    let config = load(Some(&path), &environment(pairs), flags);
-    config.map_err(|error| error.to_string().replace(&path.display().to_string(), "FILE"))
+    let file = Some((Path::new("FILE"), text));
+    assemble(file, &environment(pairs), flags, Gathered::default()).map_err(|mistakes| mistakes.to_string())
 }
 
 #[test]
@@ -24,109 +26,98 @@ fn nothing_at_all_is_a_valid_configuration() {
 }
 
 #[test]
-fn flags_win_over_environment_over_file_over_defaults() {
-    let text = "[limits]\nturns_max = 7\ntool_calls_max = 7\nparallel_tools_max = 7\n";
-    let pairs = [("PALYRA__LIMITS__TURNS_MAX", "8"), ("PALYRA__LIMITS__TOOL_CALLS_MAX", "8")];
-    let config = with_file(text, &pairs, &[("limits.turns_max", "9".to_owned())]).expect("valid");
-    let limits = config.run_limits();
-    assert_eq!((limits.turns_max, limits.tool_calls_max, limits.parallel_tools_max), (9, 8, 7));
-    assert_eq!(limits.output_tokens_max, RunLimits::default().output_tokens_max);
-}
-
-#[test]
-fn each_mistake_names_its_place_and_the_mend() {
-    let cases = [
-        (
-            "[limits]\nturns_mx = 1",
-            "FILE:2: there is no setting `limits.turns_mx`; the nearest is `limits.turns_max`",
-        ),
-        (
-            "\n\n[limits]\nturns_max = 0",
-            "FILE:4: `limits.turns_max` takes a whole number from 1 to 10000, not a number out of range",
-        ),
-        (
-            "limits.turns_max = \"many\"",
-            "FILE:1: `limits.turns_max` takes a whole number from 1 to 10000, not a text",
-        ),
-        ("model.default = 3", "FILE:1: `model.default` takes a text, not a number"),
-        ("model.default = true", "FILE:1: `model.default` takes a text, not true or false"),
-        (
-            "[limits]\nturns_max = -1",
-            "FILE:2: `limits.turns_max` takes a whole number from 1 to 10000, not a number out of range",
-        ),
-        (
-            "limits = 3",
-            "FILE:1: `limits` is a section; its settings are written like `limits.active_time_seconds_max`",
-        ),
-        (
-            "[[limits]]",
-            "FILE:1: `limits` is a section; its settings are written like `limits.active_time_seconds_max`",
-        ),
-        (
-            "providers.x = 3",
-            "FILE:1: `providers.x` is a section; its settings are written like `providers.x.base_url`",
-        ),
-        ("[limit]", "FILE:1: there is no setting `limit`; the nearest is `limits.active_time_seconds_max`"),
-        (
-            "[providers.X]\nbase_url = \"http://h\"",
-            "FILE:1: `providers.X` names a provider `X`; a name has lower-case letters, digits and hyphens",
-        ),
-        (
-            "[providers.demo]\nbase_url = \"http://h\"",
-            "FILE:2: `providers.demo.base_url` names a provider `demo`, which is built in; choose another name",
-        ),
-        (
-            "\nlisten.tcp = \"localhost:7\"",
-            "FILE:2: `listen.tcp` takes an address and a port, such as 127.0.0.1:7070",
-        ),
-        (
-            "listen.tcp = \"0.0.0.0:7\"",
-            "FILE:1: `listen.tcp` takes a loopback address: beyond this machine nothing is served without TLS",
-        ),
-        (
-            "[providers.x]\nkind = \"openai-chat\"",
-            "FILE:2: `providers.x.base_url` is missing; for example: providers.x.base_url = \"https://api.openai.com/v1\"",
-        ),
-        (
-            "[providers.x]\nbase_url = \"http://h\"\nkey = \"sk-canary\"",
-            "FILE:3: `providers.x.key` takes a reference, env:NAME or file:PATH, and never the key itself",
-        ),
-        (
-            "[providers.x]\nbaseurl = \"http://h\"",
-            "FILE:2: there is no setting `providers.x.baseurl`; the nearest is `providers.x.base_url`",
-        ),
-    ];
-    for (text, expect) in cases {
-        assert_eq!(with_file(text, &[], &[]).expect_err(text), expect);
-    }
-    let broken = with_file("[limits", &[], &[]).expect_err("not TOML");
-    assert!(broken.starts_with("FILE:1: not valid TOML: "), "{broken}");
-}
-
-#[test]
-fn an_unknown_variable_is_an_error_too() {
-    let error = with_file("", &[("PALYRA__LIMITS__TURN_MAX", "3")], &[]).expect_err("unknown");
-    let expect = "environment variable PALYRA__LIMITS__TURN_MAX: there is no setting `limits.turn_max`; the nearest is `limits.turns_max`";
-    assert_eq!(error, expect);
-}
-
-#[test]
 fn a_file_that_was_asked_for_must_exist() {
-    let error = load(Some(&PathBuf::from("/nowhere/palyra.toml")), &environment(&[]), &[]);
-    assert!(matches!(error, Err(ConfigError::Unreadable { .. })));
+    let mistakes =
+        load(Some(&PathBuf::from("/nowhere/palyra.toml")), &environment(&[]), &[]).expect_err("none");
+    assert!(matches!(&*mistakes.list, [ConfigError::Unreadable { .. }]));
 }
 
 #[test]
 fn providers_are_gathered_by_name() {
-    let text = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_tokens = 4096\n";
+    let text = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_tokens = 4_096\n\
+                [providers.a]\nbase_url = \"https://h\"\nformat = \"anthropic_messages\"\nkey = \"env:K\"\n\
+                [providers.b]\nbase_url = \"https://h\"\nimages = true\nparallel_requests_max = 2\n";
     let config = with_file(text, &[], &[]).expect("valid");
-    let expect = ProviderConfig {
+    let local = ProviderConfig {
         name: "local".to_owned(),
+        format: ProviderFormat::OpenAiChat,
         base_url: "http://127.0.0.1:1/v1".to_owned(),
         key: None,
         context_tokens: Some(4_096),
+        parallel_requests_max: 8,
+        images: false,
     };
-    assert_eq!(config.providers(), [expect]);
+    let a = ProviderConfig {
+        name: "a".to_owned(),
+        format: ProviderFormat::AnthropicMessages,
+        base_url: "https://h".to_owned(),
+        key: Some("env:K".to_owned()),
+        context_tokens: None,
+        images: true,
+        ..local.clone()
+    };
+    let b = ProviderConfig {
+        name: "b".to_owned(),
+        format: ProviderFormat::OpenAiChat,
+        key: None,
+        parallel_requests_max: 2,
+        ..a.clone()
+    };
+    assert_eq!(config.providers(), [a, b, local]);
+    assert_eq!(
+        config.origin("providers.a.images").to_string(),
+        "FILE:5",
+        "that of the provider's first value"
+    );
+    let row = |wanted: &str| {
+        config.rows().find(|(key, ..)| *key == wanted).map(|(_, value, origin)| (value, origin))
+    };
+    let default = Some(("\"openai_chat\"".to_owned(), "default".to_owned()));
+    assert_eq!(row("providers.local.format"), default, "defaults are shown too");
+}
+
+#[test]
+fn the_older_name_of_the_format_is_understood() {
+    let text = "[providers.x]\nbase_url = \"http://h\"\nkind = \"openai-chat\"";
+    assert_eq!(with_file(text, &[], &[]).expect("valid").providers()[0].format, ProviderFormat::OpenAiChat);
+}
+
+#[test]
+fn a_list_in_a_variable_is_separated_by_commas() {
+    let pairs = [("PALYRA__MODEL__FALLBACKS", "a/b, c/d/e ,")];
+    assert_eq!(with_file("", &pairs, &[]).expect("valid").fallback_models(), ["a/b", "c/d/e"]);
+    let pairs = [("PALYRA__MODEL__FALLBACKS", "")];
+    let text = "model.fallbacks = [\"x/y\"]";
+    assert!(
+        with_file(text, &pairs, &[]).expect("valid").fallback_models().is_empty(),
+        "an empty one wins too"
+    );
+}
+
+#[test]
+fn mistakes_of_all_layers_are_told_together_in_reading_order() {
+    let text = "[limits]\nturns_max = 0\ntool_calls_max = 0\n";
+    let pairs = [("PALYRA__LIMITS__TURN_MAX", "3"), ("PALYRA__DAEMON__DRAIN_SECONDS", "soon")];
+    let error = with_file(text, &pairs, &[("listen.tcp", "here".to_owned())]).expect_err("wrong");
+    let expect = "the configuration has 5 mistakes
+  FILE:2:13: `limits.turns_max` takes a whole number from 1 to 10000, not 0
+  FILE:3:18: `limits.tool_calls_max` takes a whole number from 1 to 100000, not 0
+  environment variable PALYRA__DAEMON__DRAIN_SECONDS: `daemon.drain_seconds` takes a whole number from 0 to 3600, not what it holds
+  environment variable PALYRA__LIMITS__TURN_MAX: there is no setting `limits.turn_max`; did you mean `limits.turns_max`?
+  flag: `listen.tcp` takes an address and a port, such as 127.0.0.1:7070";
+    assert_eq!(error, expect);
+}
+
+#[test]
+fn the_list_of_mistakes_has_an_end() {
+    let text: String = (0..50_000).map(|number| format!("unknown{number} = 1\n")).collect();
+    let pairs: Vec<_> = (0..30).map(|number| (format!("PALYRA__NO__KEY{number}"), "1")).collect();
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let error = with_file(&text, &pairs, &[]).expect_err("wrong");
+    assert!(error.starts_with("the configuration has many mistakes; the first 20\n  FILE:1:1: "), "{error}");
+    assert_eq!(error.lines().count(), 1 + MISTAKES_MAX);
+    let long = format!("{} = 1", "k".repeat(500_000));
+    assert!(with_file(&long, &[], &[]).expect_err("wrong").len() < 500);
 }
 
 #[test]
@@ -134,24 +125,25 @@ fn what_is_not_a_file_of_text_is_refused_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(CONFIG_FILE_NAME);
     let refused = || {
-        let error = load(Some(&path), &environment(&[]), &[]).expect_err("refused");
-        assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
-        error.to_string().replace(&path.display().to_string(), "FILE")
+        let mistakes = load(Some(&path), &environment(&[]), &[]).expect_err("refused");
+        assert_eq!(mistakes.code(), palyra_types::ErrorCode::ConfigUnreadable, "{mistakes}");
+        let told = mistakes.to_string().replace(&path.display().to_string(), "FILE");
+        told.strip_prefix("FILE: the configuration cannot be read: ").expect("it names the file").to_owned()
     };
-    assert_eq!(refused(), "FILE: the configuration cannot be read: it does not exist");
+    assert_eq!(refused(), "it does not exist");
     std::fs::write(&path, b"# fine\n# caf\xe9\n").expect("a file");
-    assert_eq!(refused(), "FILE: the configuration cannot be read: line 2 is not valid UTF-8");
+    assert_eq!(refused(), "line 2 is not valid UTF-8 from character 6 on");
     std::fs::File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
-    assert_eq!(refused(), "FILE: the configuration cannot be read: it is larger than 1048576 bytes");
+    assert_eq!(refused(), "it is larger than 1048576 bytes");
     std::fs::remove_file(&path).expect("removed");
     std::fs::create_dir(&path).expect("a folder");
-    assert_eq!(refused(), "FILE: the configuration cannot be read: it is not a file");
+    assert_eq!(refused(), "it is a folder");
     std::fs::remove_dir(&path).expect("removed");
     // Nobody writes into this pipe.
     let fifo = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, 0o600.into(), 0).expect("a pipe");
-    assert_eq!(refused(), "FILE: the configuration cannot be read: it is not a file");
+    assert_eq!(refused(), "it is not a file");
     std::fs::remove_file(&path).expect("removed");
     std::os::unix::fs::symlink("/nowhere", &path).expect("a link");
-    assert!(refused().contains("No such file"), "{}", refused());
+    assert!(refused().contains("No such file"));
 }

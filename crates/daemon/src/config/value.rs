@@ -1,26 +1,32 @@
-//! Values, where they come from, and why one is refused.
+//! Values, and where they come from.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::path::PathBuf;
-
-use palyra_types::ErrorCode;
 
 /// A typed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A whole number.
     Integer(u64),
-    /// A text.
+    /// A text, also one of a choice.
     Text(String),
+    /// Yes or no.
+    Bool(bool),
+    /// Texts in an order that counts.
+    List(Vec<String>),
 }
 
 impl Value {
     /// Returns the value as TOML.
     #[must_use]
     pub fn to_toml(&self) -> String {
+        let quoted = |text: &String| toml::Value::String(text.clone()).to_string();
         match self {
             Self::Integer(number) => number.to_string(),
-            Self::Text(text) => toml::Value::String(text.clone()).to_string(),
+            Self::Text(text) => quoted(text),
+            Self::Bool(yes) => yes.to_string(),
+            Self::List(items) => format!("[{}]", items.iter().map(quoted).collect::<Vec<_>>().join(", ")),
         }
     }
 }
@@ -36,6 +42,8 @@ pub enum Origin {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
+        /// The character in the line, from 1.
+        column: usize,
     },
     /// The environment.
     Variable {
@@ -46,91 +54,38 @@ pub enum Origin {
     Flag,
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Origin {
+    /// Returns the place as precisely as it is known, for the message of a mistake.
+    #[must_use]
+    pub fn place(&self) -> String {
         match self {
-            Self::Default => f.write_str("default"),
-            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
-            Self::Variable { name } => write!(f, "environment variable {name}"),
-            Self::Flag => f.write_str("flag"),
+            Self::File { column, .. } => format!("{self}:{column}"),
+            Self::Default | Self::Variable { .. } | Self::Flag => self.to_string(),
+        }
+    }
+
+    /// Orders mistakes as a person meets them: the file from its top, then variables by name, then flags.
+    pub(super) fn in_reading_order(&self, other: &Self) -> Ordering {
+        self.reading_place().cmp(&other.reading_place())
+    }
+
+    fn reading_place(&self) -> (u8, usize, usize, &str) {
+        match self {
+            Self::Default => (0, 0, 0, ""),
+            Self::File { line, column, .. } => (1, *line, *column, ""),
+            Self::Variable { name } => (2, 0, 0, name),
+            Self::Flag => (3, 0, 0, ""),
         }
     }
 }
 
-/// Why a configuration is refused. Values are not shown: one could be a misplaced secret.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{path}: the configuration cannot be read: {what}")]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// What the system says.
-        what: String,
-    },
-    /// The file is not TOML.
-    #[error("{origin}: not valid TOML: {what}")]
-    Syntax {
-        /// Where.
-        origin: Origin,
-        /// What the parser says.
-        what: String,
-    },
-    /// There is no such key.
-    #[error("{origin}: there is no setting `{key}`; the nearest is `{nearest}`")]
-    UnknownKey {
-        /// Where.
-        origin: Origin,
-        /// The key.
-        key: String,
-        /// A valid one.
-        nearest: String,
-    },
-    /// A value has the wrong type or is out of range.
-    #[error("{origin}: `{key}` takes {takes}, not {found}")]
-    BadValue {
-        /// Where.
-        origin: Origin,
-        /// The key.
-        key: String,
-        /// What it takes.
-        takes: String,
-        /// What kind of value was found.
-        found: &'static str,
-    },
-    /// A value or a key is of the right kind and cannot be used all the same.
-    #[error("{origin}: `{key}` {what}")]
-    Unusable {
-        /// Where.
-        origin: Origin,
-        /// The key.
-        key: String,
-        /// What is wrong with it, as the rest of the sentence.
-        what: String,
-    },
-    /// A required key is missing.
-    #[error("{origin}: `{key}` is missing; for example: {key} = {example}")]
-    Missing {
-        /// What makes it required.
-        origin: Origin,
-        /// The key.
-        key: String,
-        /// An example.
-        example: String,
-    },
-}
-
-impl ConfigError {
-    /// Returns the stable code shown to people.
-    #[must_use]
-    pub fn code(&self) -> ErrorCode {
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable { .. } => ErrorCode::ConfigUnreadable,
-            Self::Syntax { .. }
-            | Self::UnknownKey { .. }
-            | Self::BadValue { .. }
-            | Self::Unusable { .. }
-            | Self::Missing { .. } => ErrorCode::ConfigInvalid,
+            Self::Default => f.write_str("default"),
+            Self::File { path, line, .. } => write!(f, "{}:{line}", path.display()),
+            Self::Variable { name } => write!(f, "environment variable {name}"),
+            Self::Flag => f.write_str("flag"),
         }
     }
 }

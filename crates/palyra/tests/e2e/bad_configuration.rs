@@ -26,7 +26,7 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         (
             "[limits]\nturns_mx = 1",
             2,
-            "there is no setting `limits.turns_mx`; the nearest is `limits.turns_max`",
+            "there is no setting `limits.turns_mx`; did you mean `limits.turns_max`?",
         ),
         ("\n\n[limits]\nturns_max = 0", 4, "`limits.turns_max` takes a whole number from 1 to 10000"),
         ("limits = 3", 1, "`limits` is a section"),
@@ -37,7 +37,7 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         ("[listen]\ntcp = \"here\"", 2, "`listen.tcp` takes an address and a port, such as 127.0.0.1:7070"),
         ("[model]\ndefault = \"nope/m\"", 2, "`model.default` is `nope/m`; it takes provider/model"),
         ("[providers.x]\nbase_url = \"nonsense\"", 2, "provider `x` cannot be set up: the base URL"),
-        ("[providers.x]\nkind = \"openai-chat\"", 2, "`providers.x.base_url` is missing; for example: "),
+        ("[providers.x]\nkind = \"openai-chat\"", 1, "`providers.x.base_url` is missing; for example: "),
         (
             "[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"",
             3,
@@ -51,7 +51,8 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         ("[providers.Big]\nbase_url = \"http://h\"", 1, "`providers.Big` names a provider `Big`"),
     ] {
         write(&home, text.as_bytes());
-        refused(&home, "PLY-1301", &format!("{}:{line}: {words}", home.config_file().display()));
+        let ended = refused(&home, "PLY-1301", &format!("{}:{line}:", home.config_file().display()));
+        assert!(ended.err.contains(&format!(": {words}")), "wanted {words}\nbut:\n{}", ended.err);
     }
 }
 

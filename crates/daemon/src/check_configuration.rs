@@ -1,0 +1,100 @@
+//! Looks for mistakes in the configuration that a daemon would start with from here, without a daemon or a network.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use palyra_types::ErrorCode;
+
+use crate::config::{self, Config, More, Origin};
+use crate::models;
+use crate::refusal::chain;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The file that was read; `None` where there is none, so that defaults and environment hold.
+    pub file: Option<PathBuf>,
+    /// Every mistake, in reading order; empty for a configuration that a daemon can start with.
+    pub findings: Vec<Finding>,
+    /// Whether there may be more of them.
+    pub more: More,
+}
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Its stable code.
+    pub code: ErrorCode,
+    /// What is wrong, with place and mend.
+    pub message: String,
+    /// Where it is.
+    pub origin: Option<Origin>,
+    /// The key it is about.
+    pub key: Option<String>,
+}
+
+/// Reads all layers as a daemon started here would, and checks them.
+#[must_use]
+pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<String, String>) -> Verdict {
+    let usual = || config::default_path(environment).filter(|path| path.exists());
+    let file = explicit.map(Path::to_owned).or_else(usual);
+    match config::load(explicit, environment, &[]) {
+        Ok(config) => Verdict { file, findings: check_models(&config, environment), more: More::No },
+        Err(mistakes) => {
+            let finding = |mistake: &config::ConfigError| Finding {
+                code: mistake.code(),
+                message: mistake.to_string(),
+                origin: mistake.origin().cloned(),
+                key: mistake.key().map(str::to_owned),
+            };
+            Verdict { file, findings: mistakes.list.iter().map(finding).collect(), more: mistakes.more }
+        }
+    }
+}
+
+fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<Finding> {
+    // Fails only when a provider of cryptography is installed already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let finding = |error: &models::ModelsError| Finding {
+        code: error.code(),
+        message: chain(error),
+        origin: error.origin().cloned(),
+        key: error.key(),
+    };
+    models::plan(config, environment).err().unwrap_or_default().iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn mistakes_that_only_the_models_show_are_all_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("palyra.toml");
+        let text = "model.default = \"nope/m\"\nmodel.fallbacks = [\"demo/demo\", \"none/m\"]\n\
+                    [providers.a]\nbase_url = \"nonsense\"\n[providers.b]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"\n";
+        std::fs::write(&file, text).expect("written");
+        let verdict = check_configuration(Some(&file), &environment(&[("OPENAI_BASE_URL", "nonsense")]));
+        let begin = |wanted: &str| verdict.findings.iter().any(|finding| finding.message.contains(wanted));
+        assert!(begin(":1:17: `model.default` is `nope/m`; it takes provider/model"), "{verdict:?}");
+        assert!(begin(":2:19: `model.fallbacks` names `none/m`; it takes provider/model"), "{verdict:?}");
+        assert!(begin(":4:12: provider `a` cannot be set up"), "{verdict:?}");
+        assert!(begin(":7:7: the key of provider `b` cannot be had"), "{verdict:?}");
+        assert!(begin("OPENAI_BASE_URL cannot be used"), "{verdict:?}");
+        assert_eq!(verdict.findings.len(), 5);
+        assert_eq!(verdict.file, Some(file));
+    }
+
+    #[test]
+    fn no_file_is_no_mistake_unless_it_was_named() {
+        let nothing = check_configuration(None, &environment(&[("HOME", "/nowhere")]));
+        assert_eq!(nothing, Verdict { file: None, findings: Vec::new(), more: More::No });
+        let missing = check_configuration(Some(Path::new("/nowhere/palyra.toml")), &environment(&[]));
+        assert_eq!(missing.findings[0].code, ErrorCode::ConfigUnreadable);
+    }
+}
