@@ -27,7 +27,7 @@ use palyra_testkit::fixed_entropy::FixedEntropy;
 use palyra_testkit::scripted_provider::ScriptedProvider;
 use palyra_tools::BuiltinTools;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{Surface, UserInput};
+use palyra_types::run::{InputDelivery, Surface, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, Redacted, SessionId, TapeSeq, Timestamp};
@@ -96,7 +96,8 @@ impl Harness {
             Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket };
         let request = SubmitRequest {
             session: SessionSelector { id: session, ..SessionSelector::default() },
-            input: UserInput { text: text.into() },
+            input: UserInput::text(text.into()),
+            delivery: InputDelivery::Queue,
             idempotency_key: None,
             workspace_root: None,
             model: None,

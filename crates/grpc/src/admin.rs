@@ -7,8 +7,8 @@ use palyra_types::access::TokenRecord;
 use palyra_wire::v1::admin_service_server::AdminService;
 use palyra_wire::v1::{
     self, ConfigValue, CreateTokenRequest, CreateTokenResponse, GetConfigRequest, GetConfigResponse,
-    GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, RevokeTokenRequest,
-    RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
+    GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, ReloadConfigRequest,
+    ReloadConfigResponse, RevokeTokenRequest, RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
@@ -119,6 +119,14 @@ impl AdminService for AdminServiceImpl {
     ) -> Result<Response<GetConfigResponse>, Status> {
         auth::open(request)?;
         Ok(Response::new(self.config()))
+    }
+
+    async fn reload_config(
+        &self,
+        request: Request<ReloadConfigRequest>,
+    ) -> Result<Response<ReloadConfigResponse>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("reload_config"))
     }
 
     async fn create_token(

@@ -4,8 +4,9 @@ use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::v1::gateway_service_server::GatewayService;
 use palyra_wire::v1::{
     CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse,
-    ReadSessionTapeRequest, ReadSessionTapeResponse, ReadTapeRequest, ReadTapeResponse, RunStreamRequest,
-    SendInputRequest, SendInputResponse, StartRunRequest, StartRunResponse,
+    ReadAttachmentRequest, ReadAttachmentResponse, ReadSessionTapeRequest, ReadSessionTapeResponse,
+    ReadTapeRequest, ReadTapeResponse, RunStreamRequest, SendInputRequest, SendInputResponse,
+    StartRunRequest, StartRunResponse,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
@@ -90,5 +91,15 @@ impl GatewayService for GatewayServiceImpl {
     ) -> Result<Response<ReadSessionTapeResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(tapes::read_session_tape(&self.state.tapes, caller, message).await?))
+    }
+
+    type ReadAttachmentStream = futures::stream::BoxStream<'static, Result<ReadAttachmentResponse, Status>>;
+
+    async fn read_attachment(
+        &self,
+        request: Request<ReadAttachmentRequest>,
+    ) -> Result<Response<Self::ReadAttachmentStream>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("read_attachment"))
     }
 }

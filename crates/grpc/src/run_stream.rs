@@ -83,7 +83,7 @@ async fn begin(
             Ok((opened, follower, run))
         }
         ClientFrame::Attach(message) => attach(state, caller, message).await,
-        ClientFrame::Input(_) | ClientFrame::Cancel(_) => {
+        ClientFrame::Input(_) | ClientFrame::Cancel(_) | ClientFrame::AttachmentPart(_) => {
             Err(Refusal::invalid_frame("the first frame is start or attach"))
         }
     }

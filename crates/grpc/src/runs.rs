@@ -32,7 +32,7 @@ pub(crate) async fn give_input(
 ) -> Result<InputAccepted, Refusal> {
     let key = translate::idempotency_key(input.idempotency_key);
     let InputReceipt { run, queued } = runs.send_input(caller, run, Redacted::new(input.text), key).await?;
-    Ok(InputAccepted { run_id: run.to_string(), queued })
+    Ok(InputAccepted { run_id: run.to_string(), queued, ..InputAccepted::default() })
 }
 
 /// Answers `CancelRun`.

@@ -4,7 +4,9 @@ use palyra_runtime::Caller;
 use palyra_runtime::session::SessionsHandle;
 use palyra_wire::v1::sessions_service_server::SessionsService;
 use palyra_wire::v1::{
-    ListSessionsRequest, ListSessionsResponse, ResolveSessionRequest, ResolveSessionResponse,
+    ArchiveSessionRequest, ArchiveSessionResponse, CleanupSessionRequest, CleanupSessionResponse,
+    ListSessionsRequest, ListSessionsResponse, RenameSessionRequest, RenameSessionResponse,
+    ResolveSessionRequest, ResolveSessionResponse, RestoreSessionRequest, RestoreSessionResponse,
 };
 use tonic::{Request, Response, Status};
 
@@ -69,5 +71,37 @@ impl SessionsService for SessionsServiceImpl {
     ) -> Result<Response<ListSessionsResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(self.list(caller, message).await?))
+    }
+
+    async fn rename_session(
+        &self,
+        request: Request<RenameSessionRequest>,
+    ) -> Result<Response<RenameSessionResponse>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("rename_session"))
+    }
+
+    async fn archive_session(
+        &self,
+        request: Request<ArchiveSessionRequest>,
+    ) -> Result<Response<ArchiveSessionResponse>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("archive_session"))
+    }
+
+    async fn restore_session(
+        &self,
+        request: Request<RestoreSessionRequest>,
+    ) -> Result<Response<RestoreSessionResponse>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("restore_session"))
+    }
+
+    async fn cleanup_session(
+        &self,
+        request: Request<CleanupSessionRequest>,
+    ) -> Result<Response<CleanupSessionResponse>, Status> {
+        let _ = auth::open(request)?;
+        Err(Status::unimplemented("cleanup_session"))
     }
 }

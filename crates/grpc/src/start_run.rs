@@ -5,7 +5,7 @@ use palyra_runtime::tape::TapeHandle;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRef;
-use palyra_types::run::UserInput;
+use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Redacted, RunId, TapeSeq};
 use palyra_wire::v1::{Opened, StartRunRequest, StartRunResponse};
 
@@ -52,7 +52,8 @@ pub(crate) async fn model_of(
 fn submit_request(message: StartRunRequest) -> Result<SubmitRequest, Refusal> {
     Ok(SubmitRequest {
         session: translate::session_selector(message.session)?,
-        input: UserInput { text: Redacted::new(message.input) },
+        input: UserInput::text(Redacted::new(message.input)),
+        delivery: InputDelivery::Queue,
         idempotency_key: translate::idempotency_key(message.idempotency_key),
         workspace_root: translate::workspace_root(message.workspace_root)?,
         model: translate::model(&message.model)?,

@@ -126,9 +126,12 @@ fn came_undelivered(status: &Status) -> bool {
 fn grpc_code(code: ErrorCode) -> Code {
     use ErrorCode as E;
     match code {
-        E::InvalidFrame | E::InvalidId | E::InvalidArgument | E::ToolArgumentsInvalid | E::PatternInvalid => {
-            Code::InvalidArgument
-        }
+        E::AttachmentRefused
+        | E::InvalidFrame
+        | E::InvalidId
+        | E::InvalidArgument
+        | E::ToolArgumentsInvalid
+        | E::PatternInvalid => Code::InvalidArgument,
         E::SessionNotFound
         | E::RunNotFound
         | E::AgentNotFound
@@ -146,6 +149,8 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ToolLimit
         | E::ContextExhausted => Code::ResourceExhausted,
         E::SessionMismatch
+        | E::SessionArchived
+        | E::BranchOutOfRange
         | E::RunFinished
         | E::RunNotWaiting
         | E::ConfigInvalid

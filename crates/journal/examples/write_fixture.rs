@@ -101,7 +101,11 @@ fn runs() -> Vec<JournalAppendRequest> {
     all.push(samples::append(proposed));
     all.push(samples::append(vec![tool.tool_finished(1, &"# README\n".repeat(9_000)), tool.requested(2)]));
     all.push(samples::append(vec![tool.text(2, "It says README."), tool.message(2, 0), tool.finished()]));
-    let input = TapeEvent::InputReceived { input: UserInput { text: "go on".into() } };
+    let input = TapeEvent::InputReceived {
+        input: UserInput::text("go on".into()),
+        delivery: palyra_types::run::InputDelivery::Queue,
+        idempotency: None,
+    };
     all.push(samples::append(vec![open.started("And now?"), open.requested(1), open.entry(input)]));
     all
 }

@@ -51,6 +51,9 @@ kinds! {
 
     SessionOpened = 0x0030,
     SessionReset = 0x0031,
+    SessionRenamed = 0x0032,
+    SessionArchived = 0x0033,
+    SessionRestored = 0x0034,
 
     RunStarted = 0x0040,
     InputReceived = 0x0041,
@@ -68,4 +71,6 @@ kinds! {
     ToolStarted = 0x0062,
     ToolFinished = 0x0063,
     ToolOutcomeUnknown = 0x0064,
+
+    ModelReasoning = 0x8050,
 }

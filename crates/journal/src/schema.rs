@@ -12,7 +12,7 @@ pub(crate) const FORMAT: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 1;
+pub(crate) const PROJECTIONS_VERSION: i64 = 2;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -131,12 +131,19 @@ CREATE TABLE session(
     session BLOB NOT NULL,
     agent BLOB NOT NULL,
     key TEXT,                      -- content of seq
-    label TEXT,                    -- content of seq
+    label TEXT,                    -- content of label_seq
+    label_seq INTEGER NOT NULL,
     created INTEGER NOT NULL,
     updated INTEGER NOT NULL,
     runs INTEGER NOT NULL,
     last_run BLOB,
     reset_at INTEGER,
+    archived INTEGER,
+    branch_session BLOB,
+    branch_run BLOB,
+    branch_run_seq INTEGER,
+    branch_tape_seq INTEGER,
+    branch_since INTEGER,
     UNIQUE(principal, session)
 ) STRICT;
 CREATE UNIQUE INDEX session_key ON session(principal, key) WHERE key IS NOT NULL;
@@ -163,6 +170,7 @@ CREATE TABLE run(
     reasoning_tokens INTEGER NOT NULL,
     usage_source INTEGER NOT NULL,
     idempotency BLOB,
+    delivery INTEGER NOT NULL,
     input_preview TEXT NOT NULL    -- content of seq
 ) STRICT;
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;

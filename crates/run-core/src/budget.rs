@@ -110,6 +110,7 @@ impl Budget {
             }
             TapeEvent::InputReceived { .. }
             | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::ToolFinished(_)

@@ -67,6 +67,7 @@ impl LoopCounts {
             TapeEvent::RunStarted(_)
             | TapeEvent::ModelRequested(_)
             | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolStarted { .. }

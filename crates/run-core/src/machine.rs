@@ -133,6 +133,7 @@ impl RunStateMachine {
                 }
             }
             TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)

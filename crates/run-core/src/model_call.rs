@@ -94,6 +94,7 @@ impl ModelCall {
                 }
             }
             TapeEvent::RunStarted(_)
+            | TapeEvent::ModelReasoning { .. }
             | TapeEvent::InputReceived { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)

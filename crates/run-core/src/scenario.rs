@@ -15,7 +15,7 @@ use palyra_types::event::{
 use palyra_types::model::{
     FinishReason, ModelAnswer, ModelFailureClass, ModelName, ModelRef, TokenUsage, ToolProposal, UsageSource,
 };
-use palyra_types::run::{CancelReason, RunLimits, RunPhase, Surface, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLimits, RunPhase, Surface, UserInput};
 use palyra_types::tool::{
     DecisionReason, EffectContract, Isolation, Parallelism, ToolDecision, ToolExecutionOutcome, ToolExecutor,
     ToolName, ToolVerdict,
@@ -306,10 +306,13 @@ pub(crate) fn start_with(limits: RunLimits) -> Act {
         limits,
         config_digest: [0; 32],
         idempotency: None,
-        input: UserInput { text: "do it".into() },
+        delivery: InputDelivery::Queue,
+        input: UserInput::text("do it".into()),
         workspace_root: Redacted::new("/root".into()),
         model: Redacted::new(Some(model())),
         run_salt: Redacted::new([0; 32]),
+        fallbacks: Redacted::default(),
+        response_format: None,
     })))
 }
 
@@ -344,6 +347,7 @@ pub(crate) fn answer_input(attempt: u32, calls: &[Call], finish: FinishReason) -
             finish,
             usage: Some(reported(ANSWER_TOKENS)),
             proposals: calls.iter().map(Call::proposal).collect(),
+            continuation: None,
         },
         model: model(),
         calls: calls.iter().map(Call::judged).collect(),
@@ -392,7 +396,7 @@ pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> Act {
 }
 
 pub(crate) fn input() -> Act {
-    Act::Take(RunInput::Input(UserInput { text: "go on".into() }))
+    Act::Take(RunInput::Input(UserInput::text("go on".into())))
 }
 
 pub(crate) fn cancel() -> Act {

@@ -148,6 +148,7 @@ impl ToolCalls {
             | TapeEvent::InputReceived { .. }
             | TapeEvent::ModelRequested(_)
             | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::LoopDetected { .. }

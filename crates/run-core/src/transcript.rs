@@ -4,11 +4,14 @@
 //! after the message that made it. Text of abandoned attempts does not appear.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
-use palyra_types::model::{CallId, ChatMessage, RenderedCall, ToolResultStatus};
+use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
+use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
-use palyra_types::{Attempt, EffectId, Redacted, RunId};
+use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq};
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
 const OUTCOME_UNKNOWN: &str = "it is not known whether this call took effect; do not repeat it by yourself";
@@ -19,14 +22,18 @@ const ERASED_INPUT: &str = "(this message was erased)";
 #[derive(Debug, Clone)]
 pub struct Transcript {
     run: RunId,
+    last: TapeSeq,
+    answering: bool,
     items: Vec<Item>,
+    /// Said while a model was answering: the next request shows it, after that answer.
+    steering: Vec<Item>,
     open_text: BTreeMap<Attempt, String>,
 }
 
 #[derive(Debug, Clone)]
 enum Item {
-    User(Redacted<String>),
-    Assistant { text: Redacted<String>, calls: Vec<Call> },
+    User { text: Redacted<String>, attachments: Vec<RenderedAttachment> },
+    Assistant { text: Redacted<String>, calls: Vec<Call>, continuation: Option<Arc<ProviderContinuation>> },
 }
 
 #[derive(Debug, Clone)]
@@ -41,22 +48,40 @@ impl Transcript {
     /// Makes an empty transcript.
     #[must_use]
     pub fn new(run: RunId) -> Self {
-        Self { run, items: Vec::new(), open_text: BTreeMap::new() }
+        Self {
+            run,
+            last: TapeSeq::default(),
+            answering: false,
+            items: Vec::new(),
+            steering: Vec::new(),
+            open_text: BTreeMap::new(),
+        }
     }
 
     /// Takes the next event of the run.
     pub fn push(&mut self, event: &TapeEvent) {
+        self.last = self.last.next();
         match event {
-            TapeEvent::RunStarted(started) => self.items.push(Item::User(started.input.text.clone())),
-            TapeEvent::InputReceived { input } => self.items.push(Item::User(input.text.clone())),
+            TapeEvent::RunStarted(started) => self.items.push(self.user(&started.input)),
+            TapeEvent::InputReceived { input, .. } => {
+                let said = self.user(input);
+                let place = if self.answering { &mut self.steering } else { &mut self.items };
+                place.push(said);
+            }
             TapeEvent::ModelText { attempt, text } => {
                 self.open_text.entry(*attempt).or_default().push_str(text.expose());
             }
             TapeEvent::ModelMessage(message) => {
+                self.answering = false;
                 let text = self.open_text.remove(&message.attempt).unwrap_or_default();
-                self.items.push(Item::Assistant { text: Redacted::new(text), calls: Vec::new() });
+                self.items.push(Item::Assistant {
+                    text: Redacted::new(text),
+                    calls: Vec::new(),
+                    continuation: message.continuation.clone().map(Arc::new),
+                });
             }
             TapeEvent::ModelAttemptAbandoned { attempt, .. } => {
+                self.answering = false;
                 self.open_text.remove(attempt);
             }
             TapeEvent::ToolProposed(proposed) => {
@@ -69,9 +94,11 @@ impl Transcript {
                 };
                 match self.items.last_mut() {
                     Some(Item::Assistant { calls, .. }) => calls.push(call),
-                    Some(Item::User(_)) | None => {
-                        self.items.push(Item::Assistant { text: Redacted::default(), calls: vec![call] });
-                    }
+                    Some(Item::User { .. }) | None => self.items.push(Item::Assistant {
+                        text: Redacted::default(),
+                        calls: vec![call],
+                        continuation: None,
+                    }),
                 }
             }
             TapeEvent::ToolDecided(decided) => match decided.verdict {
@@ -96,7 +123,11 @@ impl Transcript {
                 };
                 self.settle(*effect, ToolResultStatus::Failed, text.into());
             }
-            TapeEvent::ModelRequested(_)
+            TapeEvent::ModelRequested(_) => {
+                self.answering = true;
+                self.items.append(&mut self.steering);
+            }
+            TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::CancelRequested { .. }
@@ -109,16 +140,19 @@ impl Transcript {
     #[must_use]
     pub fn messages(&self) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
-        for item in &self.items {
+        for item in self.items.iter().chain(&self.steering) {
             match item {
                 // Nobody typed nothing, and providers refuse it.
-                Item::User(text) if text.expose().is_empty() => {
-                    messages.push(ChatMessage::User { text: ERASED_INPUT.into() });
+                Item::User { text, attachments } if text.expose().is_empty() && attachments.is_empty() => {
+                    messages.push(ChatMessage::user(ERASED_INPUT.into()));
                 }
-                Item::User(text) => messages.push(ChatMessage::User { text: text.clone() }),
-                Item::Assistant { text, calls } => {
+                Item::User { text, attachments } => {
+                    let (text, attachments) = (text.clone(), attachments.clone());
+                    messages.push(ChatMessage::User { text, attachments });
+                }
+                Item::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
-                        self.render(text, calls, &mut messages);
+                        self.render((text, continuation), calls, &mut messages);
                     }
                 }
             }
@@ -126,13 +160,36 @@ impl Transcript {
         messages
     }
 
-    fn render(&self, text: &Redacted<String>, calls: &[Call], messages: &mut Vec<ChatMessage>) {
+    fn user(&self, input: &UserInput) -> Item {
+        let rendered = input.attachments.iter().map(|attachment| RenderedAttachment {
+            attachment: Arc::new(attachment.clone()),
+            place: match &attachment.body {
+                AttachmentBody::Text(_) => None,
+                AttachmentBody::Blob { index } => {
+                    Some(BlobRef { run: self.run, tape_seq: self.last, index: *index })
+                }
+            },
+            data: None,
+        });
+        Item::User { text: input.text.clone(), attachments: rendered.collect() }
+    }
+
+    fn render(
+        &self,
+        (text, continuation): (&Redacted<String>, &Option<Arc<ProviderContinuation>>),
+        calls: &[Call],
+        messages: &mut Vec<ChatMessage>,
+    ) {
         let rendered = calls.iter().map(|call| RenderedCall {
             call: self.call_id(call.effect),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
         });
-        messages.push(ChatMessage::Assistant { text: text.clone(), calls: rendered.collect() });
+        messages.push(ChatMessage::Assistant {
+            text: text.clone(),
+            calls: rendered.collect(),
+            continuation: continuation.clone(),
+        });
         for call in calls {
             let (status, text) =
                 call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
@@ -149,7 +206,7 @@ impl Transcript {
     fn settle(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
         let calls = self.items.iter_mut().rev().filter_map(|item| match item {
             Item::Assistant { calls, .. } => Some(calls),
-            Item::User(_) => None,
+            Item::User { .. } => None,
         });
         if let Some(call) = calls.flatten().find(|call| call.effect == effect) {
             call.result = Some((status, text));

@@ -91,9 +91,10 @@ impl ModelsHandle {
         let request = ModelRequest {
             model,
             system: "Answer with one short sentence.".into(),
-            messages: vec![ChatMessage::User { text: "Say hello.".into() }],
+            messages: vec![ChatMessage::user("Say hello.".into())],
             tools: Arc::new(ToolCatalog::default()),
             output_tokens_max: Some(64),
+            response_format: None,
         };
         let clock = &self.ports.clock;
         let started = clock.boot();
@@ -108,6 +109,7 @@ impl ModelsHandle {
                         text.push_str(piece.expose());
                     }
                 }
+                ModelPiece::Reasoning(_) => {}
                 ModelPiece::Answer(answer) => {
                     let ended = clock.boot();
                     return Ok(ModelTest {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::read_records::RunQuery;
-use palyra_types::run::{CancelReason, RunLifecycleState, RunRecord, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::{Redacted, RunId};
 
@@ -94,7 +94,7 @@ impl RunsHandle {
         idempotency_key: Option<Redacted<String>>,
     ) -> Result<InputReceipt, RequestError> {
         let record = self.get(caller, run).await?;
-        let input = UserInput { text };
+        let input = UserInput::text(text);
         // What was sent before is the run that it became, even if this run waits for an answer by now.
         let key = idempotency_key.as_ref();
         if let Some(run) = self.sessions.repeated(caller, key, &input).await? {
@@ -113,8 +113,15 @@ impl RunsHandle {
             existing: ExistingSession::Required,
             ..SessionSelector::default()
         };
-        let request =
-            SubmitRequest { session, input, idempotency_key, workspace_root: None, model: None, agent: None };
+        let request = SubmitRequest {
+            session,
+            input,
+            delivery: InputDelivery::Queue,
+            idempotency_key,
+            workspace_root: None,
+            model: None,
+            agent: None,
+        };
         let submitted = self.sessions.submit_after(caller, request, run).await?;
         Ok(InputReceipt { run: submitted.run, queued: true })
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use palyra_run_core::{Decision, Effect, Grant, JudgedCall, RunInput, RunStateMachine};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
-use palyra_types::run::{RunLimits, Surface, UserInput};
+use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
 use palyra_types::tool::{DecisionReason, EffectContract, Parallelism, ToolDecision, ToolName, ToolVerdict};
 use palyra_types::{AgentId, Attempt, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
@@ -95,10 +95,13 @@ impl GrantRequest {
             limits: RunLimits::default(),
             config_digest: [0; 32],
             idempotency: None,
-            input: UserInput { text: "use the tool".into() },
+            delivery: InputDelivery::Queue,
+            input: UserInput::text("use the tool".into()),
             workspace_root: Redacted::new(self.root.clone()),
             model: Redacted::new(None),
             run_salt: Redacted::new([0; 32]),
+            fallbacks: Redacted::default(),
+            response_format: None,
         }
     }
 
@@ -121,6 +124,7 @@ impl GrantRequest {
             finish: FinishReason::ToolCalls,
             usage: None,
             proposals: vec![proposal.clone()],
+            continuation: None,
         };
         let call = JudgedCall { proposal, digest: ContentDigest::default(), decision };
         RunInput::Answered { attempt: Attempt(1), answer, model, calls: vec![call] }

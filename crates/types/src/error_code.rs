@@ -74,6 +74,12 @@ error_codes! {
         "attach after the last number seen on this very run, or after 0";
     IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.",
         "take a new key for a new request";
+    SessionArchived = 1111, "session_archived", "The session is archived and takes no new input.",
+        "take it up again, or begin another session";
+    AttachmentRefused = 1112, "attachment_refused", "An attachment is too large, one too many, or not what it says it is.",
+        "send fewer or smaller files, with the type they have";
+    BranchOutOfRange = 1113, "branch_out_of_range", "The tape has not reached the place to branch from.",
+        "`palyra runs tail ID` shows the numbers there are";
     Unauthenticated = 1201, "unauthenticated", "No valid credential came with the call.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", "The credential does not cover this call.",

@@ -10,10 +10,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::AgentProfile;
-use crate::model::{FinishReason, ModelFailureClass, ModelRef, TokenUsage};
-use crate::run::{
-    CancelReason, IdempotencyDigest, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
+use crate::model::{
+    FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
+use crate::run::{
+    CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
+    UserInput,
+};
+use crate::session::BranchPoint;
 use crate::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
 use crate::{
     AgentId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, Seq, SessionId, TapeSeq,
@@ -88,6 +92,25 @@ pub enum JournalEvent {
         key: Option<Redacted<String>>,
         /// A title.
         label: Option<Redacted<String>>,
+        /// Where it branched off another one.
+        branched_from: Option<BranchPoint>,
+    },
+    /// A conversation got another title.
+    SessionRenamed {
+        /// Its id (also in the envelope).
+        session: SessionId,
+        /// The title; `None` for none.
+        label: Option<Redacted<String>>,
+    },
+    /// A conversation is put away: it takes no new input.
+    SessionArchived {
+        /// Its id (also in the envelope).
+        session: SessionId,
+    },
+    /// A conversation is taken up again.
+    SessionRestored {
+        /// Its id (also in the envelope).
+        session: SessionId,
     },
     /// A conversation starts afresh; history before this entry is not shown to models.
     SessionReset {
@@ -108,15 +131,26 @@ pub enum JournalEvent {
 pub enum TapeEvent {
     /// The run was accepted.
     RunStarted(RunStarted),
-    /// A person answered a waiting run.
+    /// A person answered a waiting run, or steered a running one.
     InputReceived {
-        /// The words.
+        /// What was said.
         input: UserInput,
+        /// `Steer` when the run did not wait for it; the next model request shows it.
+        delivery: InputDelivery,
+        /// Digest of the client's idempotency key.
+        idempotency: Option<IdempotencyDigest>,
     },
     /// A model was asked.
     ModelRequested(ModelRequested),
     /// The model said something.
     ModelText {
+        /// The attempt it belongs to.
+        attempt: Attempt,
+        /// The words; never empty unless erased.
+        text: Redacted<String>,
+    },
+    /// The model's provider showed some of its reasoning; never part of an answer or of later requests.
+    ModelReasoning {
         /// The attempt it belongs to.
         attempt: Attempt,
         /// The words; never empty unless erased.
@@ -134,6 +168,12 @@ pub enum TapeEvent {
         text_to: TapeSeq,
         /// Why.
         cause: AbandonCause,
+        /// What comes instead.
+        next: NextAttempt,
+        /// When it comes; `None` for at once.
+        retry_at: Option<Timestamp>,
+        /// What the provider said.
+        detail: Redacted<String>,
     },
     /// The model wants a tool.
     ToolProposed(ToolProposed),
@@ -193,12 +233,18 @@ pub struct RunStarted {
     pub config_digest: [u8; 32],
     /// Digest of the client's idempotency key.
     pub idempotency: Option<IdempotencyDigest>,
+    /// How the input met its session.
+    pub delivery: InputDelivery,
     /// What was typed.
     pub input: UserInput,
     /// The folder its tools may see.
     pub workspace_root: Redacted<PathBuf>,
     /// The model it starts with.
     pub model: Redacted<Option<ModelRef>>,
+    /// The models that may be asked instead when that one fails, in order.
+    pub fallbacks: Redacted<Vec<ModelRef>>,
+    /// What the final answer has to look like.
+    pub response_format: Option<ResponseFormat>,
     /// Key of this run's content digests.
     pub run_salt: Redacted<[u8; 32]>,
 }
@@ -261,6 +307,22 @@ pub struct ModelMessage {
     pub model: Redacted<Option<ModelRef>>,
     /// The provider's id of the response.
     pub response_id: Redacted<String>,
+    /// What the provider wants back with this message in later requests.
+    pub continuation: Option<ProviderContinuation>,
+}
+
+/// What comes after an attempt that was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NextAttempt {
+    /// None that this entry announces: the run ends, stops, or goes on by its recovery.
+    #[default]
+    None,
+    /// The same model is asked again.
+    SameModel,
+    /// The next model of the run's chain is asked.
+    NextModel,
+    /// The same model is asked with less of the conversation.
+    ShorterContext,
 }
 
 /// Why an attempt was given up.

@@ -16,6 +16,7 @@ pub mod model;
 pub mod tool;
 
 pub mod agent;
+pub mod attachment;
 pub mod run;
 pub mod session;
 

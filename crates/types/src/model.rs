@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::RenderedAttachment;
 use crate::tool::{ToolCatalog, ToolName};
 use crate::{ErrorCode, Redacted};
 
@@ -101,6 +102,8 @@ pub enum ChatMessage {
     User {
         /// The words.
         text: Redacted<String>,
+        /// Files that came with them.
+        attachments: Vec<RenderedAttachment>,
     },
     /// Said by the model, with the calls it proposed.
     Assistant {
@@ -108,6 +111,8 @@ pub enum ChatMessage {
         text: Redacted<String>,
         /// Calls in the order proposed. Each is answered by exactly one later `ToolResult`.
         calls: Vec<RenderedCall>,
+        /// What its provider wants back with it.
+        continuation: Option<Arc<ProviderContinuation>>,
     },
     /// What became of a call.
     ToolResult {
@@ -123,14 +128,23 @@ pub enum ChatMessage {
 }
 
 impl ChatMessage {
+    /// Makes a person's message without files.
+    #[must_use]
+    pub fn user(text: Redacted<String>) -> Self {
+        Self::User { text, attachments: Vec::new() }
+    }
+
     /// Returns a rough size in bytes of what a model will read.
     #[must_use]
     pub fn content_bytes(&self) -> usize {
         match self {
-            Self::User { text } => text.expose().len(),
-            Self::Assistant { text, calls } => {
+            Self::User { text, attachments } => {
+                text.expose().len() + attachments.iter().map(RenderedAttachment::content_bytes).sum::<usize>()
+            }
+            Self::Assistant { text, calls, continuation } => {
                 let calls = calls.iter().map(|c| c.tool.as_str().len() + c.arguments.expose().len() + 32);
-                text.expose().len() + calls.sum::<usize>()
+                let continuation = continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
+                text.expose().len() + calls.sum::<usize>() + continuation
             }
             Self::ToolResult { text, .. } => text.expose().len() + 32,
         }
@@ -159,7 +173,32 @@ pub struct ModelRequest {
     pub tools: Arc<ToolCatalog>,
     /// Cap on the answer, in tokens; `None` leaves it to the provider.
     pub output_tokens_max: Option<u32>,
+    /// What the final answer has to look like; `None` for free text.
+    pub response_format: Option<ResponseFormat>,
 }
+
+/// What a structured answer has to look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResponseFormat {
+    /// A JSON Schema (2020-12) as JSON text; always an object.
+    pub schema: Redacted<Arc<str>>,
+}
+
+/// What a provider gave with an answer and wants back with it unchanged, such as signed reasoning.
+///
+/// Opaque to all but the adapter that made it, which gets it back byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderContinuation {
+    /// The model that gave it; others do not get it.
+    pub model: ModelRef,
+    /// The adapter's name for the form of `body`, such as `anthropic_messages/1`.
+    pub format: String,
+    /// What the adapter wants back; at most [`CONTINUATION_BYTES_MAX`].
+    pub body: Redacted<String>,
+}
+
+/// Bytes of a [`ProviderContinuation`], at most.
+pub const CONTINUATION_BYTES_MAX: usize = 1024 * 1024;
 
 /// A call the model wants, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,13 +281,17 @@ pub struct ModelAnswer {
     pub usage: Option<TokenUsage>,
     /// The calls it wants, in its order.
     pub proposals: Vec<ToolProposal>,
+    /// What the provider wants back with this answer in later requests.
+    pub continuation: Option<ProviderContinuation>,
 }
 
-/// One piece of a streamed answer: any number of texts, then exactly one answer.
+/// One piece of a streamed answer: any number of texts and reasonings, then exactly one answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelPiece {
     /// Some more text; never empty.
     Text(Redacted<String>),
+    /// Some more of the reasoning that the provider shows beside its answer; never empty, never part of it.
+    Reasoning(Redacted<String>),
     /// The end.
     Answer(ModelAnswer),
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::{ModelRef, TokenUsage};
+use crate::attachment::Attachment;
+use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 /// The life of a run. Terminal states are final.
@@ -76,6 +77,8 @@ pub enum TerminationReason {
     FinalAnswer,
     /// Somebody cancelled it.
     Cancelled,
+    /// Somebody said something more urgent.
+    Interrupted,
     /// It used all its active time.
     TimeLimit,
     /// It used all its turns.
@@ -100,7 +103,7 @@ impl TerminationReason {
     pub fn transition(self) -> RunTransition {
         match self {
             Self::FinalAnswer => RunTransition::Complete,
-            Self::Cancelled | Self::TimeLimit => RunTransition::Cancel,
+            Self::Cancelled | Self::Interrupted | Self::TimeLimit => RunTransition::Cancel,
             Self::TurnLimit
             | Self::ToolLimit
             | Self::ProviderError
@@ -130,6 +133,20 @@ pub enum CancelReason {
     User,
     /// The active time is used up.
     TimeLimit,
+    /// An interrupting input was accepted.
+    Interrupted,
+}
+
+/// How an input meets a session whose run is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum InputDelivery {
+    /// It waits for its turn.
+    #[default]
+    Queue,
+    /// It joins the active run at its next model request.
+    Steer,
+    /// The active run is cancelled, then it runs, before whatever waits.
+    Interrupt,
 }
 
 /// Where an input came from.
@@ -173,6 +190,16 @@ impl Default for RunLimits {
 pub struct UserInput {
     /// The words.
     pub text: Redacted<String>,
+    /// Files that came with them, at most [`crate::attachment::ATTACHMENTS_MAX`].
+    pub attachments: Vec<Attachment>,
+}
+
+impl UserInput {
+    /// Makes an input without files.
+    #[must_use]
+    pub fn text(text: Redacted<String>) -> Self {
+        Self { text, attachments: Vec::new() }
+    }
 }
 
 /// Everything that defines a run before it begins.
@@ -192,8 +219,14 @@ pub struct RunSpec {
     pub input: UserInput,
     /// The folder its tools may see.
     pub workspace_root: Redacted<PathBuf>,
+    /// How the input met its session.
+    pub delivery: InputDelivery,
     /// The model it starts with.
     pub model: ModelRef,
+    /// The models that may be asked instead when that one fails, in order.
+    pub fallbacks: Vec<ModelRef>,
+    /// What the final answer has to look like.
+    pub response_format: Option<ResponseFormat>,
     /// What it may spend.
     pub limits: RunLimits,
     /// Digest of the configuration snapshot that governs it.
@@ -219,6 +252,8 @@ pub struct RunRecord {
     pub principal: PrincipalId,
     /// The agent.
     pub agent: AgentId,
+    /// How its input met the session.
+    pub delivery: InputDelivery,
     /// Its lifecycle state.
     pub state: RunLifecycleState,
     /// What clients see.

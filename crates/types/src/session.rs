@@ -1,6 +1,6 @@
 //! Conversations.
 
-use crate::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, Timestamp};
+use crate::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 /// Names a session: ids given by clients are scoped to their principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,4 +32,23 @@ pub struct OrchestratorSessionRecord {
     pub last_run: Option<RunId>,
     /// The entry of the latest reset: history before it is not shown to models.
     pub reset_at: Option<Seq>,
+    /// Where it branched off another session.
+    pub branched_from: Option<BranchPoint>,
+    /// When it was archived; an archived session takes no new input.
+    pub archived: Option<Timestamp>,
+}
+
+/// A place in a session where another one branches off: everything up to it is shared, never copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BranchPoint {
+    /// The session that goes on by itself; of the same principal.
+    pub session: SessionId,
+    /// The last run that is shared.
+    pub run: RunId,
+    /// The journal seq of that run's first entry.
+    pub run_first_seq: Seq,
+    /// The last entry of that run that is shared.
+    pub tape_seq: TapeSeq,
+    /// The reset in force at that place: nothing before it is shared.
+    pub since: Option<Seq>,
 }

@@ -174,7 +174,7 @@ async fn a_waiting_run_is_answered_by_the_next_line_that_says_something() {
         looped(1),
         Step::Event(FollowEvent::CaughtUp),
         Step::UntilInput,
-        entry(2, Event::InputReceived(v1::InputReceived { input: "go on".to_owned() })),
+        entry(2, Event::InputReceived(v1::InputReceived { input: "go on".to_owned(), ..Default::default() })),
         ended(2, v1::RunState::Done),
     ];
     let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };

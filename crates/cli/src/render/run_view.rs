@@ -95,6 +95,7 @@ impl RunView {
                 }
             }
             Some(Event::ModelRequested(requested)) => self.requested(requested, &mut shown),
+            Some(Event::ModelReasoning(_)) => {}
             Some(Event::ModelMessage(message)) => self.message(message, &mut shown),
             Some(Event::ModelAttemptAbandoned(abandoned)) => self.abandoned(abandoned, &mut shown),
             Some(Event::ToolProposed(proposed)) => self.proposed(proposed, &mut shown),

@@ -129,7 +129,10 @@ impl Chat<'_> {
     async fn resolve(&self, reset: Option<()>) -> Result<v1::Session, Failure> {
         let session = Some(v1::SessionSelector { reset: reset.is_some(), ..self.selector.clone() });
         let agent = self.choice.agent.clone().unwrap_or_default();
-        let answer = self.client.resolve_session(v1::ResolveSessionRequest { session, agent }).await?;
+        let answer = self
+            .client
+            .resolve_session(v1::ResolveSessionRequest { session, agent, branch_from: None })
+            .await?;
         let missing = palyra_client::ClientError::Protocol { what: "a session was not described" };
         Ok(answer.session.ok_or(missing)?)
     }

@@ -202,7 +202,7 @@ async fn tail(
 
 async fn answer(context: &Context, client: &Client, run: RunName, text: String) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
-    let input = v1::Input { text, idempotency_key: new_idempotency_key() };
+    let input = v1::Input { text, idempotency_key: new_idempotency_key(), ..v1::Input::default() };
     let accepted = client.send_input(run, input).await?;
     let told = if accepted.queued {
         format!("the run did not wait; the answer is run {} of its session", accepted.run_id)

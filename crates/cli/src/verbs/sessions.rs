@@ -87,7 +87,8 @@ async fn list(context: &Context, client: &Client, limit: u32, format: Format) ->
         if left == 0 {
             break;
         }
-        let request = v1::ListSessionsRequest { page_size: left.min(PAGE_SIZE_MAX), page_token };
+        let request =
+            v1::ListSessionsRequest { page_size: left.min(PAGE_SIZE_MAX), page_token, ..Default::default() };
         let page = client.list_sessions(request).await?;
         sessions.extend(page.sessions);
         page_token = page.next_page_token;

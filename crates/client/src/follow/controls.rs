@@ -57,7 +57,11 @@ impl Controls {
         if self.waiting.len() >= INPUTS_WAITING_MAX {
             return Err(ClientError::TooManyInputs);
         }
-        self.waiting.push_back(Wish::Input(v1::Input { text, idempotency_key: new_idempotency_key() }));
+        self.waiting.push_back(Wish::Input(v1::Input {
+            text,
+            idempotency_key: new_idempotency_key(),
+            ..v1::Input::default()
+        }));
         Ok(())
     }
 

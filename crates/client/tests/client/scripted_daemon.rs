@@ -213,6 +213,15 @@ impl GatewayService for Script {
         Ok(Response::new(frames.boxed()))
     }
 
+    type ReadAttachmentStream = BoxStream<'static, Result<v1::ReadAttachmentResponse, Status>>;
+
+    async fn read_attachment(
+        &self,
+        _: Request<v1::ReadAttachmentRequest>,
+    ) -> Answer<Self::ReadAttachmentStream> {
+        Err(Status::unimplemented("read_attachment"))
+    }
+
     async fn cancel_run(&self, _: Request<v1::CancelRunRequest>) -> Answer<v1::CancelRunResponse> {
         let lost = {
             let mut left = self.cancels_lost.lock().unwrap();
@@ -230,7 +239,8 @@ impl GatewayService for Script {
     async fn send_input(&self, request: Request<v1::SendInputRequest>) -> Answer<v1::SendInputResponse> {
         let input = request.into_inner().input.unwrap_or_default();
         self.note(Asked::Input(input.text));
-        let accepted = v1::InputAccepted { run_id: run_id().to_string(), queued: false };
+        let accepted =
+            v1::InputAccepted { run_id: run_id().to_string(), queued: false, ..Default::default() };
         Ok(Response::new(v1::SendInputResponse { accepted: Some(accepted) }))
     }
 
@@ -260,6 +270,10 @@ impl GatewayService for Script {
 
 #[tonic::async_trait]
 impl AdminService for Script {
+    async fn reload_config(&self, _: Request<v1::ReloadConfigRequest>) -> Answer<v1::ReloadConfigResponse> {
+        Err(Status::unimplemented("reload_config"))
+    }
+
     async fn get_status(&self, _: Request<v1::GetStatusRequest>) -> Answer<v1::GetStatusResponse> {
         Ok(Response::new(v1::GetStatusResponse { open_runs: self.open_runs, ..Default::default() }))
     }

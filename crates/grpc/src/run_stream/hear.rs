@@ -56,6 +56,9 @@ impl Conversation {
             Some(Frame::Start(_) | Frame::Attach(_)) => {
                 Err(Refusal::invalid_frame("start and attach are first frames; open another stream"))
             }
+            Some(Frame::AttachmentPart(_)) => {
+                Err(Refusal::invalid_frame("nothing that was announced waits for this part"))
+            }
             None => Err(Refusal::invalid_frame("the frame is empty: it is input or cancel")),
         }
     }

@@ -1,6 +1,7 @@
 //! What happened in a run, one message per kind of event.
 
 use palyra_types::Redacted;
+use palyra_types::attachment::Attachment;
 use palyra_types::event::{
     ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
 };
@@ -11,26 +12,35 @@ use palyra_wire::v1::tape_entry::Event;
 
 use super::names;
 use super::plain::{
-    duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, token_usage, tool_verdict,
+    duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, timestamp, token_usage,
+    tool_verdict,
 };
 
 pub(super) fn tape_event(event: &TapeEvent) -> Event {
     match event {
         TapeEvent::RunStarted(started) => Event::RunStarted(run_started(started)),
-        TapeEvent::InputReceived { input } => {
-            Event::InputReceived(v1::InputReceived { input: input.text.expose().clone() })
-        }
+        TapeEvent::InputReceived { input, delivery, .. } => Event::InputReceived(v1::InputReceived {
+            input: input.text.expose().clone(),
+            delivery: names::input_delivery(*delivery).to_owned(),
+            attachments: attachments(&input.attachments),
+        }),
         TapeEvent::ModelRequested(requested) => Event::ModelRequested(model_requested(requested)),
         TapeEvent::ModelText { attempt, text } => {
             Event::ModelText(v1::ModelText { attempt: attempt.0, text: text.expose().clone() })
         }
+        TapeEvent::ModelReasoning { attempt, text } => {
+            Event::ModelReasoning(v1::ModelReasoning { attempt: attempt.0, text: text.expose().clone() })
+        }
         TapeEvent::ModelMessage(message) => Event::ModelMessage(model_message(message)),
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
             Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
                 attempt: attempt.0,
                 text_from: text_from.0,
                 text_to: text_to.0,
                 cause: names::abandon_cause(*cause).to_owned(),
+                next: names::next_attempt(*next).to_owned(),
+                retry_at: retry_at.and_then(timestamp),
+                detail: detail.expose().clone(),
             })
         }
         TapeEvent::ToolProposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
@@ -69,6 +79,30 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
         surface: surface(started.surface),
         config_digest: hex(&started.config_digest),
         limits: Some(run_limits(started.limits)),
+        delivery: names::input_delivery(started.delivery).to_owned(),
+        attachments: attachments(&started.input.attachments),
+        fallbacks: started.fallbacks.expose().iter().map(ToString::to_string).collect(),
+        response_schema: started
+            .response_format
+            .as_ref()
+            .map(|format| format.schema.expose().as_ref().to_owned())
+            .unwrap_or_default(),
+    }
+}
+
+fn attachments(attachments: &[Attachment]) -> Vec<v1::AttachmentInfo> {
+    let infos = (0..).zip(attachments).map(|(index, attachment)| attachment_info(index, attachment));
+    infos.collect()
+}
+
+/// Returns what is known of an attachment.
+pub(crate) fn attachment_info(index: u32, attachment: &Attachment) -> v1::AttachmentInfo {
+    v1::AttachmentInfo {
+        index,
+        name: attachment.name.expose().clone(),
+        media_type: attachment.media_type.expose().clone(),
+        bytes: attachment.bytes,
+        sha256: hex_or_empty(attachment.sha256.expose()),
     }
 }
 

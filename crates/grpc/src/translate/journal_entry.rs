@@ -35,6 +35,9 @@ fn kind(record: &JournalEventRecord) -> String {
         JournalEvent::AgentArchived { .. } => "agent_archived",
         JournalEvent::SessionOpened { .. } => "session_opened",
         JournalEvent::SessionReset { .. } => "session_reset",
+        JournalEvent::SessionRenamed { .. } => "session_renamed",
+        JournalEvent::SessionArchived { .. } => "session_archived",
+        JournalEvent::SessionRestored { .. } => "session_restored",
         JournalEvent::Tape(event) => return tape_kind(event),
         JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
     };
@@ -47,6 +50,7 @@ fn tape_kind(event: &TapeEvent) -> String {
         TapeEvent::InputReceived { .. } => "input_received",
         TapeEvent::ModelRequested(_) => "model_requested",
         TapeEvent::ModelText { .. } => "model_text",
+        TapeEvent::ModelReasoning { .. } => "model_reasoning",
         TapeEvent::ModelMessage(_) => "model_message",
         TapeEvent::ModelAttemptAbandoned { .. } => "model_attempt_abandoned",
         TapeEvent::ToolProposed(_) => "tool_proposed",

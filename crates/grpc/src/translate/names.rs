@@ -5,9 +5,9 @@
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_records::RunFilter;
 use palyra_runtime::health::CheckLevel;
-use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, UnknownOutcomeCause};
+use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
-use palyra_types::run::{CancelReason, RunPhase, TerminationReason, WaitReason};
+use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, ToolExecutor};
 
 use super::ids::InvalidValue;
@@ -33,6 +33,7 @@ names! {
     pub(super) termination_reason(TerminationReason) {
         TerminationReason::FinalAnswer => "final_answer",
         TerminationReason::Cancelled => "cancelled",
+        TerminationReason::Interrupted => "interrupted",
         TerminationReason::TimeLimit => "time_limit",
         TerminationReason::TurnLimit => "turn_limit",
         TerminationReason::ToolLimit => "tool_limit",
@@ -45,6 +46,18 @@ names! {
     pub(super) cancel_reason(CancelReason) {
         CancelReason::User => "user",
         CancelReason::TimeLimit => "time_limit",
+        CancelReason::Interrupted => "interrupted",
+    }
+    pub(super) input_delivery(InputDelivery) {
+        InputDelivery::Queue => "queue",
+        InputDelivery::Steer => "steer",
+        InputDelivery::Interrupt => "interrupt",
+    }
+    pub(super) next_attempt(NextAttempt) {
+        NextAttempt::None => "none",
+        NextAttempt::SameModel => "same_model",
+        NextAttempt::NextModel => "next_model",
+        NextAttempt::ShorterContext => "shorter_context",
     }
     pub(super) decision_reason(DecisionReason) {
         DecisionReason::Permitted => "permitted",

@@ -27,6 +27,7 @@ pub(crate) fn run(record: &RunRecord) -> v1::Run {
         tool_calls: record.tool_calls,
         usage: Some(token_usage(record.usage)),
         input_preview: record.input_preview.expose().clone(),
+        delivery: names::input_delivery(record.delivery).to_owned(),
     }
 }
 
@@ -41,6 +42,12 @@ pub(crate) fn session(record: &OrchestratorSessionRecord) -> v1::Session {
         updated: timestamp(record.updated),
         runs: record.runs,
         last_run_id: record.last_run.map(|run| run.to_string()).unwrap_or_default(),
+        branched_from: record.branched_from.map(|at| v1::BranchPoint {
+            run_id: at.run.to_string(),
+            tape_seq: at.tape_seq.0,
+            session_id: at.session.to_string(),
+        }),
+        archived: record.archived.and_then(timestamp),
     }
 }
 

@@ -145,7 +145,11 @@ async fn a_message_over_the_limit_is_refused_and_the_connection_lives() {
         let refused = client.start_run(start(&"x".repeat(bytes))).await.unwrap_err();
         assert_refused(&refused, Code::ResourceExhausted, ErrorCode::MessageTooLarge);
     }
-    let large = Say::Input(Input { text: "x".repeat(5 * 1024 * 1024), idempotency_key: String::new() });
+    let large = Say::Input(Input {
+        text: "x".repeat(5 * 1024 * 1024),
+        idempotency_key: String::new(),
+        ..Input::default()
+    });
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open(daemon.local().await, Say::Start(start("hi"))).await.unwrap();
     talk.say(large).await;

@@ -24,12 +24,14 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.AdminService/GetConfig", For::Owner),
     ("/palyra.v1.AdminService/GetStatus", For::Owner),
     ("/palyra.v1.AdminService/ListTokens", For::Owner),
+    ("/palyra.v1.AdminService/ReloadConfig", For::Owner),
     ("/palyra.v1.AdminService/RevokeToken", For::Owner),
     ("/palyra.v1.AdminService/Shutdown", For::Owner),
     ("/palyra.v1.AgentsService/ListAgents", For::Principals),
     ("/palyra.v1.GatewayService/CancelRun", For::Principals),
     ("/palyra.v1.GatewayService/GetRun", For::Principals),
     ("/palyra.v1.GatewayService/ListRuns", For::Principals),
+    ("/palyra.v1.GatewayService/ReadAttachment", For::Principals),
     ("/palyra.v1.GatewayService/ReadSessionTape", For::Principals),
     ("/palyra.v1.GatewayService/ReadTape", For::Principals),
     ("/palyra.v1.GatewayService/RunStream", For::Principals),
@@ -41,8 +43,12 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.JournalService/VerifyJournal", For::Owner),
     ("/palyra.v1.ModelsService/ListModels", For::Principals),
     ("/palyra.v1.ModelsService/TestModel", For::Principals),
+    ("/palyra.v1.SessionsService/ArchiveSession", For::Principals),
+    ("/palyra.v1.SessionsService/CleanupSession", For::Principals),
     ("/palyra.v1.SessionsService/ListSessions", For::Principals),
+    ("/palyra.v1.SessionsService/RenameSession", For::Principals),
     ("/palyra.v1.SessionsService/ResolveSession", For::Principals),
+    ("/palyra.v1.SessionsService/RestoreSession", For::Principals),
 ];
 
 /// Calls of services that come from elsewhere.

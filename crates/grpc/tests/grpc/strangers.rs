@@ -24,9 +24,10 @@ fn calls(run: &str, session: &str) -> Vec<(&'static str, Vec<u8>)> {
         require_existing: true,
         ..SessionSelector::default()
     };
-    let input = Some(Input { text: "hi".to_owned(), idempotency_key: String::new() });
+    let input = Some(Input { text: "hi".to_owned(), idempotency_key: String::new(), ..Input::default() });
     let stream = RunStreamRequest { frame: Some(attach(run, 0)) };
-    let resolve = ResolveSessionRequest { session: Some(selector.clone()), agent: String::new() };
+    let resolve =
+        ResolveSessionRequest { session: Some(selector.clone()), agent: String::new(), branch_from: None };
     let begin = StartRunRequest { session: Some(selector), ..start("hi") };
     let tape = ReadTapeRequest { run_id: run_id.clone(), ..ReadTapeRequest::default() };
     let session_tape = ReadSessionTapeRequest { session_id, ..ReadSessionTapeRequest::default() };

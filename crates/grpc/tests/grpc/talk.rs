@@ -35,7 +35,7 @@ pub(crate) fn attach(run_id: &str, after_tape_seq: u32) -> Say {
 }
 
 pub(crate) fn input(text: &str) -> Say {
-    Say::Input(Input { text: text.to_owned(), idempotency_key: String::new() })
+    Say::Input(Input { text: text.to_owned(), idempotency_key: String::new(), ..Input::default() })
 }
 
 /// Puts a token into a request.

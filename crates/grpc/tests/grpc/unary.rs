@@ -40,7 +40,7 @@ async fn a_run_is_started_looked_at_and_cancelled_without_a_stream() {
         ("hi there", opened.session_id.as_str())
     );
 
-    let input = Some(Input { text: "more".to_owned(), idempotency_key: "k".to_owned() });
+    let input = Some(Input { text: "more".to_owned(), idempotency_key: "k".to_owned(), ..Input::default() });
     let message = SendInputRequest { run_id: run_id.clone(), input };
     let accepted = client.send_input(message.clone()).await.unwrap().into_inner().accepted.unwrap();
     assert!(accepted.queued);
@@ -123,7 +123,7 @@ async fn runs_are_listed_newest_first_by_the_page() {
 async fn sessions_are_found_opened_reset_and_listed() {
     let daemon = TestDaemon::start().await;
     let mut client = SessionsServiceClient::new(daemon.local().await);
-    let message = ResolveSessionRequest { session: keyed("work"), agent: String::new() };
+    let message = ResolveSessionRequest { session: keyed("work"), agent: String::new(), branch_from: None };
     let made = client.resolve_session(message.clone()).await.unwrap().into_inner();
     assert!(made.created && !made.reset_applied);
     let found = client.resolve_session(message).await.unwrap().into_inner();
@@ -133,20 +133,20 @@ async fn sessions_are_found_opened_reset_and_listed() {
     assert_eq!((session.session_key.as_str(), session.runs), ("work", 0));
 
     let reset = SessionSelector { session_id: session.session_id.clone(), reset: true, ..Default::default() };
-    let message = ResolveSessionRequest { session: Some(reset), agent: String::new() };
+    let message = ResolveSessionRequest { session: Some(reset), agent: String::new(), branch_from: None };
     assert!(client.resolve_session(message).await.unwrap().into_inner().reset_applied);
 
     let missing = SessionSelector { require_existing: true, ..keyed("play").unwrap() };
-    let message = ResolveSessionRequest { session: Some(missing), agent: String::new() };
+    let message = ResolveSessionRequest { session: Some(missing), agent: String::new(), branch_from: None };
     let refused = client.resolve_session(message).await.unwrap_err();
     assert_refused(&refused, Code::NotFound, ErrorCode::SessionNotFound);
 
     for key in ["a", "b", "c"] {
-        let message = ResolveSessionRequest { session: keyed(key), agent: String::new() };
+        let message = ResolveSessionRequest { session: keyed(key), agent: String::new(), branch_from: None };
         client.resolve_session(message).await.unwrap();
     }
     let mut keys = Vec::new();
-    let mut message = ListSessionsRequest { page_size: 3, page_token: String::new() };
+    let mut message = ListSessionsRequest { page_size: 3, page_token: String::new(), ..Default::default() };
     loop {
         let page = client.list_sessions(message.clone()).await.unwrap().into_inner();
         keys.extend(page.sessions.into_iter().map(|session| session.session_key));
@@ -157,7 +157,7 @@ async fn sessions_are_found_opened_reset_and_listed() {
     }
     keys.sort();
     assert_eq!(keys, ["a", "b", "c", "work"]);
-    let bad = ListSessionsRequest { page_size: 1, page_token: "x".to_owned() };
+    let bad = ListSessionsRequest { page_size: 1, page_token: "x".to_owned(), ..Default::default() };
     let refused = client.list_sessions(bad).await.unwrap_err();
     assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
 }
@@ -166,9 +166,9 @@ async fn sessions_are_found_opened_reset_and_listed() {
 async fn an_id_and_a_key_of_different_sessions_do_not_mix() {
     let daemon = TestDaemon::start().await;
     let mut client = SessionsServiceClient::new(daemon.local().await);
-    let message = ResolveSessionRequest { session: keyed("one"), agent: String::new() };
+    let message = ResolveSessionRequest { session: keyed("one"), agent: String::new(), branch_from: None };
     client.resolve_session(message).await.unwrap();
-    let message = ResolveSessionRequest { session: keyed("two"), agent: String::new() };
+    let message = ResolveSessionRequest { session: keyed("two"), agent: String::new(), branch_from: None };
     let two = client.resolve_session(message).await.unwrap().into_inner().session.unwrap();
     let mixed = SessionSelector { session_id: two.session_id, ..keyed("one").unwrap() };
     let mut gateway = GatewayServiceClient::new(daemon.local().await);

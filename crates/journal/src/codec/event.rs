@@ -47,8 +47,18 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::TokenRevoked { token } => (Kind::TokenRevoked, log::encode_token_revoked(*token)),
         JournalEvent::AgentSaved { agent, profile } => (Kind::AgentSaved, log::encode_agent(*agent, profile)),
         JournalEvent::AgentArchived { agent } => (Kind::AgentArchived, log::encode_agent_archived(*agent)),
-        JournalEvent::SessionOpened { session, agent, key, label } => {
-            (Kind::SessionOpened, log::encode_session(*session, *agent, key.as_ref(), label.as_ref()))
+        JournalEvent::SessionOpened { session, agent, key, label, branched_from } => (
+            Kind::SessionOpened,
+            log::encode_session((*session, *agent), key.as_ref(), label.as_ref(), branched_from.as_ref()),
+        ),
+        JournalEvent::SessionRenamed { session, label } => {
+            (Kind::SessionRenamed, log::encode_session_renamed(*session, label.as_ref()))
+        }
+        JournalEvent::SessionArchived { session } => {
+            (Kind::SessionArchived, log::encode_session_archived(*session))
+        }
+        JournalEvent::SessionRestored { session } => {
+            (Kind::SessionRestored, log::encode_session_restored(*session))
         }
         JournalEvent::SessionReset { session } => (Kind::SessionReset, log::encode_session_reset(*session)),
         JournalEvent::Unknown { .. } => return Err(NotStorable),
@@ -59,7 +69,9 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
 fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
     Ok(match event {
         TapeEvent::RunStarted(started) => (Kind::RunStarted, run::encode_started(started)),
-        TapeEvent::InputReceived { input } => (Kind::InputReceived, run::encode_input(input)),
+        TapeEvent::InputReceived { input, delivery, idempotency } => {
+            (Kind::InputReceived, run::encode_input(input, *delivery, *idempotency))
+        }
         TapeEvent::LoopDetected { guard, repeats } => {
             (Kind::LoopDetected, run::encode_loop(*guard, *repeats))
         }
@@ -69,9 +81,20 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
         TapeEvent::RunFinished(finished) => (Kind::RunFinished, run::encode_finished(finished)),
         TapeEvent::ModelRequested(requested) => (Kind::ModelRequested, model::encode_requested(requested)),
         TapeEvent::ModelText { attempt, text } => (Kind::ModelText, model::encode_text(*attempt, text)),
+        TapeEvent::ModelReasoning { attempt, text } => {
+            (Kind::ModelReasoning, model::encode_reasoning(*attempt, text))
+        }
         TapeEvent::ModelMessage(message) => (Kind::ModelMessage, model::encode_message(message)),
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
-            (Kind::ModelAttemptAbandoned, model::encode_abandoned(*attempt, (*text_from, *text_to), *cause))
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
+            let abandoned = model::Abandoned {
+                attempt: *attempt,
+                text: (*text_from, *text_to),
+                cause: *cause,
+                next: *next,
+                retry_at: *retry_at,
+                detail,
+            };
+            (Kind::ModelAttemptAbandoned, model::encode_abandoned(&abandoned))
         }
         TapeEvent::ToolProposed(proposed) => (Kind::ToolProposed, tool::encode_proposed(proposed)),
         TapeEvent::ToolDecided(decided) => (Kind::ToolDecided, tool::encode_decided(decided)),
@@ -126,6 +149,9 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::AgentArchived => log::decode_agent_archived(facts),
         Kind::SessionOpened => log::decode_session(facts, payload),
         Kind::SessionReset => log::decode_session_reset(facts),
+        Kind::SessionRenamed => log::decode_session_renamed(facts, payload),
+        Kind::SessionArchived => log::decode_session_archived(facts),
+        Kind::SessionRestored => log::decode_session_restored(facts),
         _ => Err(Unreadable::Malformed),
     }
 }
@@ -133,14 +159,15 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
 fn decode_tape(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     match kind {
         Kind::RunStarted => run::decode_started(facts, payload),
-        Kind::InputReceived => run::decode_input(payload),
+        Kind::InputReceived => run::decode_input(facts, payload),
         Kind::LoopDetected => run::decode_loop(facts),
         Kind::CancelRequested => run::decode_cancel(facts),
         Kind::RunFinished => run::decode_finished(facts, payload),
         Kind::ModelRequested => model::decode_requested(facts, payload),
         Kind::ModelText => model::decode_text(facts, payload),
         Kind::ModelMessage => model::decode_message(facts, payload),
-        Kind::ModelAttemptAbandoned => model::decode_abandoned(facts),
+        Kind::ModelAttemptAbandoned => model::decode_abandoned(facts, payload),
+        Kind::ModelReasoning => model::decode_reasoning(facts, payload),
         Kind::ToolProposed => tool::decode_proposed(facts, payload),
         Kind::ToolDecided => tool::decode_decided(facts, payload),
         Kind::ToolStarted => tool::decode_started(facts),

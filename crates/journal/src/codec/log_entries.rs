@@ -2,8 +2,11 @@
 
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::JournalEvent;
+use palyra_types::session::BranchPoint;
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Epoch, LogId, PrincipalId, Redacted, SessionId, Timestamp, TokenId};
+use palyra_types::{
+    AgentId, Epoch, LogId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, TokenId,
+};
 use palyra_wire::store;
 use prost::Message;
 
@@ -112,16 +115,23 @@ pub(super) fn decode_agent_archived(facts: &[u8]) -> Read<JournalEvent> {
 }
 
 pub(super) fn encode_session(
-    session: SessionId,
-    agent: AgentId,
+    (session, agent): (SessionId, AgentId),
     key: Option<&Redacted<String>>,
     label: Option<&Redacted<String>>,
+    branched_from: Option<&BranchPoint>,
 ) -> Pair {
     pair(
         &store::SessionOpenedFacts {
             version: VERSION,
             session: session.to_bytes().to_vec(),
             agent: agent.to_bytes().to_vec(),
+            branched_from: branched_from.map(|at| store::BranchPoint {
+                session: at.session.to_bytes().to_vec(),
+                run: at.run.to_bytes().to_vec(),
+                run_first_seq: at.run_first_seq.0,
+                tape_seq: at.tape_seq.0,
+                since: at.since.map(|seq| seq.0),
+            }),
         },
         &store::SessionOpenedPayload {
             key: key.map(|key| key.expose().clone()),
@@ -138,7 +148,50 @@ pub(super) fn decode_session(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         key: payload.key.map(Redacted::new),
         label: payload.label.map(Redacted::new),
+        branched_from: facts.branched_from.map(branch_from_stored).transpose()?,
     })
+}
+
+fn branch_from_stored(at: store::BranchPoint) -> Read<BranchPoint> {
+    Ok(BranchPoint {
+        session: SessionId::from_bytes(fixed(&at.session)?),
+        run: RunId::from_bytes(fixed(&at.run)?),
+        run_first_seq: Seq(at.run_first_seq),
+        tape_seq: TapeSeq(at.tape_seq),
+        since: at.since.map(Seq),
+    })
+}
+
+pub(super) fn encode_session_renamed(session: SessionId, label: Option<&Redacted<String>>) -> Pair {
+    pair(
+        &store::SessionRenamedFacts { version: VERSION, session: session.to_bytes().to_vec() },
+        &store::SessionRenamedPayload { label: label.map(|label| label.expose().clone()) },
+    )
+}
+
+pub(super) fn decode_session_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionRenamedFacts::decode(facts)?;
+    let payload = store::SessionRenamedPayload::decode(payload)?;
+    let session = SessionId::from_bytes(fixed(&facts.session)?);
+    Ok(JournalEvent::SessionRenamed { session, label: payload.label.map(Redacted::new) })
+}
+
+pub(super) fn encode_session_archived(session: SessionId) -> Pair {
+    facts_only(&store::SessionArchivedFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+pub(super) fn decode_session_archived(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionArchivedFacts::decode(facts)?;
+    Ok(JournalEvent::SessionArchived { session: SessionId::from_bytes(fixed(&facts.session)?) })
+}
+
+pub(super) fn encode_session_restored(session: SessionId) -> Pair {
+    facts_only(&store::SessionRestoredFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+pub(super) fn decode_session_restored(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionRestoredFacts::decode(facts)?;
+    Ok(JournalEvent::SessionRestored { session: SessionId::from_bytes(fixed(&facts.session)?) })
 }
 
 pub(super) fn encode_session_reset(session: SessionId) -> Pair {

@@ -6,6 +6,7 @@
 
 mod event;
 
+mod attachments;
 mod log_entries;
 mod model_entries;
 mod run_entries;

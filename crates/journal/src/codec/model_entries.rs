@@ -1,12 +1,13 @@
 //! Stored forms of what passes between a run and a model.
 
-use palyra_types::event::{AbandonCause, ContextPlan, ModelMessage, ModelRequested, TapeEvent};
-use palyra_types::{Attempt, Redacted, Seq, TapeSeq};
+use palyra_types::event::{AbandonCause, ContextPlan, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
+use palyra_types::model::ProviderContinuation;
+use palyra_types::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
 use palyra_wire::store;
 use prost::Message;
 
 use super::field::{
-    Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, pair, redacted_model_name,
+    Pair, Read, Unreadable, VERSION, fixed_or_zero, model_name, model_ref, pair, redacted_model_name,
     redacted_model_ref, unless_zero,
 };
 use super::run_entries::{usage_from_stored, usage_to_stored};
@@ -67,6 +68,19 @@ pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     Ok(TapeEvent::ModelText { attempt: Attempt(facts.attempt), text: payload.text.into() })
 }
 
+pub(super) fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
+    pair(
+        &store::ModelReasoningFacts { version: VERSION, attempt: attempt.0 },
+        &store::ModelReasoningPayload { text: text.expose().clone() },
+    )
+}
+
+pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelReasoningFacts::decode(facts)?;
+    let payload = store::ModelReasoningPayload::decode(payload)?;
+    Ok(TapeEvent::ModelReasoning { attempt: Attempt(facts.attempt), text: payload.text.into() })
+}
+
 pub(super) fn encode_message(message: &ModelMessage) -> Pair {
     pair(
         &store::ModelMessageFacts {
@@ -81,6 +95,11 @@ pub(super) fn encode_message(message: &ModelMessage) -> Pair {
         &store::ModelMessagePayload {
             model: redacted_model_name(&message.model),
             response_id: message.response_id.expose().clone(),
+            continuation: message.continuation.as_ref().map(|kept| store::Continuation {
+                model: Some(model_name(&kept.model)),
+                format: kept.format.clone(),
+                body: kept.body.expose().clone(),
+            }),
         },
     )
 }
@@ -97,27 +116,52 @@ pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         usage: usage_from_stored(facts.usage)?,
         model: redacted_model_ref(payload.model.as_ref()),
         response_id: payload.response_id.into(),
+        continuation: payload.continuation.map(continuation_from_stored).transpose()?,
     }))
 }
 
-pub(super) fn encode_abandoned(attempt: Attempt, text: (TapeSeq, TapeSeq), cause: AbandonCause) -> Pair {
-    let (cause, failure) = match cause {
+fn continuation_from_stored(stored: store::Continuation) -> Read<ProviderContinuation> {
+    Ok(ProviderContinuation {
+        model: model_ref(&stored.model.ok_or(Unreadable::Malformed)?),
+        format: stored.format,
+        body: stored.body.into(),
+    })
+}
+
+/// The fields of an abandoned attempt.
+pub(super) struct Abandoned<'a> {
+    pub(super) attempt: Attempt,
+    pub(super) text: (TapeSeq, TapeSeq),
+    pub(super) cause: AbandonCause,
+    pub(super) next: NextAttempt,
+    pub(super) retry_at: Option<Timestamp>,
+    pub(super) detail: &'a Redacted<String>,
+}
+
+pub(super) fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
+    let (cause, failure) = match abandoned.cause {
         AbandonCause::Restart => (store::Abandon::Restart, 0),
         AbandonCause::Failure(class) => (store::Abandon::Failure, class.to_stored()),
         AbandonCause::Cancelled => (store::Abandon::Cancelled, 0),
     };
-    facts_only(&store::ModelAttemptAbandonedFacts {
-        version: VERSION,
-        attempt: attempt.0,
-        text_from: text.0.0,
-        text_to: text.1.0,
-        cause: cause as i32,
-        failure,
-    })
+    pair(
+        &store::ModelAttemptAbandonedFacts {
+            version: VERSION,
+            attempt: abandoned.attempt.0,
+            text_from: abandoned.text.0.0,
+            text_to: abandoned.text.1.0,
+            cause: cause as i32,
+            failure,
+            next: abandoned.next.to_stored(),
+            retry_at: abandoned.retry_at.map(|time| time.0),
+        },
+        &store::ModelAttemptAbandonedPayload { detail: abandoned.detail.expose().clone() },
+    )
 }
 
-pub(super) fn decode_abandoned(facts: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelAttemptAbandonedFacts::decode(facts)?;
+    let payload = store::ModelAttemptAbandonedPayload::decode(payload)?;
     let cause = match (store::Abandon::try_from(facts.cause), facts.failure) {
         (Ok(store::Abandon::Restart), 0) => AbandonCause::Restart,
         (Ok(store::Abandon::Cancelled), 0) => AbandonCause::Cancelled,
@@ -130,5 +174,8 @@ pub(super) fn decode_abandoned(facts: &[u8]) -> Read<TapeEvent> {
         text_from: TapeSeq(facts.text_from),
         text_to: TapeSeq(facts.text_to),
         cause,
+        next: StoredEnum::from_stored(facts.next)?,
+        retry_at: facts.retry_at.map(Timestamp),
+        detail: payload.detail.into(),
     })
 }

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palyra_types::event::{LoopGuard, RunFinished, RunStarted, TapeEvent};
-use palyra_types::model::TokenUsage;
-use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, UserInput};
+use palyra_types::model::{ResponseFormat, TokenUsage};
+use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, UserInput};
 use palyra_types::{AgentId, PrincipalId, Redacted};
 use palyra_wire::store;
 use prost::Message;
 
+use super::attachments;
 use super::field::{
     Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
-    pair, redacted_model_name, redacted_model_ref, unless_zero,
+    model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
 use super::stored_enums::StoredEnum;
 
@@ -33,13 +34,20 @@ pub(super) fn encode_started(started: &RunStarted) -> Pair {
                 output_tokens_max: limits.output_tokens_max,
             }),
             config_digest: unless_zero(&started.config_digest),
-            idempotency: started.idempotency.map_or_else(Vec::new, |digest| digest.0.to_vec()),
+            idempotency: idempotency_to_stored(started.idempotency),
+            delivery: started.delivery.to_stored(),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
             workspace_root: started.workspace_root.expose().as_os_str().as_bytes().to_vec(),
             model: redacted_model_name(&started.model),
             run_salt: unless_zero(started.run_salt.expose()),
+            attachments: attachments::to_stored(&started.input.attachments),
+            fallbacks: started.fallbacks.expose().iter().map(model_name).collect(),
+            response_schema: started
+                .response_format
+                .as_ref()
+                .map(|format| format.schema.expose().as_ref().to_owned()),
         },
     )
 }
@@ -48,10 +56,6 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::RunStartedFacts::decode(facts)?;
     let payload = store::RunStartedPayload::decode(payload)?;
     let limits = facts.limits.ok_or(Unreadable::Malformed)?;
-    let idempotency = match facts.idempotency.as_slice() {
-        [] => None,
-        digest => Some(IdempotencyDigest(fixed(digest)?)),
-    };
     Ok(TapeEvent::RunStarted(RunStarted {
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         surface: StoredEnum::from_stored(facts.surface)?,
@@ -63,24 +67,62 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
             output_tokens_max: limits.output_tokens_max,
         },
         config_digest: fixed_or_zero(&facts.config_digest)?,
-        idempotency,
-        input: UserInput { text: payload.input.into() },
+        idempotency: idempotency_from_stored(&facts.idempotency)?,
+        delivery: StoredEnum::from_stored(facts.delivery)?,
+        input: UserInput {
+            text: payload.input.into(),
+            attachments: attachments::from_stored(payload.attachments)?,
+        },
         workspace_root: Redacted::new(PathBuf::from(OsString::from_vec(payload.workspace_root))),
         model: redacted_model_ref(payload.model.as_ref()),
         run_salt: Redacted::new(fixed_or_zero(&payload.run_salt)?),
+        fallbacks: Redacted::new(payload.fallbacks.iter().map(model_ref).collect()),
+        response_format: payload
+            .response_schema
+            .map(|schema| ResponseFormat { schema: Redacted::new(schema.into()) }),
     }))
 }
 
-pub(super) fn encode_input(input: &UserInput) -> Pair {
+pub(super) fn encode_input(
+    input: &UserInput,
+    delivery: InputDelivery,
+    idempotency: Option<IdempotencyDigest>,
+) -> Pair {
     pair(
-        &store::InputReceivedFacts { version: VERSION },
-        &store::InputReceivedPayload { input: input.text.expose().clone() },
+        &store::InputReceivedFacts {
+            version: VERSION,
+            delivery: delivery.to_stored(),
+            idempotency: idempotency_to_stored(idempotency),
+        },
+        &store::InputReceivedPayload {
+            input: input.text.expose().clone(),
+            attachments: attachments::to_stored(&input.attachments),
+        },
     )
 }
 
-pub(super) fn decode_input(payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::InputReceivedFacts::decode(facts)?;
     let payload = store::InputReceivedPayload::decode(payload)?;
-    Ok(TapeEvent::InputReceived { input: UserInput { text: payload.input.into() } })
+    Ok(TapeEvent::InputReceived {
+        input: UserInput {
+            text: payload.input.into(),
+            attachments: attachments::from_stored(payload.attachments)?,
+        },
+        delivery: StoredEnum::from_stored(facts.delivery)?,
+        idempotency: idempotency_from_stored(&facts.idempotency)?,
+    })
+}
+
+fn idempotency_to_stored(digest: Option<IdempotencyDigest>) -> Vec<u8> {
+    digest.map_or_else(Vec::new, |digest| digest.0.to_vec())
+}
+
+fn idempotency_from_stored(digest: &[u8]) -> Read<Option<IdempotencyDigest>> {
+    match digest {
+        [] => Ok(None),
+        digest => Ok(Some(IdempotencyDigest(fixed(digest)?))),
+    }
 }
 
 pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> Pair {

@@ -1,14 +1,15 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
-use palyra_types::event::{DecidedBy, DropReason, LoopGuard, UnknownOutcomeCause};
+use palyra_types::event::{DecidedBy, DropReason, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
-use palyra_types::run::{CancelReason, RunLifecycleState, Surface, TerminationReason};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
 use palyra_wire::store;
 
 use super::field::{Read, Unreadable};
 
-/// An enum with a stored number for each variant; zero is never one of them.
+/// An enum with a stored number for each variant; zero is one only of those that older versions did not
+/// write, and means what they meant.
 pub(super) trait StoredEnum: Sized {
     fn to_stored(self) -> i32;
     fn from_stored(number: i32) -> Read<Self>;
@@ -32,13 +33,32 @@ macro_rules! stored_enum {
     };
 }
 
+macro_rules! stored_enum_with_zero {
+    ($domain:ty, $stored:ident, $($variant:ident)+) => {
+        impl StoredEnum for $domain {
+            fn to_stored(self) -> i32 {
+                (match self { $(Self::$variant => store::$stored::$variant,)+ }) as i32
+            }
+
+            fn from_stored(number: i32) -> Read<Self> {
+                match store::$stored::try_from(number) {
+                    $(Ok(store::$stored::$variant) => Ok(Self::$variant),)+
+                    Err(_) => Err(Unreadable::Newer),
+                }
+            }
+        }
+    };
+}
+
+stored_enum_with_zero!(InputDelivery, InputDelivery, Queue Steer Interrupt);
+stored_enum_with_zero!(NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
-stored_enum!(CancelReason, CancelReason, User TimeLimit);
+stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);
 stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);
 stored_enum!(TerminationReason, Termination,
     FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy
-    LoopStopped InternalError);
+    LoopStopped InternalError Interrupted);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);

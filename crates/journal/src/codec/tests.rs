@@ -3,11 +3,15 @@
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{AbandonCause, JournalEvent, LoopGuard, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{
+    AbandonCause, JournalEvent, LoopGuard, NextAttempt, TapeEvent, UnknownOutcomeCause,
+};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, UserInput};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Attempt, EffectId, Epoch, LogId, SessionId, TapeSeq, Timestamp, TokenId};
+use palyra_types::{
+    AgentId, Attempt, EffectId, Epoch, LogId, Redacted, SessionId, TapeSeq, Timestamp, TokenId,
+};
 
 use super::event::Coded;
 use super::field::{Malformed, VERSION};
@@ -25,7 +29,11 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     tape.extend([run.message(1, 1), run.tool_started(1), run.tool_finished(1, "# README"), run.finished()]);
     tape.extend(run.proposed(1));
     let others = [
-        TapeEvent::InputReceived { input: UserInput { text: "go on".into() } },
+        TapeEvent::InputReceived {
+            input: UserInput::text("go on".into()),
+            delivery: palyra_types::run::InputDelivery::Queue,
+            idempotency: None,
+        },
         TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 },
         TapeEvent::CancelRequested { actor: samples::principal(0), reason: CancelReason::User },
         TapeEvent::ModelAttemptAbandoned {
@@ -33,8 +41,12 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
             text_from: TapeSeq(3),
             text_to: TapeSeq(7),
             cause: AbandonCause::Failure(ModelFailureClass::Network),
+            next: NextAttempt::None,
+            retry_at: None,
+            detail: Redacted::default(),
         },
         TapeEvent::ToolOutcomeUnknown { effect: EffectId(3), cause: UnknownOutcomeCause::Deadline },
+        TapeEvent::ModelReasoning { attempt: Attempt(2), text: "It may be a daemon.".into() },
     ];
     let mut events = log_events();
     events.extend(tape.into_iter().map(|entry| entry.event));
@@ -68,7 +80,16 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::TokenRevoked { token },
         JournalEvent::AgentSaved { agent, profile },
         JournalEvent::AgentArchived { agent },
-        JournalEvent::SessionOpened { session, agent, key: Some("home".into()), label: Some("Home".into()) },
+        JournalEvent::SessionOpened {
+            session,
+            agent,
+            key: Some("home".into()),
+            label: Some("Home".into()),
+            branched_from: None,
+        },
+        JournalEvent::SessionRenamed { session, label: Some("Work".into()) },
+        JournalEvent::SessionArchived { session },
+        JournalEvent::SessionRestored { session },
         JournalEvent::SessionReset { session },
     ]
 }

@@ -61,9 +61,20 @@ impl Projections {
             JournalEvent::AgentArchived { agent } => {
                 agents::archived(&mut self.agents, connection, entry, *agent)?;
             }
-            JournalEvent::SessionOpened { session, agent, key, label } => {
+            JournalEvent::SessionOpened { session, agent, key, label, branched_from } => {
                 let texts = (key.as_ref(), label.as_ref());
-                sessions::opened(&mut self.sessions, connection, entry, (*session, *agent), texts)?;
+                let names = (*session, *agent);
+                sessions::opened(&mut self.sessions, connection, entry, names, texts, *branched_from)?;
+            }
+            JournalEvent::SessionRenamed { session, label } => {
+                sessions::renamed(&mut self.sessions, connection, entry, *session, label.as_ref())?;
+            }
+            JournalEvent::SessionArchived { session } => {
+                let since = Some(entry.time);
+                sessions::archived(&mut self.sessions, connection, entry, *session, since)?;
+            }
+            JournalEvent::SessionRestored { session } => {
+                sessions::archived(&mut self.sessions, connection, entry, *session, None)?;
             }
             JournalEvent::SessionReset { session } => {
                 sessions::reset(&mut self.sessions, connection, entry, *session)?;

@@ -6,7 +6,7 @@
 use palyra_types::event::{RunFinished, RunStarted, TapeEvent};
 use palyra_types::model::{TokenUsage, UsageSource};
 use palyra_types::run::{
-    IdempotencyDigest, RunLifecycleState, RunPhase, RunRecord, TerminationReason, WaitReason,
+    IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, TerminationReason, WaitReason,
 };
 use palyra_types::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -22,7 +22,7 @@ const INPUT_PREVIEW_CHARS_MAX: usize = 120;
 /// Columns that [`RunRow::read`] takes, in its order.
 pub(crate) const RUN_COLUMNS: &str = "seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
-    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview";
+    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery";
 
 /// A row of `run`.
 #[derive(Debug, Clone)]
@@ -72,6 +72,7 @@ impl Family for Runs {
                 stored_source(usage.source),
                 row.idempotency.map(|digest| digest.0),
                 record.input_preview.expose(),
+                stored_delivery(record.delivery),
             ])
             .map(drop)
     }
@@ -79,8 +80,9 @@ impl Family for Runs {
 
 const STORE: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
-    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+    ?23)
 ON CONFLICT(seq) DO UPDATE SET state = excluded.state, wait = excluded.wait, reason = excluded.reason,
     error = excluded.error, last_tape_seq = excluded.last_tape_seq, last_seq = excluded.last_seq,
     updated = excluded.updated, turns = excluded.turns, tool_calls = excluded.tool_calls,
@@ -121,6 +123,7 @@ fn first_row(entry: &Folded<'_>, place: (RunId, SessionId), started: Option<&Run
             session: place.1,
             principal: entry.principal,
             agent: started.map_or(AgentId::NIL, |started| started.agent),
+            delivery: started.map_or(InputDelivery::Queue, |started| started.delivery),
             state: RunLifecycleState::Pending,
             phase: RunPhase::Queued,
             reason: None,
@@ -171,6 +174,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         }
         TapeEvent::RunStarted(_)
         | TapeEvent::ModelText { .. }
+        | TapeEvent::ModelReasoning { .. }
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)
@@ -204,6 +208,7 @@ impl RunRow {
                 session: SessionId::from_bytes(row.get(3)?),
                 principal: PrincipalId::from_bytes(row.get(2)?),
                 agent: AgentId::from_bytes(row.get(4)?),
+                delivery: delivery_from_stored(row.get(22)?),
                 state,
                 phase: phase_from_stored(state, row.get(6)?),
                 reason: reason_from_stored(row.get(7)?),
@@ -274,7 +279,7 @@ fn phase_from_stored(state: RunLifecycleState, wait: i64) -> RunPhase {
     }
 }
 
-const REASONS: [TerminationReason; 10] = [
+const REASONS: [TerminationReason; 11] = [
     TerminationReason::FinalAnswer,
     TerminationReason::Cancelled,
     TerminationReason::TimeLimit,
@@ -285,7 +290,24 @@ const REASONS: [TerminationReason; 10] = [
     TerminationReason::ContentPolicy,
     TerminationReason::LoopStopped,
     TerminationReason::InternalError,
+    TerminationReason::Interrupted,
 ];
+
+fn stored_delivery(delivery: InputDelivery) -> i64 {
+    match delivery {
+        InputDelivery::Queue => 0,
+        InputDelivery::Steer => 1,
+        InputDelivery::Interrupt => 2,
+    }
+}
+
+fn delivery_from_stored(number: i64) -> InputDelivery {
+    match number {
+        1 => InputDelivery::Steer,
+        2 => InputDelivery::Interrupt,
+        _ => InputDelivery::Queue,
+    }
+}
 
 fn stored_reason(reason: Option<TerminationReason>) -> i64 {
     let at = reason.and_then(|reason| REASONS.iter().position(|known| *known == reason));

@@ -80,6 +80,7 @@ fn answer(request: &ModelRequest) -> (Duration, Pieces) {
         finish: if proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         usage: Some(estimate(request, &next.text, &proposals)),
         proposals,
+        continuation: None,
     };
     let texts = pieces(&next.text).into_iter().map(|text| ModelPiece::Text(Redacted::new(text)));
     (pace, texts.chain([ModelPiece::Answer(answer)]).map(Ok).collect())
@@ -87,7 +88,7 @@ fn answer(request: &ModelRequest) -> (Duration, Pieces) {
 
 fn last_input(request: &ModelRequest) -> &str {
     let said = request.messages.iter().rev().find_map(|message| match message {
-        ChatMessage::User { text } => Some(text.expose().as_str()),
+        ChatMessage::User { text, .. } => Some(text.expose().as_str()),
         ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
     });
     said.unwrap_or_default()

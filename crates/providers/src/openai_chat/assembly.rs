@@ -126,6 +126,7 @@ impl Assembly {
             finish: settled(said, proposals.len()),
             usage: self.usage,
             proposals,
+            continuation: None,
         })
     }
 }

@@ -48,12 +48,12 @@ pub(super) fn render(request: &ModelRequest, cap: OutputCapField) -> Value {
 
 fn message(message: &ChatMessage) -> Option<Value> {
     match message {
-        ChatMessage::User { text } => Some(json!({"role": "user", "content": text.expose()})),
-        ChatMessage::Assistant { text, calls } if calls.is_empty() => {
+        ChatMessage::User { text, .. } => Some(json!({"role": "user", "content": text.expose()})),
+        ChatMessage::Assistant { text, calls, continuation: None } if calls.is_empty() => {
             // Several servers refuse an assistant message that holds nothing.
             (!text.expose().is_empty()).then(|| json!({"role": "assistant", "content": text.expose()}))
         }
-        ChatMessage::Assistant { text, calls } => {
+        ChatMessage::Assistant { text, calls, .. } => {
             let content = if text.expose().is_empty() { Value::Null } else { json!(text.expose()) };
             let calls: Vec<Value> = calls.iter().map(call).collect();
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))

@@ -34,7 +34,11 @@ async fn conforms(provider: &dyn ModelProvider, model: &str) {
         tool: proposal.tool.clone(),
         arguments: proposal.arguments.clone(),
     };
-    request.messages.push(ChatMessage::Assistant { text: given.texts.concat().into(), calls: vec![call] });
+    request.messages.push(ChatMessage::Assistant {
+        text: given.texts.concat().into(),
+        calls: vec![call],
+        continuation: None,
+    });
     request.messages.push(ChatMessage::ToolResult {
         call: CallId("call_1".into()),
         tool: proposal.tool.clone(),
@@ -60,16 +64,16 @@ async fn any_history_is_taken(provider: &dyn ModelProvider, mut request: ModelRe
         arguments: "{}".into(),
     };
     request.messages.extend([
-        ChatMessage::Assistant { text: "".into(), calls: Vec::new() },
-        ChatMessage::Assistant { text: "".into(), calls: vec![odd.clone()] },
+        ChatMessage::Assistant { text: "".into(), calls: Vec::new(), continuation: None },
+        ChatMessage::Assistant { text: "".into(), calls: vec![odd.clone()], continuation: None },
         ChatMessage::ToolResult {
             call: odd.call,
             tool: odd.tool,
             text: "".into(),
             status: ToolResultStatus::Failed,
         },
-        ChatMessage::User { text: "Hello".into() },
-        ChatMessage::User { text: "\u{0}\u{1f600}".into() },
+        ChatMessage::user("Hello".into()),
+        ChatMessage::user("\u{0}\u{1f600}".into()),
     ]);
     assert!(read(provider, &request).await.end.is_ok());
 }

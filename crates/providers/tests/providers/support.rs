@@ -17,9 +17,10 @@ pub(crate) fn request(model: &str, input: &str) -> ModelRequest {
     ModelRequest {
         model: ModelRef::parse(model).expect("provider/model"),
         system: "Be brief.".into(),
-        messages: vec![ChatMessage::User { text: input.into() }],
+        messages: vec![ChatMessage::user(input.into())],
         tools: Arc::new(ToolCatalog::new(vec![tool("read_file")])),
         output_tokens_max: Some(100),
+        response_format: None,
     }
 }
 
@@ -63,6 +64,7 @@ pub(crate) async fn read(provider: &dyn ModelProvider, request: &ModelRequest) -
     let mut texts = Vec::new();
     let end = loop {
         match stream.next().await.expect("a stream ends with an answer or a failure") {
+            Ok(ModelPiece::Reasoning(_)) => {}
             Ok(ModelPiece::Text(text)) => texts.push(text.into_exposed()),
             Ok(ModelPiece::Answer(answer)) => break Ok(answer),
             Err(failure) => break Err(failure),

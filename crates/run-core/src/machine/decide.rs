@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelFailureClass, ModelRef};
-use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason, WaitReason};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, TerminationReason, WaitReason};
 use palyra_types::tool::{DecisionReason, EffectContract};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
@@ -91,7 +91,11 @@ fn take(step: &mut Step, input: &RunInput) {
             proceed(step);
         }
         RunInput::Input(input) => {
-            step.record(TapeEvent::InputReceived { input: input.clone() });
+            step.record(TapeEvent::InputReceived {
+                input: input.clone(),
+                delivery: InputDelivery::Queue,
+                idempotency: None,
+            });
             proceed(step);
         }
         RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
@@ -308,6 +312,7 @@ fn may_ask_model(machine: &RunStateMachine) -> bool {
 fn finish_stopped(step: &mut Step, reason: CancelReason) {
     match reason {
         CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
+        CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),
         CancelReason::TimeLimit => step.finish(
             TerminationReason::TimeLimit,
             Some(ErrorCode::TimeLimit),

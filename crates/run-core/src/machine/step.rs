@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use palyra_types::Timestamp;
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, RunFinished,
-    TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    AbandonCause, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, NextAttempt,
+    RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::TerminationReason;
@@ -49,6 +49,9 @@ impl Step {
             text_from: open.text_from,
             text_to: open.text_to,
             cause,
+            next: NextAttempt::None,
+            retry_at: None,
+            detail: Redacted::default(),
         });
     }
 
@@ -88,6 +91,7 @@ impl Step {
             usage: answer.usage.unwrap_or_else(|| estimate_usage(answer, &open)),
             model: Redacted::new(Some(answered_by)),
             response_id: answer.response_id.clone(),
+            continuation: answer.continuation.clone(),
         };
         self.record(TapeEvent::ModelMessage(message));
     }

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn user(text: &str) -> ChatMessage {
-    ChatMessage::User { text: text.into() }
+    ChatMessage::user(text.into())
 }
 
 fn assistant(text: &str) -> ChatMessage {
-    ChatMessage::Assistant { text: text.into(), calls: Vec::new() }
+    ChatMessage::Assistant { text: text.into(), calls: Vec::new(), continuation: None }
 }
 
 fn past(seq: u64, bytes: usize) -> PastRun {
@@ -94,7 +94,8 @@ fn round(number: usize, calls: usize, bytes: usize) -> Vec<ChatMessage> {
     let tool = ToolName::new("t");
     let rendered =
         (0..calls).map(|call| RenderedCall { call: id(call), tool: tool.clone(), arguments: "{}".into() });
-    let mut messages = vec![ChatMessage::Assistant { text: "a".into(), calls: rendered.collect() }];
+    let mut messages =
+        vec![ChatMessage::Assistant { text: "a".into(), calls: rendered.collect(), continuation: None }];
     messages.extend((0..calls).map(|call| ChatMessage::ToolResult {
         call: id(call),
         tool: tool.clone(),

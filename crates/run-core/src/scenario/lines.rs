@@ -13,6 +13,7 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             format!("ModelRequested {} turn {}", requested.attempt, requested.turn)
         }
         TapeEvent::ModelText { attempt, text } => format!("ModelText {attempt} {}", text.expose()),
+        TapeEvent::ModelReasoning { attempt, text } => format!("ModelReasoning {attempt} {}", text.expose()),
         TapeEvent::ModelMessage(message) => {
             let text = if message.text_from.0 == 0 {
                 "no text".to_owned()
@@ -23,7 +24,7 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
                 if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
             format!("ModelMessage {} {text}{calls}", message.attempt)
         }
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause } => {
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, .. } => {
             let cause = match cause {
                 AbandonCause::Restart => "Restart".to_owned(),
                 AbandonCause::Cancelled => "Cancelled".to_owned(),

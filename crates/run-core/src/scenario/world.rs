@@ -176,9 +176,7 @@ impl World {
                 RunPhase::Finished => return,
                 RunPhase::Queued => RunInput::Begin,
                 RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
-                RunPhase::Waiting(_) => {
-                    RunInput::Input(palyra_types::run::UserInput { text: "go on".into() })
-                }
+                RunPhase::Waiting(_) => RunInput::Input(palyra_types::run::UserInput::text("go on".into())),
                 RunPhase::Running => match (self.asked, self.running.first()) {
                     (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
                     (None, Some(effect)) => outcome_input(effect.0, None, &format!("late {effect}")),
@@ -208,7 +206,7 @@ impl World {
                 let effect = self.running.iter().nth(at).copied().unwrap_or(EffectId(1));
                 some_end(effect, *how)
             }
-            Move::Input => RunInput::Input(palyra_types::run::UserInput { text: "go on".into() }),
+            Move::Input => RunInput::Input(palyra_types::run::UserInput::text("go on".into())),
             Move::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
             Move::Cancel(_) => cancel_by(CancelReason::User),
             Move::Broken => RunInput::Broken,

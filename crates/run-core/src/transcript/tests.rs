@@ -57,8 +57,8 @@ fn check_events(events: &[TapeEvent], expected: &str) {
 
 fn line(message: &ChatMessage) -> String {
     match message {
-        ChatMessage::User { text } => format!("user: {}", text.expose()),
-        ChatMessage::Assistant { text, calls } => {
+        ChatMessage::User { text, .. } => format!("user: {}", text.expose()),
+        ChatMessage::Assistant { text, calls, .. } => {
             let calls: Vec<String> =
                 calls.iter().map(|call| format!("{} {}", call.tool, call.arguments.expose())).collect();
             format!("assistant: {} [{}]", text.expose(), calls.join("; "))
@@ -75,7 +75,7 @@ fn assert_paired(messages: &[ChatMessage]) {
     for message in messages {
         match message {
             ChatMessage::User { .. } => assert!(open.is_empty(), "a call without result"),
-            ChatMessage::Assistant { text, calls } => {
+            ChatMessage::Assistant { text, calls, .. } => {
                 assert!(open.is_empty(), "a call without result");
                 assert!(!text.expose().is_empty() || !calls.is_empty(), "an empty message");
                 for call in calls {
@@ -202,12 +202,20 @@ fn arguments_nested_beyond_measure_are_shown_as_an_empty_object() {
 #[test]
 fn erased_content_leaves_a_conversation_that_a_provider_takes() {
     let erased = [
-        TapeEvent::InputReceived { input: UserInput { text: Redacted::default() } },
+        TapeEvent::InputReceived {
+            input: UserInput::text(Redacted::default()),
+            delivery: palyra_types::run::InputDelivery::Queue,
+            idempotency: None,
+        },
         TapeEvent::ModelText { attempt: Attempt(1), text: Redacted::default() },
         proposal(1, "", ""),
         verdict(1, ToolVerdict::Allow, ""),
         finished(1, None, ""),
-        TapeEvent::InputReceived { input: UserInput { text: Redacted::default() } },
+        TapeEvent::InputReceived {
+            input: UserInput::text(Redacted::default()),
+            delivery: palyra_types::run::InputDelivery::Queue,
+            idempotency: None,
+        },
     ];
     check_events(
         &erased,
@@ -239,6 +247,9 @@ fn a_result_without_its_call_is_left_out() {
         text_from: TapeSeq(1),
         text_to: TapeSeq(2),
         cause: AbandonCause::Restart,
+        next: palyra_types::event::NextAttempt::None,
+        retry_at: None,
+        detail: Redacted::default(),
     };
     check_events(&[superseded], "");
 }

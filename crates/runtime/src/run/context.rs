@@ -71,6 +71,7 @@ impl ContextSource<'_> {
             messages: prompt.messages,
             tools: catalog,
             output_tokens_max: None,
+            response_format: None,
         };
         let statics = vec![
             StaticText { sha256: instructions_digest, body: instructions },

@@ -25,6 +25,7 @@ impl Opening {
             agent: self.agent,
             key: self.key.clone(),
             label: self.label.clone(),
+            branched_from: None,
         };
         let session = Some(self.session.id);
         NewEntry { time: now, principal: self.session.principal, session, run: None, event }
@@ -53,10 +54,13 @@ impl Admitted {
             limits: spec.limits,
             config_digest: spec.config_digest,
             idempotency: spec.idempotency,
+            delivery: spec.delivery,
             input: spec.input.clone(),
             workspace_root: spec.workspace_root.clone(),
             model: Redacted::new(Some(spec.model.clone())),
             run_salt: spec.run_salt.clone(),
+            fallbacks: Redacted::new(spec.fallbacks.clone()),
+            response_format: spec.response_format.clone(),
         }
     }
 

@@ -120,7 +120,7 @@ impl SessionsHandle {
 
     /// Cleans an input at the session's door.
     pub(crate) fn clean(&self, input: UserInput) -> UserInput {
-        UserInput { text: self.engine.ports.redactor.redact(input.text) }
+        UserInput::text(self.engine.ports.redactor.redact(input.text))
     }
 
     pub(crate) async fn deliver(

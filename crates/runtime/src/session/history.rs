@@ -105,7 +105,7 @@ mod tests {
 
     fn past(first_seq: u64, bytes: usize) -> PastRun {
         let text = "x".repeat(bytes).as_str().into();
-        PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::User { text }].into() }
+        PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() }
     }
 
     fn order(history: &History) -> Vec<u64> {

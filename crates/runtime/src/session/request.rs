@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use palyra_types::model::ModelRef;
-use palyra_types::run::UserInput;
+use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Redacted, RunId, SessionId};
 
@@ -49,6 +49,8 @@ pub struct SubmitRequest {
     pub session: SessionSelector,
     /// What was typed.
     pub input: UserInput,
+    /// How it meets the session's active run.
+    pub delivery: InputDelivery,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Redacted<String>>,
     /// The folder tools may see; local callers only.

@@ -11,8 +11,8 @@ use crate::rig::{Parts, Rig, settle, soon};
 /// Says the messages of the last model request in words.
 fn shown(rig: &Rig) -> Vec<String> {
     let word = |message: &ChatMessage| match message {
-        ChatMessage::User { text } => format!("user {}", text.expose()),
-        ChatMessage::Assistant { text, calls } => format!("model {} +{}", text.expose(), calls.len()),
+        ChatMessage::User { text, .. } => format!("user {}", text.expose()),
+        ChatMessage::Assistant { text, calls, .. } => format!("model {} +{}", text.expose(), calls.len()),
         ChatMessage::ToolResult { text, .. } => format!("result {}", text.expose()),
     };
     rig.model.requests().last().unwrap().messages.iter().map(word).collect()

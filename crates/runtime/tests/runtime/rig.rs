@@ -21,7 +21,7 @@ use palyra_runtime::{
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider, ScriptedTools};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::ModelRef;
-use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
+use palyra_types::run::{InputDelivery, RunPhase, RunRecord, Surface, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
@@ -143,7 +143,8 @@ impl Workspaces for WantedOrHome {
 pub(crate) fn request(session: SessionSelector, text: &str) -> SubmitRequest {
     SubmitRequest {
         session,
-        input: UserInput { text: text.into() },
+        input: UserInput::text(text.into()),
+        delivery: InputDelivery::Queue,
         idempotency_key: None,
         workspace_root: None,
         model: None,

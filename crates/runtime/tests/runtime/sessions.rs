@@ -208,7 +208,7 @@ async fn a_session_at_work_does_not_leave() {
 fn user_texts(rig: &Rig, number: usize) -> Vec<String> {
     let request = &rig.model.requests()[number];
     let text = |message: &ChatMessage| match message {
-        ChatMessage::User { text } => Some(text.expose().clone()),
+        ChatMessage::User { text, .. } => Some(text.expose().clone()),
         _ => None,
     };
     request.messages.iter().filter_map(text).collect()

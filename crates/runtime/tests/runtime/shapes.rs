@@ -15,9 +15,10 @@ pub(crate) fn shape(entries: &[OrchestratorTapeRecord]) -> Vec<String> {
 fn word(event: &TapeEvent) -> String {
     match event {
         TapeEvent::RunStarted(started) => format!("started {}", started.input.text.expose()),
-        TapeEvent::InputReceived { input } => format!("input {}", input.text.expose()),
+        TapeEvent::InputReceived { input, .. } => format!("input {}", input.text.expose()),
         TapeEvent::ModelRequested(requested) => format!("asked {}", requested.attempt.0),
         TapeEvent::ModelText { text, .. } => format!("text {}", text.expose()),
+        TapeEvent::ModelReasoning { text, .. } => format!("reasoning {}", text.expose()),
         TapeEvent::ModelMessage(message) => format!("message {}", message.attempt.0),
         TapeEvent::ModelAttemptAbandoned { attempt, cause, .. } => {
             format!("abandoned {} {cause:?}", attempt.0)

@@ -8,19 +8,25 @@ use std::time::Duration;
 use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::agent::AgentProfile;
+use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
     AbandonCause, ContentDigest, ContextPlan, DecidedBy, DropReason, JournalEvent, LoopGuard, ModelMessage,
-    ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
     UnknownOutcomeCause,
 };
-use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, TokenUsage, UsageSource};
-use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, Surface, TerminationReason, UserInput};
-use palyra_types::session::SessionRef;
+use palyra_types::model::{
+    FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource,
+};
+use palyra_types::run::{
+    CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, TerminationReason, UserInput,
+};
+use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::tool::{
     DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolName, ToolVerdict,
 };
 use palyra_types::{
-    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, Seq, SessionId, TapeSeq, Timestamp, TokenId,
+    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
+    TokenId,
 };
 
 use super::samples::{self, SampleRun};
@@ -106,7 +112,13 @@ impl RandomAppends {
         let time = self.time();
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
-            let event = JournalEvent::SessionReset { session: session.id };
+            let session_id = session.id;
+            let event = match self.below(4) {
+                0 => JournalEvent::SessionReset { session: session_id },
+                1 => JournalEvent::SessionRenamed { session: session_id, label: self.maybe(Self::text) },
+                2 => JournalEvent::SessionArchived { session: session_id },
+                _ => JournalEvent::SessionRestored { session: session_id },
+            };
             return NewEntry {
                 time,
                 principal: session.principal,
@@ -124,6 +136,7 @@ impl RandomAppends {
             agent: samples::agent(),
             key,
             label: self.maybe(Self::text),
+            branched_from: self.maybe(Self::branch_point),
         };
         NewEntry { time, principal, session: Some(session.id), run: None, event }
     }
@@ -140,10 +153,14 @@ impl RandomAppends {
             limits: RunLimits { active_time_max: self.span(), turns_max: 0, ..RunLimits::default() },
             config_digest: self.digest(),
             idempotency: self.maybe(|_| IdempotencyDigest(idempotency)),
-            input: UserInput { text: self.text() },
+            delivery: self.delivery(),
+            input: self.input(),
             workspace_root: Redacted::new(self.text().into_exposed().into()),
             model: Redacted::new(self.maybe(Self::model)),
             run_salt: Redacted::new(self.digest()),
+            fallbacks: Redacted::new(self.maybe(Self::model).into_iter().collect()),
+            response_format: self
+                .maybe(|me| ResponseFormat { schema: Redacted::new(me.text().into_exposed().into()) }),
         };
         let entry = run.entry(TapeEvent::RunStarted(started));
         self.runs.push(run);
@@ -165,14 +182,22 @@ impl RandomAppends {
 
     fn run_event(&mut self) -> TapeEvent {
         match self.below(4) {
-            0 => TapeEvent::InputReceived { input: UserInput { text: self.text() } },
+            0 => TapeEvent::InputReceived {
+                input: self.input(),
+                delivery: self.delivery(),
+                idempotency: self.maybe(|me| IdempotencyDigest(me.digest())),
+            },
             1 => TapeEvent::LoopDetected {
                 guard: self.one_of(&[LoopGuard::SameFailure, LoopGuard::SameResult]),
                 repeats: self.number(),
             },
             2 => TapeEvent::CancelRequested {
                 actor: self.maybe(|me| me.principal()).unwrap_or(PrincipalId::NIL),
-                reason: self.one_of(&[CancelReason::User, CancelReason::TimeLimit]),
+                reason: self.one_of(&[
+                    CancelReason::User,
+                    CancelReason::TimeLimit,
+                    CancelReason::Interrupted,
+                ]),
             },
             _ => {
                 let reason = self.one_of(&REASONS);
@@ -192,7 +217,7 @@ impl RandomAppends {
 
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
-        match self.below(4) {
+        match self.below(5) {
             0 => TapeEvent::ModelRequested(ModelRequested {
                 attempt,
                 turn: self.number(),
@@ -208,6 +233,7 @@ impl RandomAppends {
                 model: Redacted::new(self.maybe(Self::model)),
             }),
             1 => TapeEvent::ModelText { attempt, text: self.text() },
+            4 => TapeEvent::ModelReasoning { attempt, text: self.text() },
             2 => TapeEvent::ModelMessage(ModelMessage {
                 attempt,
                 text_from: TapeSeq(self.number()),
@@ -217,6 +243,11 @@ impl RandomAppends {
                 usage: self.usage(),
                 model: Redacted::new(self.maybe(Self::model)),
                 response_id: self.text(),
+                continuation: self.maybe(|me| ProviderContinuation {
+                    model: me.model(),
+                    format: "sample/1".to_owned(),
+                    body: me.text(),
+                }),
             }),
             _ => TapeEvent::ModelAttemptAbandoned {
                 attempt,
@@ -227,7 +258,41 @@ impl RandomAppends {
                     1 => AbandonCause::Cancelled,
                     _ => AbandonCause::Failure(self.one_of(&FAILURES)),
                 },
+                next: self.one_of(&[
+                    NextAttempt::None,
+                    NextAttempt::SameModel,
+                    NextAttempt::NextModel,
+                    NextAttempt::ShorterContext,
+                ]),
+                retry_at: self.maybe(Self::time),
+                detail: self.text(),
             },
+        }
+    }
+
+    fn delivery(&mut self) -> InputDelivery {
+        self.one_of(&[InputDelivery::Queue, InputDelivery::Steer, InputDelivery::Interrupt])
+    }
+
+    fn input(&mut self) -> UserInput {
+        let text = self.text();
+        let attachments = self.maybe(|me| Attachment {
+            name: me.text(),
+            media_type: "text/plain".into(),
+            bytes: me.below(1_000),
+            sha256: Redacted::new(me.digest()),
+            body: AttachmentBody::Text(me.text()),
+        });
+        UserInput { text, attachments: attachments.into_iter().collect() }
+    }
+
+    fn branch_point(&mut self) -> BranchPoint {
+        BranchPoint {
+            session: self.any_session().id,
+            run: RunId::from_parts(4, self.below(100).into()),
+            run_first_seq: Seq(self.below(100)),
+            tape_seq: TapeSeq(self.number()),
+            since: self.maybe(|me| Seq(me.below(100))),
         }
     }
 

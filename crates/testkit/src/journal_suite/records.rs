@@ -62,7 +62,11 @@ pub async fn a_run_is_shown_as_its_tape_says(factory: &impl JournalFactory) {
 pub async fn waiting_runs_say_what_for(factory: &impl JournalFactory) {
     let journal = factory.make();
     let mut run = SampleRun::new(first_session(), 0);
-    let input = || TapeEvent::InputReceived { input: UserInput { text: "go on".into() } };
+    let input = || TapeEvent::InputReceived {
+        input: UserInput::text("go on".into()),
+        delivery: palyra_types::run::InputDelivery::Queue,
+        idempotency: None,
+    };
     journal.append(append(vec![run.started("x"), run.requested(1)])).await.unwrap();
     let steps = [
         (TapeEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 }, Some(WaitReason::LoopCheck)),

@@ -11,7 +11,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
-    IdempotencyDigest, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
+    IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
 };
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
@@ -49,6 +49,7 @@ pub fn session_opened(session: SessionRef, key: Option<&str>, time: Timestamp) -
         agent: agent(),
         key: key.map(Redacted::from),
         label: None,
+        branched_from: None,
     };
     NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event }
 }
@@ -108,10 +109,13 @@ impl SampleRun {
             limits: RunLimits::default(),
             config_digest: [3; 32],
             idempotency: self.idempotency,
-            input: UserInput { text: input.into() },
+            delivery: InputDelivery::Queue,
+            input: UserInput::text(input.into()),
             workspace_root: Redacted::new("/home/somebody/project".into()),
             model: Redacted::new(Some(model())),
             run_salt: Redacted::new([9; 32]),
+            fallbacks: Redacted::default(),
+            response_format: None,
         };
         self.entry(TapeEvent::RunStarted(started))
     }
@@ -149,6 +153,7 @@ impl SampleRun {
             usage: usage(),
             model: Redacted::new(Some(model())),
             response_id: "chatcmpl-AbCdEf0123456789".into(),
+            continuation: None,
         }))
     }
 

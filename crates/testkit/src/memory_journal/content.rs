@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use palyra_types::Redacted;
+use palyra_types::attachment::AttachmentBody;
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::UserInput;
 
 /// Returns the bytes of content, roughly.
 pub(super) fn content_bytes(event: &JournalEvent) -> usize {
@@ -39,7 +41,13 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
                 *text = None;
             }
         }
+        JournalEvent::SessionRenamed { label, .. } => {
+            label.iter_mut().for_each(&mut empty);
+            *label = None;
+        }
         JournalEvent::LogOpened { .. }
+        | JournalEvent::SessionArchived { .. }
+        | JournalEvent::SessionRestored { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::TokenRevoked { .. }
         | JournalEvent::AgentArchived { .. }
@@ -48,20 +56,37 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
     }
 }
 
+fn visit_input(input: &mut UserInput, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    empty(&mut input.text);
+    for attachment in &mut input.attachments {
+        empty(&mut attachment.name);
+        if let AttachmentBody::Text(text) = &mut attachment.body {
+            empty(text);
+        }
+    }
+    input.attachments.clear();
+}
+
 fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>)) {
     match event {
         TapeEvent::RunStarted(started) => {
-            empty(&mut started.input.text);
+            visit_input(&mut started.input, empty);
+            started.fallbacks = Redacted::default();
+            started.response_format = None;
             started.workspace_root = Redacted::new(PathBuf::new());
             started.model = Redacted::new(None);
             started.run_salt = Redacted::new([0; 32]);
         }
-        TapeEvent::InputReceived { input } => empty(&mut input.text),
+        TapeEvent::InputReceived { input, .. } => visit_input(input, empty),
         TapeEvent::ModelRequested(requested) => requested.model = Redacted::new(None),
-        TapeEvent::ModelText { text, .. } => empty(text),
+        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => empty(text),
         TapeEvent::ModelMessage(message) => {
             empty(&mut message.response_id);
             message.model = Redacted::new(None);
+            if let Some(kept) = &mut message.continuation {
+                empty(&mut kept.body);
+            }
+            message.continuation = None;
         }
         TapeEvent::ToolProposed(proposed) => {
             [&mut proposed.tool, &mut proposed.arguments, &mut proposed.model_call_id]
@@ -71,8 +96,8 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
         TapeEvent::ToolDecided(decided) => empty(&mut decided.explanation),
         TapeEvent::ToolFinished(finished) => empty(&mut finished.output),
         TapeEvent::RunFinished(finished) => empty(&mut finished.message),
-        TapeEvent::ModelAttemptAbandoned { .. }
-        | TapeEvent::ToolStarted { .. }
+        TapeEvent::ModelAttemptAbandoned { detail, .. } => empty(detail),
+        TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
         | TapeEvent::CancelRequested { .. }

@@ -7,9 +7,11 @@ use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::TokenUsage;
-use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunPhase, RunRecord, WaitReason};
+use palyra_types::run::{
+    IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
+};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{AgentId, PrincipalId, Redacted, RunId, TapeSeq, TokenId};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, TapeSeq, TokenId};
 
 use super::entry::Entry;
 
@@ -75,7 +77,11 @@ impl Records {
                     agent.archived = Some(entry.new.time);
                 }
             }
-            JournalEvent::SessionOpened { .. } | JournalEvent::SessionReset { .. } => {
+            JournalEvent::SessionOpened { .. }
+            | JournalEvent::SessionReset { .. }
+            | JournalEvent::SessionRenamed { .. }
+            | JournalEvent::SessionArchived { .. }
+            | JournalEvent::SessionRestored { .. } => {
                 self.fold_session(entry);
             }
             JournalEvent::LogOpened { .. }
@@ -87,7 +93,7 @@ impl Records {
     fn fold_session(&mut self, entry: &Entry) {
         let principal = entry.new.principal;
         match &entry.new.event {
-            JournalEvent::SessionOpened { session, agent, key, label } => {
+            JournalEvent::SessionOpened { session, agent, key, label, branched_from } => {
                 let session = SessionRef { principal, id: *session };
                 self.sessions.entry(session).or_insert_with(|| OrchestratorSessionRecord {
                     session,
@@ -99,15 +105,36 @@ impl Records {
                     runs: 0,
                     last_run: None,
                     reset_at: None,
+                    branched_from: *branched_from,
+                    archived: None,
                 });
             }
             JournalEvent::SessionReset { session } => {
-                if let Some(session) = self.sessions.get_mut(&SessionRef { principal, id: *session }) {
-                    session.reset_at = Some(entry.seq);
-                    session.updated = entry.new.time;
-                }
+                self.change_session(entry, *session, |record| record.reset_at = Some(entry.seq));
+            }
+            JournalEvent::SessionRenamed { session, label } => {
+                self.change_session(entry, *session, |record| record.label.clone_from(label));
+            }
+            JournalEvent::SessionArchived { session } => {
+                self.change_session(entry, *session, |record| record.archived = Some(entry.new.time));
+            }
+            JournalEvent::SessionRestored { session } => {
+                self.change_session(entry, *session, |record| record.archived = None);
             }
             _ => {}
+        }
+    }
+
+    fn change_session(
+        &mut self,
+        entry: &Entry,
+        id: SessionId,
+        change: impl FnOnce(&mut OrchestratorSessionRecord),
+    ) {
+        let session = SessionRef { principal: entry.new.principal, id };
+        if let Some(record) = self.sessions.get_mut(&session) {
+            change(record);
+            record.updated = entry.new.time;
         }
     }
 
@@ -137,6 +164,7 @@ impl Records {
             session: session.id,
             principal: session.principal,
             agent: AgentId::NIL,
+            delivery: InputDelivery::Queue,
             state: RunLifecycleState::Pending,
             phase: RunPhase::Queued,
             reason: None,
@@ -152,6 +180,7 @@ impl Records {
         };
         if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &entry.new.event {
             record.agent = started.agent;
+            record.delivery = started.delivery;
             let text = started.input.text.expose();
             record.input_preview = Redacted::new(text.chars().take(INPUT_PREVIEW_CHARS).collect());
             if let Some(digest) = started.idempotency {
@@ -199,6 +228,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         TapeEvent::RunStarted(_)
         | TapeEvent::Unknown { .. }
         | TapeEvent::ModelText { .. }
+        | TapeEvent::ModelReasoning { .. }
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)

@@ -151,6 +151,7 @@ impl Script {
                 finish: self.finish.unwrap_or(natural),
                 usage: self.usage,
                 proposals: self.proposals,
+                continuation: None,
             })),
             Ending::Fail(failure) => steps.push(Step::Fail(failure)),
             Ending::Hang => steps.push(Step::Hang),

@@ -35,6 +35,7 @@ fn request() -> Arc<ModelRequest> {
         messages: Vec::new(),
         tools: Arc::default(),
         output_tokens_max: None,
+        response_format: None,
     })
 }
 

@@ -148,6 +148,7 @@ fn superseded_text_is_said_to_be_so() {
             text_from,
             text_to: text_from,
             cause: cause.to_owned(),
+            ..Default::default()
         })
     };
     check(
@@ -214,7 +215,7 @@ fn a_cut_answer_is_told() {
 fn a_watched_run_shows_what_was_asked() {
     let events = vec![
         Event::RunStarted(v1::RunStarted { input: "first\nsecond".to_owned(), ..Default::default() }),
-        Event::InputReceived(v1::InputReceived { input: "go on".to_owned() }),
+        Event::InputReceived(v1::InputReceived { input: "go on".to_owned(), ..Default::default() }),
     ];
     assert_eq!(told(Echo::Inputs, events).0, "[· asked: first second]\n[· answered: go on]\n");
 }

@@ -28,9 +28,10 @@ fn request(tools: &[&str], input: &str) -> ModelRequest {
     ModelRequest {
         model: ModelRef::new(DEMO, DEMO),
         system: Redacted::default(),
-        messages: vec![ChatMessage::User { text: input.into() }],
+        messages: vec![ChatMessage::user(input.into())],
         tools: catalog(tools),
         output_tokens_max: None,
+        response_format: None,
     }
 }
 
@@ -41,6 +42,7 @@ async fn ask(request: &ModelRequest) -> (String, ModelAnswer, usize) {
     let mut answers = Vec::new();
     for piece in pieces {
         match piece.expect("the demo model does not fail") {
+            ModelPiece::Reasoning(_) => unreachable!("the demo model shows no reasoning"),
             ModelPiece::Text(more) => text.push_str(more.expose()),
             ModelPiece::Answer(answer) => answers.push(answer),
         }
@@ -86,7 +88,7 @@ async fn play(mut request: ModelRequest, tool: impl Fn(&str, &str) -> Result<Str
                 }
             })
             .collect();
-        request.messages.push(ChatMessage::Assistant { text: text.into(), calls });
+        request.messages.push(ChatMessage::Assistant { text: text.into(), calls, continuation: None });
         request.messages.extend(results);
     }
     panic!("the conversation does not end: {said:?}");
@@ -135,7 +137,11 @@ async fn rounds_that_were_dropped_from_the_request_are_not_served_again() {
     let mut ask_all = request(READING, "read a.md then read b.md then read c.md");
     let arguments = r#"{"path":"b.md"}"#.into();
     let call = RenderedCall { call: CallId("1".into()), tool: ToolName::new("read_file"), arguments };
-    ask_all.messages.push(ChatMessage::Assistant { text: "".into(), calls: vec![call.clone()] });
+    ask_all.messages.push(ChatMessage::Assistant {
+        text: "".into(),
+        calls: vec![call.clone()],
+        continuation: None,
+    });
     let status = ToolResultStatus::Succeeded;
     ask_all.messages.push(ChatMessage::ToolResult {
         call: call.call,
@@ -153,10 +159,14 @@ async fn an_earlier_conversation_does_not_count() {
     let mut ask = request(READING, "read a.md");
     let call =
         RenderedCall { call: CallId("1".into()), tool: ToolName::new("read_file"), arguments: "{}".into() };
-    ask.messages.push(ChatMessage::Assistant { text: "".into(), calls: vec![call.clone()] });
+    ask.messages.push(ChatMessage::Assistant {
+        text: "".into(),
+        calls: vec![call.clone()],
+        continuation: None,
+    });
     let status = ToolResultStatus::Succeeded;
     ask.messages.push(ChatMessage::ToolResult { call: call.call, tool: call.tool, text: "x".into(), status });
-    ask.messages.push(ChatMessage::User { text: "read b.md".into() });
+    ask.messages.push(ChatMessage::user("read b.md".into()));
     let said = play(ask, |_, _| Ok("y".to_owned())).await;
     assert_eq!(said[1], r#"read_file {"path":"b.md"}"#);
     assert!(!said[2].contains("begins: x"), "{}", said[2]);
@@ -259,7 +269,7 @@ proptest! {
                 tool: proposal.tool.clone(),
                 arguments: proposal.arguments.clone(),
             }).collect();
-            request.messages.push(ChatMessage::Assistant { text: "".into(), calls: calls.clone() });
+            request.messages.push(ChatMessage::Assistant { text: "".into(), calls: calls.clone(), continuation: None });
             let status = ToolResultStatus::Succeeded;
             request.messages.extend(calls.into_iter().map(|call| ChatMessage::ToolResult {
                 call: call.call, tool: call.tool, text: found.as_str().into(), status,

@@ -33,6 +33,7 @@ fn read(chunks: &[&[u8]]) -> Vec<Result<ModelPiece, ModelFailure>> {
 /// Shows the pieces of an answer, one a line.
 fn show(pieces: &[Result<ModelPiece, ModelFailure>]) -> String {
     let line = |piece: &Result<ModelPiece, ModelFailure>| match piece {
+        Ok(ModelPiece::Reasoning(text)) => format!("reasoning {:?}", text.expose()),
         Ok(ModelPiece::Text(text)) => format!("text {:?}", text.expose()),
         Ok(ModelPiece::Answer(answer)) => {
             let usage = answer.usage.map_or("no usage".to_owned(), |usage| {

@@ -16,6 +16,7 @@ fn request(messages: Vec<ChatMessage>) -> ModelRequest {
         messages,
         tools: Arc::default(),
         output_tokens_max: None,
+        response_format: None,
     }
 }
 
@@ -39,7 +40,7 @@ fn rendered_call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
 
 #[test]
 fn a_text_request_has_no_tools() {
-    let rendered = render(&request(vec![ChatMessage::User { text: "Hi".into() }]), OutputCapField::MaxTokens);
+    let rendered = render(&request(vec![ChatMessage::user("Hi".into())]), OutputCapField::MaxTokens);
     assert_eq!(
         rendered,
         json!({
@@ -64,12 +65,12 @@ fn a_round_with_tools_pairs_calls_and_results() {
         status,
     };
     let mut request = request(vec![
-        ChatMessage::User { text: "Read".into() },
-        ChatMessage::Assistant { text: Redacted::default(), calls },
+        ChatMessage::user("Read".into()),
+        ChatMessage::Assistant { text: Redacted::default(), calls, continuation: None },
         result("c1", "body", ToolResultStatus::Succeeded),
         result("c2", "unknown tool", ToolResultStatus::Failed),
-        ChatMessage::Assistant { text: Redacted::default(), calls: Vec::new() },
-        ChatMessage::Assistant { text: "Done".into(), calls: Vec::new() },
+        ChatMessage::Assistant { text: Redacted::default(), calls: Vec::new(), continuation: None },
+        ChatMessage::Assistant { text: "Done".into(), calls: Vec::new(), continuation: None },
     ]);
     request.system = Redacted::default();
     request.tools = Arc::new(ToolCatalog::new(vec![spec("search"), spec("read_file")]));

@@ -39,7 +39,9 @@ fn fact(event: &TapeEvent) -> Fact {
         TapeEvent::RunStarted(started) => Fact::Accepted(started.limits),
         TapeEvent::InputReceived { .. } => Fact::GoOn,
         TapeEvent::ModelRequested(asked) => Fact::Asked { attempt: asked.attempt.0, turn: asked.turn },
-        TapeEvent::ModelText { attempt, .. } => Fact::Said { attempt: attempt.0 },
+        TapeEvent::ModelText { attempt, .. } | TapeEvent::ModelReasoning { attempt, .. } => {
+            Fact::Said { attempt: attempt.0 }
+        }
         TapeEvent::ModelMessage(message) => {
             Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
         }
@@ -237,6 +239,7 @@ impl Reference {
             return self.end(match reason {
                 CancelReason::User => TerminationReason::Cancelled,
                 CancelReason::TimeLimit => TerminationReason::TimeLimit,
+                CancelReason::Interrupted => TerminationReason::Interrupted,
             });
         }
         if let Some(first) = self.not_begun().first().filter(|_| !self.held_back()) {

@@ -277,8 +277,15 @@ fn an_unknown_entry_keeps_the_run_parked_even_where_a_newer_version_went_on() {
     let mut run = with_unknown(with_calls(&[shell()]), 0x7000);
     let effect = palyra_types::EffectId(1);
     run.tape.push((TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart }, run.now));
-    let go_on = palyra_types::run::UserInput { text: "go on".into() };
-    run.tape.push((TapeEvent::InputReceived { input: go_on }, run.now));
+    let go_on = palyra_types::run::UserInput::text("go on".into());
+    run.tape.push((
+        TapeEvent::InputReceived {
+            input: go_on,
+            delivery: palyra_types::run::InputDelivery::Queue,
+            idempotency: None,
+        },
+        run.now,
+    ));
     run.machine = replay(&run.tape);
     assert_eq!(run.phase(), RunPhase::Waiting(WaitReason::UnknownKind));
     assert_eq!(run.must(&RunInput::Recovered).line(), "nothing");

@@ -84,6 +84,7 @@ async fn stream(
     while let Some(piece) = pieces.next().await {
         match piece? {
             ModelPiece::Text(text) if text.expose().is_empty() => {}
+            ModelPiece::Reasoning(_) => {}
             ModelPiece::Text(text) => {
                 if sender.send(ModelNews::Text(text)).await.is_err() {
                     return Ok(());
