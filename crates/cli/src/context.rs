@@ -1,34 +1,40 @@
 //! What every verb is given: the global options, the streams, Ctrl-C, and the way to the daemon.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy, Target, TcpAddress};
 use palyra_types::Redacted;
 use palyra_types::state_dir::{config_dir, state_dir};
+use tokio::time::Instant;
 
 use crate::failure::Failure;
-use crate::render::span;
+use crate::render::{span, table};
 use crate::terminal::{Interrupts, Mark, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
+/// Work that is done sooner shows no progress.
+const QUIET_FOR: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(500);
 const CONFIG_FILE_NAME: &str = "palyra.toml";
 
 /// Options that every verb takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GlobalArgs {
-    /// The daemon's state directory [default: $PALYRA_HOME, else $XDG_STATE_HOME/palyra, else ~/.local/state/palyra]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Daemon")]
+    /// The daemon's state directory
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
-    /// The configuration file [default: $XDG_CONFIG_HOME/palyra/palyra.toml, else ~/.config/palyra/palyra.toml]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Daemon")]
+    /// The configuration file
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Use a daemon's TCP listener, such as http://127.0.0.1:7070, with the token in PALYRA_TOKEN
-    #[arg(long, global = true, value_name = "URL", help_heading = "Daemon", conflicts_with = "state_dir")]
+    /// Use a TCP listener, with the token in PALYRA_TOKEN
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "state_dir")]
     pub(crate) connect: Option<String>,
-    /// Do not start a daemon: exit with 4 where none serves
-    #[arg(long, global = true, help_heading = "Daemon")]
+    /// Exit with 4 where no daemon serves
+    #[arg(long, global = true)]
     pub(crate) no_start: bool,
 }
 
@@ -37,6 +43,8 @@ pub(crate) struct Context {
     pub(crate) global: GlobalArgs,
     pub(crate) output: Output,
     pub(crate) interrupts: Interrupts,
+    /// The definition of the command line, for those who write about it.
+    pub(crate) definition: fn() -> clap::Command,
 }
 
 impl Context {
@@ -95,7 +103,36 @@ impl Context {
 
     /// Finds the daemon, or starts it where that is allowed.
     pub(crate) async fn connect(&self) -> Result<Client, Failure> {
-        Ok(Client::connect(self.connect_options()?).await?)
+        let options = self.connect_options()?;
+        Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
+    }
+
+    /// Awaits long work; on a terminal a line tells how long it takes already.
+    pub(crate) async fn waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let begun = Instant::now();
+        let mut ticks = tokio::time::interval_at(begun + QUIET_FOR, TICK);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    self.output.end_progress();
+                    return done;
+                }
+                _ = ticks.tick() => {
+                    self.output.progress(&format!("{what}, {} s", begun.elapsed().as_secs()));
+                }
+            }
+        }
+    }
+
+    /// Prints a table, no wider than the terminal.
+    pub(crate) fn table<const N: usize>(
+        &self,
+        head: [&str; N],
+        rows: Vec<[String; N]>,
+    ) -> Result<(), Failure> {
+        table(head, rows, self.output.columns()).iter().try_for_each(|line| self.output.line(line))
     }
 
     /// Connects only to a daemon that serves already.

@@ -2,15 +2,21 @@
 //!
 //! Invariant: returns when the run ended, when it waits and nobody here can answer, or with a failure.
 
+use std::time::Duration;
+
 use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
 use palyra_types::RunId;
 use palyra_wire::json::to_json;
 use palyra_wire::v1;
+use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, RunView, Shown, run_state};
+use crate::render::{Echo, Flow, RunView, Shown, run_state, span};
 use crate::terminal::{Interrupts, Mark, Output, TypedLines};
+
+/// How long a cancelled run may take to end before it is left alone.
+const END_WITHIN: Duration = Duration::from_secs(10);
 
 /// A run that is followed.
 pub(crate) trait FollowedRun {
@@ -80,6 +86,8 @@ pub(crate) struct Seat<'a> {
     pub(crate) answers: Option<&'a mut TypedLines>,
     pub(crate) format: Format,
     pub(crate) echo: Echo,
+    /// How long the run may take before it is cancelled from here.
+    pub(crate) time_limit: Option<Duration>,
 }
 
 /// Drives a run to its end.
@@ -89,8 +97,12 @@ pub(crate) async fn drive(
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
     seat.interrupts.begin("");
-    let view = RunView::new(seat.echo);
-    Drive { run, seat, opened, view, caught_up: false, asking: false }.until_over().await
+    let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
+    let view = RunView::new(seat.echo, flow);
+    let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
+    Drive { run, seat, opened, view, caught_up: false, asking: false, time_up, timed_out: false }
+        .until_over()
+        .await
 }
 
 struct Drive<'a, R, F> {
@@ -101,11 +113,15 @@ struct Drive<'a, R, F> {
     caught_up: bool,
     /// A person was asked, and the answer is still due.
     asking: bool,
+    /// When patience ends: first with the run, then with its end.
+    time_up: Option<Instant>,
+    timed_out: bool,
 }
 
 /// What happened first.
 enum Happened {
     Interrupted,
+    TimeUp,
     Typed(Option<String>),
     Event(Option<FollowEvent>),
 }
@@ -115,6 +131,8 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
         loop {
             match self.happening().await? {
                 Happened::Interrupted => self.cancel(),
+                Happened::TimeUp if self.timed_out => return Ok(Exit::TimeLimit),
+                Happened::TimeUp => self.stop_at_limit(),
                 Happened::Typed(Some(answer)) => self.answer(answer)?,
                 Happened::Typed(None) => {
                     self.say_how_to_answer();
@@ -122,7 +140,10 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
                 }
                 Happened::Event(None) => return Ok(Exit::Failed),
                 Happened::Event(Some(FollowEvent::Ended(end))) => {
-                    return Ok(self.view.exit(run_state(end.state)));
+                    return Ok(match self.view.exit(run_state(end.state)) {
+                        Exit::Cancelled if self.timed_out => Exit::TimeLimit,
+                        exit => exit,
+                    });
                 }
                 Happened::Event(Some(event)) => {
                     if let Some(exit) = self.take(event).await? {
@@ -134,7 +155,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
     }
 
     async fn happening(&mut self) -> Result<Happened, Failure> {
-        let asking = self.asking;
+        let (asking, time_up) = (self.asking, self.time_up);
         let answers = &mut self.seat.answers;
         let typed = async {
             match answers {
@@ -146,6 +167,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             biased;
             () = self.seat.interrupts.pressed() => Ok(Happened::Interrupted),
             line = typed => Ok(Happened::Typed(line)),
+            () = until(time_up) => Ok(Happened::TimeUp),
             event = self.run.next() => Ok(Happened::Event(event?)),
         }
     }
@@ -153,6 +175,16 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
     fn cancel(&mut self) {
         self.run.request_cancel();
         self.seat.output.note(Mark::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
+    }
+
+    fn stop_at_limit(&mut self) {
+        self.timed_out = true;
+        self.time_up = Some(Instant::now() + END_WITHIN);
+        self.run.request_cancel();
+        let limit = span(self.seat.time_limit.unwrap_or_default());
+        self.seat
+            .output
+            .note(Mark::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
     }
 
     fn answer(&mut self, answer: String) -> Result<(), Failure> {
@@ -209,6 +241,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             match shown {
                 Shown::Text(text) => self.seat.output.text(&text)?,
                 Shown::LineEnd => self.seat.output.end_line()?,
+                Shown::Remark(remark) => self.seat.output.remark(&remark)?,
                 Shown::Note(mark, note) => self.seat.output.note(mark, &note),
                 Shown::Error(code, message) => self.seat.output.error(code, &message),
             }
@@ -247,6 +280,13 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
         );
         self.seat.output.note(Mark::Doubt, &told);
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -4,65 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
+use crate::command_line::{self, CommandLine, ServeVerb, Verb};
 use crate::context::{Context, GlobalArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Interrupts, Output};
+use crate::help;
+use crate::terminal::{ErrorFormat, Interrupts, Output};
 use crate::verbs;
-
-/// An agent gateway of your own: asks models, runs tools where you allow it, and records every step.
-#[derive(Debug, Parser)]
-#[command(name = "palyra", version, max_term_width = 100, disable_help_subcommand = false)]
-struct Cli {
-    #[command(flatten)]
-    global: GlobalArgs,
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Be the daemon, in this terminal
-    Serve(ServeVerb),
-    /// Write a configuration file to begin with
-    Init(verbs::init::InitArgs),
-    /// Talk, line by line, in the session of this folder
-    Chat(verbs::chat::ChatArgs),
-    /// Ask once and show the answer
-    Run(verbs::run::RunArgs),
-    /// Look at runs, follow, answer or stop one
-    #[command(subcommand)]
-    Runs(verbs::runs::RunsVerb),
-    /// Look at conversations, or begin one anew
-    #[command(subcommand)]
-    Sessions(verbs::sessions::SessionsVerb),
-    /// List, add and test models
-    #[command(subcommand)]
-    Model(verbs::model::ModelVerb),
-    /// Verify, rebuild and look at the journal
-    #[command(subcommand)]
-    Journal(verbs::journal::JournalVerb),
-    /// Check this installation
-    Doctor(verbs::doctor::DoctorArgs),
-    /// Look at the configuration
-    #[command(subcommand)]
-    Config(verbs::config::ConfigVerb),
-    /// Tokens, agents, and the daemon itself
-    #[command(subcommand)]
-    Admin(verbs::admin::AdminVerb),
-}
-
-#[derive(Debug, clap::Args)]
-struct ServeVerb {
-    /// Started by a client: log to a file, stop when idle
-    #[arg(long, hide = true)]
-    auto_started: bool,
-    /// Also serve clients with a token at this loopback address, such as 127.0.0.1:7070
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<String>,
-}
 
 /// What `serve` was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,16 +30,13 @@ pub type ServeHook = fn(ServeArgs) -> anyhow::Result<ExitCode>;
 
 /// Runs the program with its arguments, the program's name first.
 pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help goes to standard output, where nobody may be reading any more.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
-        }
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let (line, json) = match command_line::parse(arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => return help::say(&error, &Output::of_process(json.into())).into(),
     };
-    let output = Output::of_process();
-    let Cli { global, verb } = cli;
+    let output = Output::of_process(json.into());
+    let CommandLine { global, verb } = line;
     let verb = match verb {
         Verb::Serve(verb) => return be_the_daemon(global, verb, serve),
         verb => verb,
@@ -107,7 +52,7 @@ pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
     };
     let exit = runtime.block_on(async {
         let interrupts = Interrupts::listen(&output);
-        let context = Context { global, output, interrupts };
+        let context = Context { global, output, interrupts, definition: command_line::definition };
         obey(&context, verb).await.unwrap_or_else(|failure| {
             context.output.failure(&failure);
             failure.exit()
@@ -122,7 +67,7 @@ fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, serve: ServeHook) -> ExitC
     let ServeVerb { auto_started, listen } = verb;
     let args = ServeArgs { auto_started, state_dir: global.state_dir, config: global.config, listen };
     serve(args).unwrap_or_else(|error| {
-        Output::of_process()
+        Output::of_process(ErrorFormat::Text)
             .failure(&Failure::local(palyra_types::ErrorCode::Internal, format!("{error:#}")));
         Exit::Failed.into()
     })
@@ -141,33 +86,13 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,
         Verb::Admin(verb) => verbs::admin::run(context, verb).await,
+        Verb::Help(verb) => help::run(context, &verb.words),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-
-    #[test]
-    fn the_command_line_is_sound_and_has_few_verbs() {
-        let command = Cli::command();
-        command.clone().debug_assert();
-        assert!(command.get_subcommands().count() <= 16);
-    }
-
-    #[test]
-    fn every_verb_and_option_says_what_it_is_for() {
-        fn check(command: &clap::Command) {
-            assert!(command.get_about().is_some(), "{}", command.get_name());
-            for argument in command.get_arguments() {
-                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
-            }
-            command.get_subcommands().for_each(check);
-        }
-        check(&Cli::command());
-    }
 
     #[test]
     fn serve_is_given_its_arguments() {
@@ -232,7 +157,8 @@ mod tests {
             });
             let incomplete = clap::error::ErrorKind::MissingRequiredArgument;
             // What is named in passing leaves out what the verb's help tells.
-            let parsed = Cli::try_parse_from(words).map_err(|error| error.kind());
+            let parsed =
+                command_line::parse(words.map(OsString::from).collect()).map_err(|error| error.kind());
             assert!(parsed.is_ok() || parsed.is_err_and(|kind| kind == incomplete), "{code}: {command}");
         }
     }

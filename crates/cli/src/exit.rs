@@ -27,6 +27,32 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Every way to end, in order of number.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Withheld,
+        Self::Unreachable,
+        Self::Conflict,
+        Self::TimeLimit,
+        Self::Cancelled,
+    ];
+
+    /// Returns what it means, in one line.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed; standard error says why",
+            Self::Usage => "the command line cannot be meant",
+            Self::Withheld => "a call was denied or left unapproved, or the run waits",
+            Self::Unreachable => "the daemon is not reachable",
+            Self::Conflict => "it conflicts with what is, such as a run that is over",
+            Self::TimeLimit => "the time limit was reached",
+            Self::Cancelled => "cancelled or interrupted",
+        }
+    }
+
     /// Returns the number the shell sees.
     pub(crate) fn number(self) -> u8 {
         match self {
@@ -83,6 +109,20 @@ impl From<Exit> for ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documented_table_is_this_one() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows: Vec<&str> = page
+            .lines()
+            .skip_while(|line| *line != "## Exit codes")
+            .filter(|line| line.starts_with("| "))
+            .collect();
+        let expect = Exit::ALL.map(|exit| format!("| {} | {} |", exit.number(), exit.meaning()));
+        assert_eq!(rows[1..=expect.len()], expect);
+        assert!(Exit::ALL.is_sorted_by_key(|exit| exit.number()));
+    }
 
     #[test]
     fn every_end_has_its_number() {

@@ -2,6 +2,7 @@
 
 use palyra_client::{ClientError, LogTail};
 use palyra_types::ErrorCode;
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
@@ -49,6 +50,19 @@ impl Failure {
         }
     }
 
+    /// Returns the same as a value, for programs; none for a closed pipe.
+    pub(crate) fn json(&self) -> Option<Value> {
+        let (code, message) = match self {
+            Self::OutputClosed => return None,
+            Self::Usage(message) => (Some(ErrorCode::InvalidArgument), message.clone()),
+            Self::Output(_) => (None, self.to_string()),
+            Self::Client(error) => (Some(error.code()), chain(error)),
+            Self::Local { code, message } => (Some(*code), message.clone()),
+        };
+        let own = if let Self::Client(error) = self { own_mend(error) } else { None };
+        Some(error_json(code, &message, own))
+    }
+
     /// Returns the lines for standard error; none for a closed pipe.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = match self {
@@ -88,6 +102,21 @@ fn own_mend(error: &ClientError) -> Option<String> {
 pub(crate) fn error_lines(code: ErrorCode, message: &str) -> Vec<String> {
     let said = if message.is_empty() { code.summary() } else { message };
     vec![format!("error[{code}]: {said}"), format!("  {}", code.mend())]
+}
+
+/// Returns an error as a value: `{"error":{"code","slug","message","mend"}}`; without a code where there is none.
+pub(crate) fn error_json(code: Option<ErrorCode>, message: &str, own_mend: Option<String>) -> Value {
+    let message = match code {
+        Some(code) if message.is_empty() => code.summary(),
+        _ => message,
+    };
+    let mend = own_mend.or_else(|| code.map(|code| code.mend().to_owned()));
+    json!({ "error": {
+        "code": code.map(|code| code.to_string()).unwrap_or_default(),
+        "slug": code.map(ErrorCode::slug).unwrap_or_default(),
+        "message": message,
+        "mend": mend.unwrap_or_default(),
+    } })
 }
 
 fn log_lines(log: &LogTail) -> Vec<String> {
@@ -130,6 +159,15 @@ mod tests {
             ]
         );
         assert_eq!(failure.exit(), Exit::Unreachable);
+        assert_eq!(
+            failure.json(),
+            Some(json!({ "error": {
+                "code": "PLY-1401",
+                "slug": "daemon_unreachable",
+                "message": "no daemon serves /state",
+                "mend": "`palyra doctor` looks for the cause; without --no-start it is started",
+            } }))
+        );
     }
 
     #[test]
@@ -147,5 +185,6 @@ mod tests {
     #[test]
     fn a_closed_pipe_is_no_error() {
         assert_eq!((Failure::OutputClosed.exit(), Failure::OutputClosed.lines().len()), (Exit::Done, 0));
+        assert_eq!(Failure::OutputClosed.json(), None);
     }
 }

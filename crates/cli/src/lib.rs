@@ -16,6 +16,8 @@ mod context;
 mod drive;
 
 mod verbs;
+mod command_line;
+mod help;
 mod entry;
 
 pub use entry::{ServeArgs, ServeHook, run};

@@ -103,10 +103,21 @@ async fn driven(
     typed: Option<&'static str>,
     interrupts: &Interrupts,
 ) -> Driven {
+    driven_within(run, format, typed, interrupts, None).await
+}
+
+async fn driven_within(
+    run: ScriptedRun,
+    format: Format,
+    typed: Option<&'static str>,
+    interrupts: &Interrupts,
+    time_limit: Option<Duration>,
+) -> Driven {
     let mut run = run;
     let (output, out, err) = captured(false);
     let mut lines = typed.map(|typed| TypedLines::of(move || Box::new(typed.as_bytes())));
-    let seat = Seat { output: &output, interrupts, answers: lines.as_mut(), format, echo: Echo::No };
+    let seat =
+        Seat { output: &output, interrupts, answers: lines.as_mut(), format, echo: Echo::No, time_limit };
     let outcome = drive(&mut run, seat, |_| {}).await;
     Driven { outcome, out: out.text(), err: err.text(), run }
 }
@@ -122,8 +133,9 @@ async fn text_goes_out_and_notes_go_beside() {
         text(1, "hello"),
         Step::Event(FollowEvent::Lost),
         Step::Event(FollowEvent::Reattached),
-        finished(2, v1::RunState::Done, "final_answer"),
-        ended(2, v1::RunState::Done),
+        entry(2, Event::ModelMessage(v1::ModelMessage { text_from: 1, text_to: 1, ..Default::default() })),
+        finished(3, v1::RunState::Done, "final_answer"),
+        ended(3, v1::RunState::Done),
     ];
     let driven = driven(run(steps), Format::Text, None, &Interrupts::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Done);
@@ -232,4 +244,22 @@ async fn a_failure_of_the_client_is_the_programs() {
     let failure = driven.outcome.unwrap_err();
     assert_eq!(failure.exit(), Exit::Unreachable);
     assert!(matches!(failure, Failure::Client(error) if error.code() == ErrorCode::DaemonUnreachable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_over_its_time_is_cancelled_and_says_so() {
+    let limit = Some(Duration::from_secs(5));
+    let steps = vec![
+        opened(),
+        Step::UntilCancelled,
+        finished(1, v1::RunState::Cancelled, "cancelled"),
+        ended(1, v1::RunState::Cancelled),
+    ];
+    let driven = driven_within(run(steps), Format::Text, None, &Interrupts::default(), limit).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::TimeLimit);
+    assert!(driven.err.contains("! the time limit of 5.0 s is reached"), "{}", driven.err);
+    let deaf = vec![opened(), Step::UntilInput];
+    let driven = driven_within(run(deaf), Format::Text, None, &Interrupts::default(), limit).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::TimeLimit);
+    assert!(driven.run.cancelled);
 }

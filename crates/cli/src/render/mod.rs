@@ -7,5 +7,5 @@ mod run_view;
 
 pub(crate) use amounts::{age, bytes, count, date, span};
 pub(crate) use names::{run_state, run_state_name};
-pub(crate) use run_view::{Echo, RunView, Shown};
+pub(crate) use run_view::{Echo, Flow, RunView, Shown};
 pub(crate) use table::table;

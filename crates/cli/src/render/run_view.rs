@@ -17,6 +17,9 @@ use crate::terminal::{Mark, clean_line};
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
 const INPUT_CHARS_MAX: usize = 400;
+const CAUSE_CHARS_MAX: usize = 64;
+/// An answer that is longer is shown before it is complete.
+const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Something to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub(crate) enum Shown {
     Text(String),
     /// The end of the line that text left open on standard output.
     LineEnd,
+    /// A remark between texts, for the terminal that shows them.
+    Remark(String),
     /// A note for standard error.
     Note(Mark, String),
     /// Why the run failed, for standard error.
@@ -40,10 +45,24 @@ pub(crate) enum Echo {
     Inputs,
 }
 
+/// When a model's text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// As it comes; what is superseded later was seen, and is said to be so.
+    Live,
+    /// Once its message is recorded: nothing is ever shown twice.
+    Whole,
+}
+
 /// What is known of one run from its entries so far.
 #[derive(Debug, Clone)]
 pub(crate) struct RunView {
     echo: Echo,
+    flow: Flow,
+    /// Text of an answer that is not complete, while that is not shown.
+    held: String,
+    /// Why the last answer broke off after some of its text.
+    broke_off: Option<String>,
     /// Calls proposed and not finished, with their tools.
     open_calls: BTreeMap<u32, String>,
     denied_calls: u32,
@@ -56,9 +75,12 @@ pub(crate) struct RunView {
 
 impl RunView {
     /// A run of which nothing is known yet.
-    pub(crate) fn new(echo: Echo) -> Self {
+    pub(crate) fn new(echo: Echo, flow: Flow) -> Self {
         Self {
             echo,
+            flow,
+            held: String::new(),
+            broke_off: None,
             open_calls: BTreeMap::new(),
             denied_calls: 0,
             may_wait: false,
@@ -118,10 +140,21 @@ impl RunView {
     }
 
     fn text(&mut self, text: &str, shown: &mut Vec<Shown>) {
-        if let Some(last) = text.chars().next_back() {
-            self.spoke = true;
+        if text.is_empty() {
+            return;
+        }
+        self.spoke = true;
+        self.held.push_str(text);
+        if self.flow == Flow::Live || self.held.len() > TEXT_HELD_BYTES_MAX {
+            self.let_go(shown);
+        }
+    }
+
+    /// Shows the text that was held back.
+    fn let_go(&mut self, shown: &mut Vec<Shown>) {
+        if let Some(last) = self.held.chars().next_back() {
             self.line_open = last != '\n';
-            shown.push(Shown::Text(text.to_owned()));
+            shown.push(Shown::Text(std::mem::take(&mut self.held)));
         }
     }
 
@@ -145,6 +178,9 @@ impl RunView {
     fn requested(&mut self, requested: &v1::ModelRequested, shown: &mut Vec<Shown>) {
         self.may_wait = false;
         self.spoke = false;
+        if let Some(cause) = self.broke_off.take() {
+            self.remark(format!("the answer broke off ({cause}); it begins again"), shown);
+        }
         if requested.messages_dropped > 0 && requested.turn <= 1 {
             let left_out = count(requested.messages_dropped.into(), "older message");
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
@@ -152,6 +188,7 @@ impl RunView {
     }
 
     fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<Shown>) {
+        self.let_go(shown);
         self.close_line(shown);
         match v1::FinishReason::try_from(message.finish) {
             Ok(v1::FinishReason::Length) => {
@@ -176,12 +213,23 @@ impl RunView {
     fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
         self.close_line(shown);
         if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
-            let told = match abandoned.cause.as_str() {
-                "restart" => "the text above is superseded (restart)".to_owned(),
-                cause => format!("the text above broke off and does not count ({cause})"),
-            };
-            shown.push(note(Mark::Doubt, told));
+            self.broke_off = Some(clean_line(&abandoned.cause, CAUSE_CHARS_MAX));
         }
+        if !self.held.is_empty() {
+            self.held.clear();
+            if abandoned.cause == "cancelled" {
+                let told = "the unfinished answer is left out here; --json shows it";
+                shown.push(note(Mark::Info, told.to_owned()));
+            }
+        }
+    }
+
+    /// Says something about the text above, to whoever has seen it.
+    fn remark(&self, told: String, shown: &mut Vec<Shown>) {
+        shown.push(match self.flow {
+            Flow::Live => Shown::Remark(told),
+            Flow::Whole => note(Mark::Doubt, told),
+        });
     }
 
     fn proposed(&mut self, proposed: &v1::ToolProposed, shown: &mut Vec<Shown>) {
@@ -249,6 +297,9 @@ impl RunView {
     fn ended(&mut self, finished: &v1::RunFinished, shown: &mut Vec<Shown>) {
         self.may_wait = false;
         self.close_line(shown);
+        if let Some(cause) = self.broke_off.take() {
+            self.remark(format!("the answer broke off ({cause})"), shown);
+        }
         let state = run_state(finished.state);
         self.ended = Some((state, finished.reason.clone()));
         let message = clean_line(&finished.message, REASON_CHARS_MAX);

@@ -5,8 +5,12 @@ use crate::terminal::clean_line;
 const CELL_CHARS_MAX: usize = 60;
 const LAST_CELL_CHARS_MAX: usize = 160;
 
-/// Returns the lines of a table: a head and its rows. The last column is not padded.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
+/// Returns the lines of a table: a head and its rows, at most `columns_max` wide. The last column is not padded.
+pub(crate) fn table<const N: usize>(
+    head: [&str; N],
+    rows: Vec<[String; N]>,
+    columns_max: Option<usize>,
+) -> Vec<String> {
     let cap = |column: usize| if column + 1 == N { LAST_CELL_CHARS_MAX } else { CELL_CHARS_MAX };
     let rows =
         rows.into_iter().map(|row| std::array::from_fn(|column| clean_line(&row[column], cap(column))));
@@ -15,9 +19,18 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> 
     let widths: Vec<usize> = (0..N).map(width).collect();
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let line = cells.collect::<Vec<_>>().join("  ").trim_end().to_owned();
+        columns_max.map_or_else(|| line.clone(), |columns| cut(&line, columns))
     };
     rows.iter().map(line).collect()
+}
+
+/// Cuts a line where the terminal would wrap it.
+fn cut(line: &str, columns_max: usize) -> String {
+    if line.chars().count() <= columns_max {
+        return line.to_owned();
+    }
+    line.chars().take(columns_max.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -27,6 +40,8 @@ mod tests {
     #[test]
     fn columns_line_up_and_stay_on_one_line() {
         let rows = vec![["a".to_owned(), "first\nsecond".to_owned()], ["long one".to_owned(), String::new()]];
-        assert_eq!(table(["NAME", "TEXT"], rows), ["NAME      TEXT", "a         first second", "long one"]);
+        let lines = table(["NAME", "TEXT"], rows.clone(), None);
+        assert_eq!(lines, ["NAME      TEXT", "a         first second", "long one"]);
+        assert_eq!(table(["NAME", "TEXT"], rows, Some(12))[1], "a         f…");
     }
 }

@@ -7,7 +7,7 @@ mod interrupts;
 
 pub(crate) use clean::clean_line;
 pub(crate) use interrupts::Interrupts;
-pub(crate) use output::{Mark, Output};
+pub(crate) use output::{ErrorFormat, Mark, Output};
 pub(crate) use typed_lines::TypedLines;
 
 #[cfg(test)]

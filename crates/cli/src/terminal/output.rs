@@ -6,12 +6,15 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use clap::builder::StyledStr;
 use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use super::clean::{Cleaner, clean_line, escape_json};
-use crate::failure::{Failure, error_lines};
+use crate::failure::{Failure, error_json, error_lines};
 
+/// The width of a terminal that does not say.
+const COLUMNS_USUAL: usize = 80;
 const NOTE_CHARS_MAX: usize = 600;
 const DIM: &str = "\u{1b}[2m";
 const RED: &str = "\u{1b}[31m";
@@ -54,11 +57,56 @@ impl Mark {
     }
 }
 
+/// What a stream leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A pipe or a file.
+    Plain,
+    /// A terminal that takes no escape codes.
+    Dumb,
+    /// A terminal whose person wants no colours.
+    Colorless,
+    /// A terminal with colours.
+    Colored,
+}
+
+impl Kind {
+    fn of(terminal: bool) -> Self {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        match (terminal, dumb, wanted) {
+            (false, _, _) => Self::Plain,
+            (true, true, _) => Self::Dumb,
+            (true, false, false) => Self::Colorless,
+            (true, false, true) => Self::Colored,
+        }
+    }
+
+    fn is_terminal(self) -> bool {
+        self > Self::Plain
+    }
+}
+
+/// How an error is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorFormat {
+    /// For people: lines.
+    Text,
+    /// For programs: one line of JSON.
+    Json,
+}
+
+impl From<bool> for ErrorFormat {
+    /// Reads the flag `--json`.
+    fn from(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+}
+
 /// Where one of the two streams goes.
 pub(crate) struct Sink {
     pub(crate) writer: Box<dyn Write + Send>,
-    pub(crate) terminal: bool,
-    pub(crate) color: bool,
+    pub(crate) kind: Kind,
 }
 
 /// Both streams; clones write to the same.
@@ -70,6 +118,7 @@ pub(crate) struct Output {
 struct Streams {
     out: Sink,
     err: Sink,
+    errors: ErrorFormat,
     cleaner: Cleaner,
     /// Standard output stands in the middle of a line.
     line_open: bool,
@@ -79,19 +128,19 @@ struct Streams {
 
 impl Output {
     /// The streams of this process.
-    pub(crate) fn of_process() -> Self {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    pub(crate) fn of_process(errors: ErrorFormat) -> Self {
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self::new(
-            Sink { writer: Box::new(io::stdout()), terminal: out, color: out && wanted },
-            Sink { writer: Box::new(io::stderr()), terminal: err, color: err && wanted },
+            Sink { writer: Box::new(io::stdout()), kind: Kind::of(out) },
+            Sink { writer: Box::new(io::stderr()), kind: Kind::of(err) },
+            errors,
         )
     }
 
     /// Streams of any kind.
-    pub(crate) fn new(out: Sink, err: Sink) -> Self {
-        let streams = Streams { out, err, cleaner: Cleaner::default(), line_open: false, progress: false };
+    pub(crate) fn new(out: Sink, err: Sink, errors: ErrorFormat) -> Self {
+        let cleaner = Cleaner::default();
+        let streams = Streams { out, err, errors, cleaner, line_open: false, progress: false };
         Self { streams: Arc::new(Mutex::new(streams)) }
     }
 
@@ -101,7 +150,7 @@ impl Output {
             return Ok(());
         }
         let mut streams = self.lock();
-        let text = if streams.out.terminal { streams.cleaner.piece(text) } else { text.to_owned() };
+        let text = if streams.out.kind.is_terminal() { streams.cleaner.piece(text) } else { text.to_owned() };
         if let Some(last) = text.chars().next_back() {
             streams.line_open = last != '\n';
         }
@@ -112,13 +161,24 @@ impl Output {
     pub(crate) fn end_line(&self) -> Result<(), Failure> {
         let mut streams = self.lock();
         let open = std::mem::take(&mut streams.line_open);
-        if open || !streams.out.terminal { streams.write_out("\n") } else { Ok(()) }
+        if open || !streams.out.kind.is_terminal() { streams.write_out("\n") } else { Ok(()) }
+    }
+
+    /// Writes a remark of our own between a model's texts, where those are watched.
+    pub(crate) fn remark(&self, text: &str) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let (open, colored) = (streams.line_open, streams.out.kind == Kind::Colored);
+        let line = format!("{} {}", Mark::Doubt.sign(), clean_line(text, NOTE_CHARS_MAX));
+        let line = if colored { format!("{DIM}{line}{PLAIN}") } else { line };
+        streams.line_open = false;
+        streams.write_out(&format!("{}{line}\n", if open { "\n" } else { "" }))
     }
 
     /// Writes a line of our own to standard output; what it quotes is cleaned on a terminal.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
         let mut streams = self.lock();
-        let line = if streams.out.terminal { Cleaner::default().piece(line) } else { line.to_owned() };
+        let line =
+            if streams.out.kind.is_terminal() { Cleaner::default().piece(line) } else { line.to_owned() };
         streams.line_open = false;
         streams.write_out(&format!("{line}\n"))
     }
@@ -135,6 +195,27 @@ impl Output {
         streams.write_err(&line, mark.color());
     }
 
+    /// Writes help to standard output.
+    pub(crate) fn help(&self, text: &StyledStr) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let text = styled(text, streams.out.kind);
+        streams.write_out(&text)
+    }
+
+    /// Writes to standard error what is wrong with the command line, as its parser tells it.
+    pub(crate) fn refused_arguments(&self, told: &StyledStr) {
+        let mut streams = self.lock();
+        let told = match streams.errors {
+            ErrorFormat::Text => styled(told, streams.err.kind),
+            ErrorFormat::Json => {
+                let told = told.to_string();
+                let message = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                format!("{}\n", error_json(Some(ErrorCode::InvalidArgument), message, None))
+            }
+        };
+        let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
+    }
+
     /// Writes an error and its mend to standard error.
     pub(crate) fn error(&self, code: ErrorCode, message: &str) {
         self.error_lines(&error_lines(code, message));
@@ -142,7 +223,14 @@ impl Output {
 
     /// Writes why a verb failed to standard error.
     pub(crate) fn failure(&self, failure: &Failure) {
-        self.error_lines(&failure.lines());
+        let errors = self.lock().errors;
+        match errors {
+            ErrorFormat::Text => self.error_lines(&failure.lines()),
+            ErrorFormat::Json => {
+                let told = failure.json().map(|told| escape_json(&told.to_string()));
+                told.into_iter().for_each(|told| self.lock().write_err(&told, ""));
+            }
+        }
     }
 
     fn error_lines(&self, lines: &[String]) {
@@ -156,7 +244,7 @@ impl Output {
     /// Asks for a line on standard error, where that is a terminal.
     pub(crate) fn prompt(&self, prompt: &str) {
         let mut streams = self.lock();
-        if streams.err.terminal {
+        if streams.err.kind.is_terminal() {
             streams.close_line();
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
@@ -172,20 +260,48 @@ impl Output {
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
     pub(crate) fn progress(&self, text: &str) {
         let mut streams = self.lock();
-        if streams.err.terminal {
+        // Where nothing can be erased, it would only pile up.
+        if streams.err.kind > Kind::Dumb {
+            let chars_max = streams.err.columns().saturating_sub(2);
             streams.progress = true;
-            let _ = write!(streams.err.writer, "{ERASE_LINE}{}", clean_line(text, 70));
+            let _ = write!(streams.err.writer, "{ERASE_LINE}{}", clean_line(text, chars_max));
             let _ = streams.err.writer.flush();
         }
     }
 
+    /// Takes the progress line away.
+    pub(crate) fn end_progress(&self) {
+        self.lock().erase_progress();
+    }
+
+    /// Returns how many characters a line of standard output may have; `None` where nothing wraps.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let streams = self.lock();
+        streams.out.kind.is_terminal().then(|| streams.out.columns())
+    }
+
+    /// Returns whether text is watched as it comes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.lock().out.kind.is_terminal()
+    }
+
     /// Returns whether standard error is a terminal.
     pub(crate) fn can_ask(&self) -> bool {
-        self.lock().err.terminal
+        self.lock().err.kind.is_terminal()
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink {
+    /// The terminal's width, also where it does not say.
+    fn columns(&self) -> usize {
+        let size = rustix::termios::tcgetwinsize(io::stderr())
+            .or_else(|_| rustix::termios::tcgetwinsize(io::stdout()));
+        let asked = size.ok().map(|size| usize::from(size.ws_col));
+        asked.filter(|columns| *columns > 0).unwrap_or(COLUMNS_USUAL)
     }
 }
 
@@ -203,7 +319,7 @@ impl Streams {
     fn write_err(&mut self, line: &str, color: &str) {
         self.erase_progress();
         self.close_line();
-        let _ = if self.err.color {
+        let _ = if self.err.kind == Kind::Colored {
             writeln!(self.err.writer, "{color}{line}{PLAIN}")
         } else {
             writeln!(self.err.writer, "{line}")
@@ -213,7 +329,7 @@ impl Streams {
 
     /// On a terminal both streams share the line; a note begins its own.
     fn close_line(&mut self) {
-        if self.line_open && self.out.terminal && self.err.terminal {
+        if self.line_open && self.out.kind.is_terminal() && self.err.kind.is_terminal() {
             let _ = writeln!(self.err.writer);
             self.line_open = false;
         }
@@ -227,113 +343,9 @@ impl Streams {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// What was written to one stream.
-    #[derive(Clone, Default)]
-    pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
-
-    impl Written {
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    struct ClosedPipe;
-
-    impl Write for ClosedPipe {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn sink(writer: impl Write + Send + 'static, terminal: bool) -> Sink {
-        Sink { writer: Box::new(writer), terminal, color: false }
-    }
-
-    /// An output and what is written to its two streams.
-    pub(crate) fn captured(terminal: bool) -> (Output, Written, Written) {
-        let (out, err) = (Written::default(), Written::default());
-        (Output::new(sink(out.clone(), terminal), sink(err.clone(), terminal)), out, err)
-    }
-
-    #[test]
-    fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
-        for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "␛[31mred\n")] {
-            let (output, out, err) = captured(terminal);
-            output.text("\u{1b}[31m").unwrap();
-            output.text("red\r").unwrap();
-            output.text("\n").unwrap();
-            output.note(Mark::Info, "a \u{1b}]0;title\u{7} note\nof two lines");
-            assert_eq!(out.text(), expect);
-            assert_eq!(err.text(), "· a ␛]0;title␇ note of two lines\n");
-        }
-    }
-
-    #[test]
-    fn on_a_terminal_a_note_begins_its_own_line() {
-        let (output, out, err) = captured(true);
-        output.text("half a line").unwrap();
-        output.note(Mark::Good, "12 B");
-        output.end_line().unwrap();
-        assert_eq!((out.text().as_str(), err.text().as_str()), ("half a line", "\n✓ 12 B\n"));
-        output.text("more").unwrap();
-        output.end_line().unwrap();
-        assert_eq!(out.text(), "half a linemore\n");
-    }
-
-    #[test]
-    fn a_note_does_not_stick_to_a_prompt() {
-        let (output, _, err) = captured(true);
-        output.prompt("> ");
-        output.note(Mark::Info, "interrupted");
-        output.prompt("> ");
-        output.line_was_typed();
-        output.note(Mark::Info, "typed");
-        assert_eq!(err.text(), "> \n· interrupted\n> · typed\n");
-    }
-
-    #[test]
-    fn colour_is_only_ours() {
-        let (out, err) = (Written::default(), Written::default());
-        let colored = Sink { writer: Box::new(err.clone()), terminal: true, color: true };
-        let output = Output::new(sink(out, true), colored);
-        output.error(ErrorCode::Internal, "a\u{1b}[5m");
-        assert!(err.text().starts_with("\u{1b}[31merror[PLY-9001]: a␛[5m\u{1b}[0m\n"), "{}", err.text());
-    }
-
-    #[test]
-    fn a_closed_pipe_is_told_apart() {
-        let output = Output::new(sink(ClosedPipe, false), sink(Written::default(), false));
-        assert!(matches!(output.text("x"), Err(Failure::OutputClosed)));
-        output.note(Mark::Info, "still fine");
-    }
-
-    #[test]
-    fn progress_is_replaced_and_only_for_terminals() {
-        let (output, _, err) = captured(true);
-        output.progress("10 of 20");
-        output.note(Mark::Good, "done");
-        assert_eq!(err.text(), "\r\u{1b}[K10 of 20\r\u{1b}[K✓ done\n");
-        let (output, _, err) = captured(false);
-        output.progress("10 of 20");
-        assert_eq!(err.text(), "");
-    }
+fn styled(text: &StyledStr, kind: Kind) -> String {
+    if kind == Kind::Colored { text.ansi().to_string() } else { text.to_string() }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

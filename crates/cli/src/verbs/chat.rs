@@ -25,10 +25,14 @@ const HELP: [&str; 5] = [
 
 /// Talk, line by line, and go on where this folder's last chat ended.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  palyra chat\n  palyra chat --session notes")]
 pub(crate) struct ChatArgs {
-    /// Talk in this session: an id, or a key of your own [default: the one of this folder]
+    /// The session: its id, or a key of your own [default: this folder's]
     #[arg(long, value_name = "ID|KEY")]
     session: Option<String>,
+    /// Every entry of the answers' tapes as a line of JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -74,6 +78,7 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
         workspace_root,
         lines: TypedLines::of_process(),
         interactive: std::io::stdin().is_terminal() && context.output.can_ask(),
+        format: args.json.into(),
         told_model: false,
     };
     let session = chat.resolve(None).await?;
@@ -111,6 +116,7 @@ struct Chat<'a> {
     workspace_root: String,
     lines: TypedLines,
     interactive: bool,
+    format: Format,
     told_model: bool,
 }
 
@@ -223,8 +229,9 @@ impl Chat<'_> {
             output: &context.output,
             interrupts: &context.interrupts,
             answers: self.interactive.then_some(&mut self.lines),
-            format: Format::Text,
+            format: self.format,
             echo,
+            time_limit: None,
         };
         let opened = |opened: &v1::Opened| {
             if !std::mem::replace(told, true) {

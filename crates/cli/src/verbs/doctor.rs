@@ -18,6 +18,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
 
 /// Check this installation, and say what to do about what is found.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  palyra doctor\n  palyra doctor --json")]
 pub(crate) struct DoctorArgs {
     /// One line of JSON for each check
     #[arg(long)]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use palyra_client::AskProviders;
 use palyra_types::ErrorCode;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -17,24 +18,43 @@ const TEMPLATE: &str = include_str!("init/palyra.toml");
 
 /// Write a configuration file with every setting explained; an existing one is left as it is.
 #[derive(Debug, clap::Args)]
-pub(crate) struct InitArgs {}
+#[command(after_help = "Example:\n  palyra init")]
+pub(crate) struct InitArgs {
+    /// The outcome as JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// Runs the verb.
-pub(crate) async fn run(context: &Context, _: InitArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(context: &Context, args: InitArgs) -> Result<Exit, Failure> {
     context.require_local("init")?;
     let file = context.config_file()?;
-    match write_new(&file) {
-        Ok(()) => context.output.note(Mark::Good, &format!("wrote {}", file.display())),
+    let written = match write_new(&file) {
+        Ok(()) => {
+            context.output.note(Mark::Good, &format!("wrote {}", file.display()));
+            true
+        }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             context.output.note(Mark::Info, &format!("{} exists and stays as it is", file.display()));
+            false
         }
         Err(error) => {
             let message = format!("{} cannot be written: {error}", file.display());
             return Err(Failure::local(ErrorCode::ConfigUnreadable, message));
         }
-    }
+    };
     let client = context.connect().await?;
     let models = client.list_models(AskProviders::No).await?;
+    if args.json {
+        let found = json!({
+            "config_file": file.display().to_string(),
+            "written": written,
+            "default_model": models.default_model,
+            "suggestions": models.suggestions,
+        });
+        context.output.json(&found)?;
+        return Ok(Exit::Done);
+    }
     context.output.note(Mark::Info, &format!("the model is {}", models.default_model));
     for suggestion in &models.suggestions {
         context.output.note(Mark::Info, suggestion);

@@ -10,24 +10,27 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, count, date, table};
+use crate::render::{bytes, count, date};
 
 /// Verify, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JournalVerb {
     /// Check every entry; exits with 1 when one does not verify
+    #[command(after_help = "Example:\n  palyra journal verify")]
     Verify {
         /// The report as JSON
         #[arg(long)]
         json: bool,
     },
     /// Show the journal's state and counters
+    #[command(after_help = "Example:\n  palyra journal status")]
     Status {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// List entries, without their content
+    #[command(after_help = "Example:\n  palyra journal show --from 100 --limit 20")]
     Show {
         /// From this entry on
         #[arg(long, default_value_t = 0, value_name = "SEQ")]
@@ -40,6 +43,7 @@ pub(crate) enum JournalVerb {
         json: bool,
     },
     /// Rebuild what is derived from the log
+    #[command(after_help = "Example:\n  palyra journal rebuild")]
     Rebuild {
         /// The result as JSON
         #[arg(long)]
@@ -152,8 +156,6 @@ fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Re
         [entry.seq.to_string(), date(entry.time), kind, leaf, place]
     };
     let rows = entries.into_iter().map(row).collect();
-    table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)
-        .iter()
-        .try_for_each(|line| context.output.line(line))?;
+    context.table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `palyra run`: one run, from what was typed to its end.
 
 use std::io::{IsTerminal, Read};
+use std::time::Duration;
 
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -19,16 +20,22 @@ const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Ask once and show the answer: text on standard output, all else on standard error.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -"
+)]
 pub(crate) struct RunArgs {
-    /// What to ask; `-` stands for standard input, which is also read when nothing is given
+    /// What to ask; `-`, or nothing, stands for standard input
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
-    /// Print every entry of the run's tape as a line of JSON instead
+    /// Every entry of the tape as a line of JSON
     #[arg(long)]
     json: bool,
-    /// Ask in this session: an id, or a key of your own [default: a new session]
+    /// The session: its id, or a key of your own [default: a new one]
     #[arg(long, value_name = "ID|KEY")]
     session: Option<String>,
+    /// Cancel the run after so long, and exit with 124
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
     #[command(flatten)]
     choice: Choice,
 }
@@ -49,6 +56,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         answers: lines.as_mut(),
         format: args.json.into(),
         echo: Echo::No,
+        time_limit: args.timeout.map(Duration::from_secs),
     };
     drive(&mut followed, seat, |opened| note_other_model(&context.output, &args.choice, &opened.model)).await
 }

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count, date, run_state, run_state_name, table};
+use crate::render::{Echo, age, count, date, run_state, run_state_name};
 use crate::terminal::{Mark, TypedLines, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
@@ -22,6 +22,7 @@ const PAGE_SIZE_MAX: u32 = 500;
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsVerb {
     /// List runs, newest first
+    #[command(after_help = "Example:\n  palyra runs list --open")]
     List {
         /// Of this session only
         #[arg(long, value_name = "ID")]
@@ -37,6 +38,7 @@ pub(crate) enum RunsVerb {
         json: bool,
     },
     /// Show where a run stands
+    #[command(after_help = "Example:\n  palyra runs show last")]
     Show {
         /// The run's id, or `last`
         run: RunName,
@@ -45,6 +47,7 @@ pub(crate) enum RunsVerb {
         json: bool,
     },
     /// Show a run from its beginning, and what comes until it ends
+    #[command(after_help = "Example:\n  palyra runs tail last")]
     Tail {
         /// The run's id, or `last`
         run: RunName,
@@ -56,14 +59,19 @@ pub(crate) enum RunsVerb {
         json: bool,
     },
     /// Answer a run that waits
+    #[command(after_help = "Example:\n  palyra runs answer last \"go on\"")]
     Answer {
         /// The run's id, or `last`
         run: RunName,
         /// The answer
         #[arg(required = true)]
         text: Vec<String>,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Stop a run
+    #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
         /// The run's id, or `last`
         run: RunName,
@@ -88,7 +96,9 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
-        RunsVerb::Answer { run, text } => answer(context, &client, run, text.join(" ")).await,
+        RunsVerb::Answer { run, text, json } => {
+            answer(context, &client, run, text.join(" "), json.into()).await
+        }
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
 }
@@ -127,9 +137,7 @@ async fn list(
         [run.run_id, standing, age(run.updated), run.turns.to_string(), run.input_preview]
     };
     let rows = runs.into_iter().map(row).collect();
-    table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)
-        .iter()
-        .try_for_each(|line| context.output.line(line))?;
+    context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
     Ok(Exit::Done)
 }
 
@@ -196,14 +204,25 @@ async fn tail(
         answers: lines.as_mut(),
         format,
         echo: Echo::Inputs,
+        time_limit: None,
     };
     drive(&mut followed, seat, |_| {}).await
 }
 
-async fn answer(context: &Context, client: &Client, run: RunName, text: String) -> Result<Exit, Failure> {
+async fn answer(
+    context: &Context,
+    client: &Client,
+    run: RunName,
+    text: String,
+    format: Format,
+) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let input = v1::Input { text, idempotency_key: new_idempotency_key(), ..v1::Input::default() };
     let accepted = client.send_input(run, input).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&accepted))?;
+        return Ok(Exit::Done);
+    }
     let told = if accepted.queued {
         format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
     } else {

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, date, table};
+use crate::render::{age, date};
 use crate::terminal::{Mark, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
@@ -19,6 +19,7 @@ const PAGE_SIZE_MAX: u32 = 500;
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsVerb {
     /// List sessions, most recently used first
+    #[command(after_help = "Example:\n  palyra sessions list")]
     List {
         /// At most so many
         #[arg(long, default_value_t = 20, value_name = "N")]
@@ -28,6 +29,7 @@ pub(crate) enum SessionsVerb {
         json: bool,
     },
     /// Show a session
+    #[command(after_help = "Example:\n  palyra sessions show notes")]
     Show {
         /// Its id or key
         session: String,
@@ -36,6 +38,7 @@ pub(crate) enum SessionsVerb {
         json: bool,
     },
     /// Begin a fresh context in a session; nothing is deleted
+    #[command(after_help = "Example:\n  palyra sessions reset notes")]
     Reset {
         /// Its id or key
         session: String,
@@ -109,7 +112,7 @@ async fn list(context: &Context, client: &Client, limit: u32, format: Format) ->
         [session.session_id, age(session.updated), session.runs.to_string(), name]
     };
     let rows = sessions.into_iter().map(row).collect();
-    table(["SESSION", "AGE", "RUNS", "NAME"], rows).iter().try_for_each(|line| context.output.line(line))?;
+    context.table(["SESSION", "AGE", "RUNS", "NAME"], rows)?;
     Ok(Exit::Done)
 }
 

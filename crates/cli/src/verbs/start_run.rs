@@ -12,8 +12,8 @@ use crate::terminal::{Mark, Output};
 /// Which model and agent a run is to use.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Choice {
-    /// The model, as provider/model [default: the agent's, else the configured one]
-    #[arg(long, value_name = "PROVIDER/MODEL")]
+    /// The model to ask, as provider/model
+    #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// The agent [default: the session's, else main]
     #[arg(long, value_name = "NAME")]

@@ -6,7 +6,11 @@ use palyra_wire::v1::{FinishReason, RunState, ToolVerdict};
 use super::*;
 
 fn told(echo: Echo, events: Vec<Event>) -> (String, RunView) {
-    let mut view = RunView::new(echo);
+    told_as(echo, Flow::Live, events)
+}
+
+fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
+    let mut view = RunView::new(echo, flow);
     let mut told = String::new();
     for event in events {
         let entry = v1::TapeEntry { event: Some(event), ..Default::default() };
@@ -14,6 +18,7 @@ fn told(echo: Echo, events: Vec<Event>) -> (String, RunView) {
             told += &match shown {
                 Shown::Text(text) => text,
                 Shown::LineEnd => "\n".to_owned(),
+                Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };
@@ -140,27 +145,89 @@ fn a_failed_tool_says_why_on_one_line() {
     check(vec![proposed(1, "read_file", "{}"), failure], "[· read_file {}]\n[✗ PLY-4009 no such file: a]\n");
 }
 
+/// A tape whose first answer breaks off twice, each time after some text.
+fn broken_off_twice() -> Vec<Event> {
+    let asked =
+        |attempt| Event::ModelRequested(v1::ModelRequested { attempt, turn: 1, ..Default::default() });
+    vec![
+        asked(1),
+        text("half an "),
+        text("ans"),
+        abandoned(1, 3, "restart"),
+        asked(2),
+        text("half"),
+        abandoned(2, 6, "network"),
+        asked(3),
+        text("a whole "),
+        text("answer"),
+        message(FinishReason::Stop),
+        finished(RunState::Done, "final_answer", ""),
+    ]
+}
+
+fn abandoned(attempt: u32, text_from: u32, cause: &str) -> Event {
+    Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
+        attempt,
+        text_from,
+        text_to: text_from,
+        cause: cause.to_owned(),
+        ..Default::default()
+    })
+}
+
 #[test]
-fn superseded_text_is_said_to_be_so() {
-    let abandoned = |text_from, cause: &str| {
-        Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
-            attempt: 1,
-            text_from,
-            text_to: text_from,
-            cause: cause.to_owned(),
-            ..Default::default()
-        })
-    };
+fn a_watcher_sees_where_an_answer_broke_off_and_began_again() {
     check(
-        vec![
-            text("half an ans"),
-            abandoned(3, "restart"),
-            text("a whole answer"),
-            message(FinishReason::Stop),
-        ],
-        "half an ans\n[! the text above is superseded (restart)]\na whole answer\n",
+        broken_off_twice(),
+        "half an ans\n(the answer broke off (restart); it begins again)\n\
+         half\n(the answer broke off (network); it begins again)\n\
+         a whole answer\n",
     );
-    check(vec![abandoned(0, "restart"), text("hi")], "hi");
+    check(vec![abandoned(1, 0, "restart"), text("hi")], "hi");
+}
+
+#[test]
+fn a_pipe_gets_only_messages_that_are_complete() {
+    let (told, _) = told_as(Echo::No, Flow::Whole, broken_off_twice());
+    assert_eq!(
+        told,
+        "[! the answer broke off (restart); it begins again]\n\
+         [! the answer broke off (network); it begins again]\n\
+         a whole answer\n"
+    );
+    let (told, _) = told_as(Echo::No, Flow::Whole, vec![text("not yet"), abandoned(1, 2, "cancelled")]);
+    assert_eq!(told, "[· the unfinished answer is left out here; --json shows it]\n");
+}
+
+#[test]
+fn a_pipe_loses_nothing_of_any_message_wherever_a_tape_is_cut() {
+    let whole = |events: Vec<Event>| {
+        let mut view = RunView::new(Echo::No, Flow::Whole);
+        let mut texts = String::new();
+        for event in events {
+            let entry = v1::TapeEntry { event: Some(event), ..Default::default() };
+            for shown in view.absorb(&entry) {
+                if let Shown::Text(text) = shown {
+                    texts += &text;
+                }
+            }
+        }
+        texts
+    };
+    let tape = broken_off_twice();
+    let complete = tape.iter().position(|event| matches!(event, Event::ModelMessage(_))).unwrap();
+    for end in 0..=tape.len() {
+        let expect = if end > complete { "a whole answer" } else { "" };
+        assert_eq!(whole(tape[..end].to_vec()), expect, "{end}");
+    }
+}
+
+#[test]
+fn an_answer_that_broke_off_for_good_is_told() {
+    check(
+        vec![text("half"), abandoned(1, 2, "auth"), finished(RunState::Failed, "provider_error", "PLY-3001")],
+        "half\n(the answer broke off (auth))\n[PLY-3001 the run ended: provider_error]\n",
+    );
 }
 
 #[test]
@@ -231,19 +298,9 @@ fn an_entry_of_a_newer_version_may_mean_waiting() {
 }
 
 #[test]
-fn an_answer_without_a_word_and_one_that_broke_off_are_told() {
-    let abandoned = |cause: &str| {
-        let cause = cause.to_owned();
-        Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned { text_from: 3, cause, ..Default::default() })
-    };
+fn an_answer_without_a_word_is_told() {
     check(
-        vec![
-            Event::ModelRequested(v1::ModelRequested::default()),
-            text("half an ans"),
-            abandoned("network"),
-            Event::ModelRequested(v1::ModelRequested::default()),
-            message(FinishReason::Stop),
-        ],
-        "half an ans\n[! the text above broke off and does not count (network)]\n[! the model answered without a word]\n",
+        vec![Event::ModelRequested(v1::ModelRequested::default()), message(FinishReason::Stop)],
+        "[! the model answered without a word]\n",
     );
 }

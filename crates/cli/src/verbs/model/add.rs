@@ -9,7 +9,10 @@ use std::path::Path;
 
 use palyra_client::{Client, ClientError, StartPolicy, Target};
 use palyra_types::ErrorCode;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::test::tell;
@@ -20,6 +23,9 @@ use crate::terminal::Mark;
 
 /// Add a server that speaks the OpenAI chat format, after a test.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  palyra model add local --base-url http://127.0.0.1:11434/v1 --model qwen3"
+)]
 pub(crate) struct AddArgs {
     /// A name of your own for the server: a-z, 0-9 and -
     name: String,
@@ -41,6 +47,9 @@ pub(crate) struct AddArgs {
     /// Save without a test
     #[arg(long)]
     no_test: bool,
+    /// The outcome as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the verb.
@@ -51,7 +60,11 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     let old = read(&file)?;
     let new = edited(&old, &args)
         .map_err(|what| Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display())))?;
-    if !args.no_test && !test(context, &new, &args).await? {
+    let tested = if args.no_test { None } else { Some(test(context, &new, &args).await?) };
+    if tested.as_ref().is_some_and(|tested| !tested.ok) {
+        if args.json {
+            context.output.json(&outcome(&file, &args, tested.as_ref(), false))?;
+        }
         context.output.note(Mark::Bad, &format!("{} stays as it was", file.display()));
         return Ok(Exit::Failed);
     }
@@ -61,7 +74,19 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     })?;
     context.output.note(Mark::Good, &format!("saved in {}", file.display()));
     take_on(context, &args).await?;
+    if args.json {
+        context.output.json(&outcome(&file, &args, tested.as_ref(), true))?;
+    }
     Ok(Exit::Done)
+}
+
+fn outcome(file: &Path, args: &AddArgs, tested: Option<&v1::TestModelResponse>, saved: bool) -> Value {
+    json!({
+        "config_file": file.display().to_string(),
+        "model": model_name(args),
+        "saved": saved,
+        "tested": tested.map(to_json_with_defaults),
+    })
 }
 
 fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
@@ -127,8 +152,8 @@ fn model_name(args: &AddArgs) -> String {
     format!("{}/{}", args.name, args.model)
 }
 
-/// Tests the model in a daemon of its own; returns whether it answered.
-async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<bool, Failure> {
+/// Tests the model in a daemon of its own.
+async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<v1::TestModelResponse, Failure> {
     let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir();
     let folder = folder.map_err(|error| {
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary folder can be made: {error}"))
@@ -144,13 +169,16 @@ async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<bool, F
     options.notices = std::sync::Arc::new(|_| {});
     context.output.note(Mark::Info, &format!("asking {}", model_name(args)));
     let client = Client::connect(options).await?;
-    let tested = client.test_model(Some(&model_name(args))).await;
+    let name = model_name(args);
+    let tested = context.waiting("waiting for the model", client.test_model(Some(&name))).await;
     // It would go by itself, but not before its folder does.
     let stopped = client.stop_daemon().await;
     let tested = tested?;
     stopped?;
-    tell(&context.output, &tested)?;
-    Ok(tested.ok)
+    if !args.json {
+        tell(&context.output, &tested)?;
+    }
+    Ok(tested)
 }
 
 /// Writes the whole file at once: a reader sees the old one or the new one.
@@ -210,6 +238,7 @@ mod tests {
             context_tokens: None,
             no_default: false,
             no_test: false,
+            json: false,
         }
     }
 

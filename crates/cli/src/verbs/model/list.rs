@@ -7,11 +7,11 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::table;
 use crate::terminal::Mark;
 
 /// List the models the daemon can ask.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  palyra model list --ask")]
 pub(crate) struct ListArgs {
     /// Ask the providers which models they have
     #[arg(long)]
@@ -24,7 +24,8 @@ pub(crate) struct ListArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failure> {
     let ask = if args.ask { AskProviders::Yes } else { AskProviders::No };
-    let models = context.connect().await?.list_models(ask).await?;
+    let client = context.connect().await?;
+    let models = context.waiting("asking the providers", client.list_models(ask)).await?;
     if args.json {
         context.output.json(&to_json_with_defaults(&models))?;
         return Ok(Exit::Done);
@@ -36,7 +37,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
         [mark.to_owned(), model.model, model.context_tokens.to_string(), note]
     };
     let rows = models.models.into_iter().map(row).collect();
-    table(["", "MODEL", "WINDOW", "NOTE"], rows).iter().try_for_each(|line| context.output.line(line))?;
+    context.table(["", "MODEL", "WINDOW", "NOTE"], rows)?;
     for suggestion in &models.suggestions {
         context.output.note(Mark::Info, suggestion);
     }

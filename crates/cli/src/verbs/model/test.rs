@@ -13,6 +13,7 @@ const ANSWER_CHARS_MAX: usize = 200;
 
 /// Test a model with a real completion.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  palyra model test demo/demo")]
 pub(crate) struct TestArgs {
     /// The model, as provider/model [default: the default model]
     model: Option<String>,
@@ -23,7 +24,11 @@ pub(crate) struct TestArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failure> {
-    let tested = context.connect().await?.test_model(args.model.as_deref()).await?;
+    let tested = {
+        let client = context.connect().await?;
+        let test = client.test_model(args.model.as_deref());
+        context.waiting("waiting for the model", test).await?
+    };
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
     } else {

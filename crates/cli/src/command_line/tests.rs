@@ -1,0 +1,120 @@
+//! What holds for every verb, found by walking the definition.
+
+use super::*;
+
+/// Verbs that have no `--json`, each with its reason.
+const WITHOUT_JSON: [(&str, &str); 4] = [
+    ("palyra serve", "its output is the daemon's log"),
+    ("palyra help", "its output is for reading"),
+    ("palyra admin completions", "its output is a program for a shell"),
+    ("palyra admin man", "its output is a page for man"),
+];
+
+/// Visits every verb that does something, with the words that lead to it.
+fn each_verb(visit: &mut impl FnMut(&str, &mut clap::Command)) {
+    fn walk(words: &str, command: &mut clap::Command, visit: &mut impl FnMut(&str, &mut clap::Command)) {
+        visit(words, command);
+        for deeper in
+            command.get_subcommands_mut().filter(|deeper| deeper.get_name() != "help" || words == "palyra")
+        {
+            let words = format!("{words} {}", deeper.get_name());
+            walk(&words, deeper, visit);
+        }
+    }
+    let mut command = command();
+    walk("palyra", &mut command, visit);
+}
+
+#[test]
+fn the_command_line_is_sound_and_has_few_verbs() {
+    let command = command();
+    command.clone().debug_assert();
+    assert!(command.get_subcommands().count() <= 16);
+}
+
+#[test]
+fn every_verb_and_option_says_what_it_is_for() {
+    each_verb(&mut |words, command| {
+        assert!(command.get_about().is_some(), "{words}");
+        for argument in command.get_arguments() {
+            assert!(argument.get_help().is_some(), "{words} {}", argument.get_id());
+        }
+    });
+}
+
+#[test]
+fn the_help_of_every_verb_fits_a_screen_and_shows_an_example() {
+    let mut too_big = String::new();
+    each_verb(&mut |words, command| {
+        if words.starts_with("palyra config ") {
+            return;
+        }
+        for flag in ["-h", "--help"] {
+            let typed = words.split(' ').chain([flag]).map(OsString::from);
+            let help = super::command()
+                .term_width(HELP_COLUMNS_MAX)
+                .try_get_matches_from(typed)
+                .unwrap_err()
+                .to_string();
+            let (lines, columns) =
+                (help.lines().count(), help.lines().map(|line| line.chars().count()).max());
+            if lines > 24 || columns > Some(HELP_COLUMNS_MAX) {
+                too_big += &format!("`{words}`: {lines} lines, {columns:?} columns\n{help}\n");
+            }
+            let shown = help.contains("Example:\n") || help.contains("Examples:\n");
+            assert!(shown || command.has_subcommands(), "`{words}` shows no example");
+        }
+    });
+    assert!(too_big.is_empty(), "{too_big}");
+}
+
+#[test]
+fn every_example_is_a_command_that_exists() {
+    each_verb(&mut |words, command| {
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let examples = after.lines().filter(|line| line.starts_with("  "));
+        for example in examples.filter_map(|line| line.split_once("palyra ").map(|(_, example)| example)) {
+            let typed = typed(example);
+            let parsed = parse(typed.iter().map(OsString::from).collect());
+            assert!(parsed.is_ok(), "`{words}`: {example}: {:?}", parsed.err().map(|error| error.kind()));
+        }
+    });
+}
+
+/// Splits an example as a shell would, as far as examples go.
+fn typed(example: &str) -> Vec<String> {
+    let mut words = vec!["palyra".to_owned()];
+    for (at, part) in example.split('"').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            let plain = part.split_whitespace().take_while(|word| !["|", ">", "<", "#"].contains(word));
+            words.extend(plain.map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn every_verb_takes_json_or_has_a_reason_not_to() {
+    let mut excused: Vec<&str> = WITHOUT_JSON.iter().map(|(words, _)| *words).collect();
+    each_verb(&mut |words, command| {
+        if command.has_subcommands() {
+            return;
+        }
+        let json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
+        let listed = excused.iter().position(|excused| *excused == words);
+        assert_eq!(json, listed.is_none(), "`{words}`");
+        listed.map(|at| excused.remove(at));
+    });
+    assert!(excused.is_empty(), "{excused:?}");
+}
+
+#[test]
+fn a_wish_for_json_is_heard_at_any_depth() {
+    let wants = |words: &[&str]| parse(words.iter().map(OsString::from).collect()).unwrap().1;
+    assert!(wants(&["palyra", "run", "--json", "hello"]));
+    assert!(wants(&["palyra", "runs", "list", "--json"]));
+    assert!(!wants(&["palyra", "runs", "list"]));
+    assert!(!wants(&["palyra", "serve"]));
+}

@@ -1,0 +1,133 @@
+//! What reaches which stream, and what a terminal is spared.
+
+use super::*;
+
+/// What was written to one stream.
+#[derive(Clone, Default)]
+pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct ClosedPipe;
+
+impl Write for ClosedPipe {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn sink(writer: impl Write + Send + 'static, terminal: bool) -> Sink {
+    let kind = if terminal { Kind::Colorless } else { Kind::Plain };
+    Sink { writer: Box::new(writer), kind }
+}
+
+/// An output and what is written to its two streams.
+pub(crate) fn captured(terminal: bool) -> (Output, Written, Written) {
+    let (out, err) = (Written::default(), Written::default());
+    let output = Output::new(sink(out.clone(), terminal), sink(err.clone(), terminal), ErrorFormat::Text);
+    (output, out, err)
+}
+
+#[test]
+fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
+    for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "␛[31mred\n")] {
+        let (output, out, err) = captured(terminal);
+        output.text("\u{1b}[31m").unwrap();
+        output.text("red\r").unwrap();
+        output.text("\n").unwrap();
+        output.note(Mark::Info, "a \u{1b}]0;title\u{7} note\nof two lines");
+        assert_eq!(out.text(), expect);
+        assert_eq!(err.text(), "· a ␛]0;title␇ note of two lines\n");
+    }
+}
+
+#[test]
+fn on_a_terminal_a_note_begins_its_own_line() {
+    let (output, out, err) = captured(true);
+    output.text("half a line").unwrap();
+    output.note(Mark::Good, "12 B");
+    output.end_line().unwrap();
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("half a line", "\n✓ 12 B\n"));
+    output.text("more").unwrap();
+    output.end_line().unwrap();
+    assert_eq!(out.text(), "half a linemore\n");
+}
+
+#[test]
+fn a_note_does_not_stick_to_a_prompt() {
+    let (output, _, err) = captured(true);
+    output.prompt("> ");
+    output.note(Mark::Info, "interrupted");
+    output.prompt("> ");
+    output.line_was_typed();
+    output.note(Mark::Info, "typed");
+    assert_eq!(err.text(), "> \n· interrupted\n> · typed\n");
+}
+
+#[test]
+fn colour_is_only_ours() {
+    let (out, err) = (Written::default(), Written::default());
+    let colored = Sink { writer: Box::new(err.clone()), kind: Kind::Colored };
+    let output = Output::new(sink(out, true), colored, ErrorFormat::Text);
+    output.error(ErrorCode::Internal, "a\u{1b}[5m");
+    assert!(err.text().starts_with("\u{1b}[31merror[PLY-9001]: a␛[5m\u{1b}[0m\n"), "{}", err.text());
+}
+
+#[test]
+fn a_closed_pipe_is_told_apart() {
+    let output = Output::new(sink(ClosedPipe, false), sink(Written::default(), false), ErrorFormat::Text);
+    assert!(matches!(output.text("x"), Err(Failure::OutputClosed)));
+    output.note(Mark::Info, "still fine");
+}
+
+#[test]
+fn progress_is_replaced_and_only_for_terminals() {
+    let (output, _, err) = captured(true);
+    output.progress("10 of 20");
+    output.note(Mark::Good, "done");
+    assert_eq!(err.text(), "\r\u{1b}[K10 of 20\r\u{1b}[K✓ done\n");
+    let (output, _, err) = captured(false);
+    output.progress("10 of 20");
+    assert_eq!(err.text(), "");
+}
+
+#[test]
+fn a_dumb_terminal_gets_no_escape_codes() {
+    let (out, err) = (Written::default(), Written::default());
+    let dumb = |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Dumb };
+    let output = Output::new(dumb(&out), dumb(&err), ErrorFormat::Text);
+    output.progress("10 of 20");
+    output.note(Mark::Bad, "no \u{1b}[31m");
+    output.text("red\u{1b}[0m").unwrap();
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("red␛[0m", "✗ no ␛[31m\n"));
+}
+
+#[test]
+fn programs_get_errors_as_json() {
+    let (out, err) = (Written::default(), Written::default());
+    let output = Output::new(sink(out, false), sink(err.clone(), false), ErrorFormat::Json);
+    output.failure(&Failure::Usage("there is nothing to ask".to_owned()));
+    output.failure(&Failure::OutputClosed);
+    let told: Value = serde_json::from_str(&err.text()).unwrap();
+    assert_eq!(told["error"]["slug"], "invalid_argument");
+    assert_eq!(told["error"]["message"], "there is nothing to ask");
+}
