@@ -46,6 +46,7 @@ pub struct Harness {
     pub model: ScriptedProvider,
     /// The journal.
     pub journal: JournalStore,
+    settled: Arc<Settled>,
 }
 
 impl Harness {
@@ -59,7 +60,8 @@ impl Harness {
         let state_dir = folder.join("state");
         let journal = JournalStore::open(&OpenOptions::new(state_dir, clock.clone(), entropy.clone()))?;
         let store = Arc::new(journal.clone());
-        let append = WatchedAppend { inner: store.clone(), settled: Arc::clone(&clock.settled) };
+        let settled = Arc::clone(&clock.settled);
+        let append = WatchedAppend { inner: store.clone(), settled: Arc::clone(&settled) };
         let model = ScriptedProvider::new(clock.clone());
         let default = ModelRef::new("scripted", "scripted");
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
@@ -80,7 +82,7 @@ impl Harness {
             models,
         };
         let gateway = palyra_runtime::gateway::start(ports, config).await?;
-        Ok(Self { gateway, model, journal })
+        Ok(Self { gateway, model, journal, settled })
     }
 
     /// Runs one input to its end and returns its tape.
@@ -92,6 +94,8 @@ impl Harness {
         session: Option<SessionId>,
         text: &str,
     ) -> anyhow::Result<(SessionId, Vec<Arc<OrchestratorTapeRecord>>)> {
+        // Its session hears of a run's end after those who follow it; whoever comes between is queued.
+        self.settled.wait().await;
         let caller =
             Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket };
         let request = SubmitRequest {
