@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::agents::AgentRegistry;
 use crate::config::GatewayRuntimeConfigSnapshot;
+use crate::drain::Drain;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
 use crate::tape::TapeHub;
@@ -23,6 +24,7 @@ pub(crate) struct Engine {
     pub(crate) ports: Arc<RuntimePorts>,
     pub(crate) agents: AgentRegistry,
     pub(crate) hub: TapeHub,
+    pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) policy: ToolCallPolicySnapshot,
     stored: Mutex<BTreeSet<[u8; 32]>>,
@@ -39,7 +41,7 @@ impl Engine {
         let catalog = ports.tools.catalog();
         let policy =
             ToolCallPolicySnapshot::compile(catalog, rules, |text| palyra_ledger::sha256(text.as_bytes()))?;
-        Ok(Self { ports, agents, hub, config, policy, stored: Mutex::default() })
+        Ok(Self { ports, agents, hub, drain: Drain::default(), config, policy, stored: Mutex::default() })
     }
 
     /// Returns those of the texts that this process has not stored yet.

@@ -14,6 +14,8 @@ pub mod gateway;
 
 mod engine;
 
+mod drain;
+
 pub mod session;
 
 mod run;

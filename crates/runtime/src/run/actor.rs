@@ -57,7 +57,9 @@ pub(crate) fn spawn_run(
     let (left, exit) = oneshot::channel();
     let own_mailbox = mailbox.clone();
     let engine = Arc::clone(engine);
+    let working = engine.drain.work();
     tokio::spawn(async move {
+        let _working = working;
         let how = match seed {
             RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
@@ -210,6 +212,8 @@ impl RunActor {
             return None;
         }
         match self.state.machine.phase() {
+            // Only asking a model is left to do, and that is for the next start.
+            RunPhase::Running if self.engine.drain.has_begun() => Some(RunExit::Stalled(Stall::UntilRestart)),
             RunPhase::Running => None,
             RunPhase::Finished => Some(RunExit::Finished(self.state.past_run())),
             RunPhase::Waiting(_) | RunPhase::Queued => Some(RunExit::Waiting),
@@ -239,10 +243,12 @@ impl RunActor {
             }
         };
         let open = self.retry_at.is_none();
+        let drain = self.engine.drain.clone();
         tokio::select! {
             biased;
             Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
             news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
+            () = drain.begun(), if !drain.has_begun() => {}
             () = timer => {}
         }
         while !self.held.is_a_batch() {
@@ -427,7 +433,9 @@ impl RunActor {
         for effect in draft.effects {
             match effect {
                 // A later input of the same step may have ended what an earlier one began.
-                Effect::CallModel { attempt } if machine.open_attempt() == Some(attempt) => {
+                Effect::CallModel { attempt }
+                    if machine.open_attempt() == Some(attempt) && !self.engine.drain.has_begun() =>
+                {
                     let Some(request) = request.take() else { continue };
                     self.text = TextCoalescer::default();
                     self.model = Some(execute_run_stream_provider_request(&self.engine, attempt, request));

@@ -339,7 +339,7 @@ impl SessionActor {
 
     fn begin_next(&mut self) {
         let Some(loaded) = &mut self.loaded else { return };
-        if loaded.active.is_some() {
+        if loaded.active.is_some() || self.engine.drain.has_begun() {
             return;
         }
         if loaded.freshness == Freshness::Stale {

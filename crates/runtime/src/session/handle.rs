@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_ports::AppendError;
 use palyra_ports::read_records::SessionQuery;
 use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
 use palyra_run_core::RunInput;
@@ -116,6 +117,19 @@ impl SessionsHandle {
     /// Takes no new input from now on; runs stay resumable.
     pub fn close(&self) {
         self.directory.close();
+    }
+
+    /// Takes no new input, begins no run and asks no model from now on. Returns once every run is over, waits for a
+    /// person, or is parked before its next model request; answers and tools that were begun may take their time.
+    pub async fn drain(&self) {
+        self.close();
+        self.engine.drain.begin();
+        self.engine.drain.at_rest().await;
+    }
+
+    /// Ends every following of a tape, each after the last committed entry.
+    pub fn end_followers(&self) {
+        self.engine.hub.heed(&AppendError::Closed);
     }
 
     /// Cleans an input at the session's door.

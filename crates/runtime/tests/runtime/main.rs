@@ -33,6 +33,8 @@ mod followers;
 
 mod restart;
 
+mod drain;
+
 mod history;
 
 mod chaos;

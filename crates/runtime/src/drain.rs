@@ -1,0 +1,62 @@
+//! Coming to rest before the end: what runs finishes or parks, and nothing new begins.
+//!
+//! Owns the count of runs that are being worked on. Invariant: a run parks only where its tape says that a model
+//! is to be asked and nobody was asked, so the next start asks; whatever was begun reports first.
+//! Begin at [`Drain::begin`].
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+/// Shared by everything that works on runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Drain {
+    begun: Arc<watch::Sender<bool>>,
+    live: Arc<watch::Sender<usize>>,
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self { begun: Arc::new(watch::Sender::new(false)), live: Arc::new(watch::Sender::new(0)) }
+    }
+}
+
+impl Drain {
+    /// Lets no model be asked from now on.
+    pub(crate) fn begin(&self) {
+        self.begun.send_replace(true);
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        *self.begun.borrow()
+    }
+
+    /// Returns once it has begun.
+    pub(crate) async fn begun(&self) {
+        // Fails only when the sender is gone, which lives as long as this.
+        let _ = self.begun.subscribe().wait_for(|begun| *begun).await;
+    }
+
+    /// Counts a run as worked on for as long as the guard lives.
+    pub(crate) fn work(&self) -> Working {
+        self.live.send_modify(|live| *live += 1);
+        Working { live: Arc::clone(&self.live) }
+    }
+
+    /// Returns once no run is being worked on.
+    pub(crate) async fn at_rest(&self) {
+        let _ = self.live.subscribe().wait_for(|live| *live == 0).await;
+    }
+}
+
+/// A run that is being worked on.
+#[derive(Debug)]
+pub(crate) struct Working {
+    live: Arc<watch::Sender<usize>>,
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.live.send_modify(|live| *live -= 1);
+    }
+}
