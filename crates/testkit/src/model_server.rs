@@ -1,15 +1,27 @@
-//! A model server for tests: real HTTP on 127.0.0.1, the OpenAI wire format, and every fault on demand.
+//! A model server for tests: real HTTP on 127.0.0.1, two wire formats, and every fault on demand.
 //!
-//! Owns the socket and a record of what was asked and which connections were given up by the client.
-//! What is answered is a [`Reply`], chosen by a [`Behaviour`]. Checks requests as strictly as OpenAI
-//! does. Begin at [`ModelServer::start`].
+//! Speaks OpenAI Chat Completions (also as OpenRouter, vLLM, llama.cpp and Ollama speak it) and Anthropic
+//! Messages, told apart by path and headers. Owns the socket and a record of what was asked and which
+//! connections were given up by the client. What is answered is a [`Reply`], chosen by a [`Behaviour`];
+//! how it goes wrong is a [`Fault`]. Checks requests as strictly as the vendors do: one that breaks their
+//! rules is refused and counted in [`ServerCounts::invalid`]. The vendors' own Python clients check this
+//! server in the tests of the providers. Begin at [`ModelServer::start`].
 
 mod behaviour;
+mod reply;
+mod fault;
+mod answer;
+mod act;
+mod exchange;
+mod routes;
+mod assistant;
+mod faulty;
+mod refusal;
+mod image;
+mod chat;
+mod messages;
 mod connection;
 mod http;
-mod reply;
-mod validate;
-mod wire;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,8 +31,12 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub use act::Cut;
+pub use answer::{Stop, Tear, Tokens};
 pub use behaviour::Behaviour;
-pub use reply::{Reply, Tear};
+pub use exchange::{Dialect, Vendor};
+pub use fault::{Fault, RetryAfter};
+pub use reply::Reply;
 
 /// What a server has seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,10 +45,14 @@ pub struct ServerCounts {
     pub connections: usize,
     /// Requests read, of any kind.
     pub requests: usize,
+    /// Requests that broke the rules of their format, and were refused for that.
+    pub invalid: usize,
     /// Replies that were sent to their end, faults included.
     pub completed: usize,
     /// Replies during which the client went away.
     pub aborted: usize,
+    /// Bytes of bodies sent, without their framing; endless bodies do not count.
+    pub body_bytes: usize,
 }
 
 /// A request as it came.
@@ -44,24 +64,57 @@ pub struct SeenRequest {
     pub path: String,
     /// The `Authorization` header.
     pub authorization: Option<String>,
+    /// All headers, names in lower case.
+    pub headers: Vec<(String, String)>,
     /// The body; null when there is none or it is not JSON.
     pub body: Value,
+    /// The body's size.
+    pub body_bytes: usize,
+}
+
+impl SeenRequest {
+    /// Returns a header by its name in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns whether it asks a model for an answer.
+    #[must_use]
+    pub fn asks_a_model(&self) -> bool {
+        self.method == "POST"
+    }
 }
 
 /// A running server; dropping it closes everything.
 pub struct ModelServer {
     address: SocketAddr,
-    records: Arc<Records>,
+    stage: Arc<Stage>,
+    door: watch::Sender<Door>,
     task: JoinHandle<()>,
 }
 
-/// What connections write down.
-struct Records {
+/// Whether connections are taken: as it is wished, and as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Open,
+    IsOpen,
+    Shut,
+    IsShut,
+}
+
+/// What connections behave by and write down.
+struct Stage {
+    behaviour: Mutex<Arc<Behaviour>>,
     requests: Mutex<Vec<SeenRequest>>,
     counts: watch::Sender<ServerCounts>,
 }
 
-impl Records {
+impl Stage {
+    fn behaviour(&self) -> Arc<Behaviour> {
+        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn count(&self, change: impl FnOnce(&mut ServerCounts)) {
         self.counts.send_modify(change);
     }
@@ -69,9 +122,10 @@ impl Records {
     fn see(&self, request: &SeenRequest) -> usize {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push(request.clone());
+        let number = requests.len();
         drop(requests);
         self.count(|counts| counts.requests += 1);
-        self.counts.borrow().requests
+        number
     }
 }
 
@@ -83,32 +137,80 @@ impl ModelServer {
     pub async fn start(behaviour: Behaviour) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let records = Arc::new(Records { requests: Mutex::default(), counts: watch::Sender::default() });
-        let task = tokio::spawn(connection::accept(listener, Arc::new(behaviour), records.clone()));
-        Ok(Self { address, records, task })
+        let stage = Arc::new(Stage {
+            behaviour: Mutex::new(Arc::new(behaviour)),
+            requests: Mutex::default(),
+            counts: watch::Sender::default(),
+        });
+        let door = watch::Sender::new(Door::IsOpen);
+        let task = tokio::spawn(connection::accept(listener, stage.clone(), door.clone()));
+        Ok(Self { address, stage, door, task })
     }
 
     /// Returns the base URL for clients, which ends in `/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("{}/v1", self.origin())
+    }
+
+    /// Returns the URL without a path, which Anthropic's clients take as their base.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Behaves otherwise from the next request on.
+    pub fn behave(&self, behaviour: Behaviour) {
+        *self.stage.behaviour.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(behaviour);
+    }
+
+    /// Closes every connection and refuses new ones, until [`open`](Self::open); the port stays ours.
+    pub async fn shut(&self) {
+        self.turn(Door::Shut, Door::IsShut).await;
+    }
+
+    /// Takes connections again.
+    pub async fn open(&self) {
+        self.turn(Door::Open, Door::IsOpen).await;
+    }
+
+    async fn turn(&self, wish: Door, done: Door) {
+        if *self.door.borrow() == done {
+            return;
+        }
+        let mut state = self.door.subscribe();
+        self.door.send_replace(wish);
+        let reached = state.wait_for(|state| *state == done).await;
+        drop(reached.expect("the server owns the sender"));
     }
 
     /// Returns the requests seen so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<SeenRequest> {
-        self.records.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.stage.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the requests to a model seen so far, oldest first; the question for models is none.
+    #[must_use]
+    pub fn asked(&self) -> Vec<SeenRequest> {
+        self.requests().into_iter().filter(SeenRequest::asks_a_model).collect()
+    }
+
+    /// Waits for so many requests to a model and returns them all, oldest first.
+    pub async fn wait_asked(&self, count: usize) -> Vec<SeenRequest> {
+        self.wait_until(|_| self.asked().len() >= count).await;
+        self.asked()
     }
 
     /// Returns what the server has seen so far.
     #[must_use]
     pub fn counts(&self) -> ServerCounts {
-        *self.records.counts.borrow()
+        *self.stage.counts.borrow()
     }
 
     /// Waits until the counts are as wanted.
     pub async fn wait_until(&self, wanted: impl FnMut(&ServerCounts) -> bool) {
-        let mut counts = self.records.counts.subscribe();
+        let mut counts = self.stage.counts.subscribe();
         let reached = counts.wait_for(wanted).await;
         drop(reached.expect("the server owns the sender"));
     }
@@ -119,3 +221,6 @@ impl Drop for ModelServer {
         self.task.abort();
     }
 }
+
+#[cfg(test)]
+mod tests;

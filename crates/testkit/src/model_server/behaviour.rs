@@ -4,47 +4,104 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::assistant;
+use super::exchange::Vendor;
+use super::fault::Fault;
 use super::reply::Reply;
 
-type Choice = Box<dyn Fn(&Value) -> Reply + Send + Sync>;
-
 /// How a server behaves.
+///
+/// ```
+/// use palyra_testkit::model_server::{Behaviour, Fault, Reply};
+///
+/// let recovers = Behaviour::times(2, Fault::Overloaded).then(Reply::text("There you are."));
+/// let by_model = Behaviour::per_model([
+///     ("small", Behaviour::always(Fault::ContextExceeded)),
+///     ("large", Behaviour::always(Reply::text("It fits."))),
+/// ]);
+/// # drop((recovers, by_model));
+/// ```
 pub struct Behaviour {
     models: Vec<String>,
+    models_reply: Option<Reply>,
     key: Option<String>,
-    choose: Choice,
+    vendor: Vendor,
+    choice: Choice,
+}
+
+enum Choice {
+    By(Box<dyn Fn(&Value) -> Reply + Send + Sync>),
+    Steps(Mutex<VecDeque<Step>>),
+    PerModel(Vec<(String, Behaviour)>),
+}
+
+/// A reply, and how often it is given.
+struct Step {
+    left: usize,
+    reply: Reply,
 }
 
 impl Behaviour {
     /// Answers every request by a function of its body.
     #[must_use]
     pub fn by(choose: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
-        Self { models: vec!["test-model".to_owned()], key: None, choose: Box::new(choose) }
+        Self::of(Choice::By(Box::new(choose)))
     }
 
     /// Answers every request alike.
     #[must_use]
-    pub fn always(reply: Reply) -> Self {
-        Self::by(move |_| reply.clone())
+    pub fn always(reply: impl Into<Reply>) -> Self {
+        Self::times(usize::MAX, reply)
     }
 
     /// Answers with each reply once, in order, and then with "ok".
     #[must_use]
     pub fn each(replies: Vec<Reply>) -> Self {
-        let queue = Mutex::new(VecDeque::from(replies));
-        Self::by(move |_| {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            queue.pop_front().unwrap_or_else(|| Reply::text("ok"))
-        })
+        let steps = replies.into_iter().chain([Reply::text("ok")]);
+        Self::of(Choice::Steps(Mutex::new(steps.map(|reply| Step { left: 1, reply }).collect())))
+    }
+
+    /// Answers so many requests alike; goes on with [`then`](Self::then).
+    #[must_use]
+    pub fn times(times: usize, reply: impl Into<Reply>) -> Self {
+        let step = Step { left: times, reply: reply.into() };
+        Self::of(Choice::Steps(Mutex::new(VecDeque::from([step]))))
+    }
+
+    /// Answers the next request with this; the last reply of a sequence is given for ever.
+    #[must_use]
+    pub fn then(self, reply: impl Into<Reply>) -> Self {
+        self.then_times(1, reply)
+    }
+
+    /// Answers the next so many requests with this.
+    #[must_use]
+    pub fn then_times(mut self, times: usize, reply: impl Into<Reply>) -> Self {
+        let Choice::Steps(steps) = &mut self.choice else { panic!("only a sequence goes on") };
+        let steps = steps.get_mut().unwrap_or_else(PoisonError::into_inner);
+        steps.push_back(Step { left: times, reply: reply.into() });
+        self
+    }
+
+    /// Behaves by the model that is asked for, and lists these; any other model does not exist.
+    ///
+    /// Keys and vendors of the inner behaviours do not count.
+    #[must_use]
+    pub fn per_model<'a>(behaviours: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
+        let each = behaviours.into_iter().map(|(model, behaviour)| (model.to_owned(), behaviour));
+        let each: Vec<_> = each.collect();
+        let models = each.iter().map(|(model, _)| model.clone()).collect();
+        Self { models, ..Self::of(Choice::PerModel(each)) }
     }
 
     /// Behaves like a small assistant: reads the file that is spoken of, if it may, and answers with
-    /// what stands in it; waits before each piece.
+    /// what stands in it; waits before each piece. Thinks where it is asked to, names the images it is
+    /// shown, and fits an answer into a schema.
     #[must_use]
     pub fn assistant(pace: Duration) -> Self {
-        Self::by(move |body| assist(body).paced(pace))
+        Self::by(move |body| assistant::assist(body).paced(pace))
     }
 
     /// Lists other models.
@@ -54,46 +111,65 @@ impl Behaviour {
         self
     }
 
-    /// Wants a key.
+    /// Answers the question for its models with this.
+    #[must_use]
+    pub fn with_models_reply(mut self, reply: impl Into<Reply>) -> Self {
+        self.models_reply = Some(reply.into());
+        self
+    }
+
+    /// Wants a key: as a bearer from Chat Completions, in `x-api-key` from Messages.
     #[must_use]
     pub fn with_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
+    /// Speaks Chat Completions as this vendor's server does.
+    #[must_use]
+    pub fn as_vendor(mut self, vendor: Vendor) -> Self {
+        self.vendor = vendor;
+        self
+    }
+
+    fn of(choice: Choice) -> Self {
+        let models = vec!["test-model".to_owned()];
+        Self { models, models_reply: None, key: None, vendor: Vendor::default(), choice }
+    }
+
     pub(super) fn models(&self) -> &[String] {
         &self.models
     }
 
-    pub(super) fn admits(&self, authorization: Option<&str>) -> bool {
-        self.key.as_ref().is_none_or(|key| authorization == Some(format!("Bearer {key}").as_str()))
+    pub(super) fn models_reply(&self) -> Option<&Reply> {
+        self.models_reply.as_ref()
+    }
+
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    pub(super) fn vendor(&self) -> Vendor {
+        self.vendor
     }
 
     pub(super) fn choose(&self, body: &Value) -> Reply {
-        (self.choose)(body)
+        match &self.choice {
+            Choice::By(choose) => choose(body),
+            Choice::Steps(steps) => next(&mut steps.lock().unwrap_or_else(PoisonError::into_inner)),
+            Choice::PerModel(each) => match each.iter().find(|(model, _)| body["model"] == model.as_str()) {
+                Some((_, behaviour)) => behaviour.choose(body),
+                None => Fault::UnknownModel.into(),
+            },
+        }
     }
 }
 
-fn assist(body: &Value) -> Reply {
-    let last = body["messages"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
-    let content = last["content"].as_str().unwrap_or_default();
-    if last["role"] == "tool" {
-        let lines: Vec<&str> =
-            content.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).collect();
-        return Reply::text(&format!("The file says: {}", lines.join(" / ")));
+fn next(steps: &mut VecDeque<Step>) -> Reply {
+    while steps.len() > 1 && steps.front().is_some_and(|step| step.left == 0) {
+        steps.pop_front();
     }
-    let tools = body["tools"].as_array().map_or(&[][..], Vec::as_slice);
-    let may_read =
-        tools.iter().any(|tool| tool.pointer("/function/name").is_some_and(|name| name == "read_file"));
-    match spoken_file(content).filter(|_| may_read) {
-        Some(path) => Reply::text("Let me read it. ").call("read_file", &json!({"path": path}).to_string()),
-        None => Reply::text(&format!("You said: {content}")),
-    }
-}
-
-fn spoken_file(text: &str) -> Option<&str> {
-    let words = text.split_whitespace().map(|word| word.trim_matches(['`', '"', '\'', ',', '.', '?', '!']));
-    words
-        .into_iter()
-        .find(|word| word.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 4))
+    let step = steps.front_mut().expect("a sequence has a step");
+    step.left = step.left.saturating_sub(1);
+    step.reply.clone()
 }

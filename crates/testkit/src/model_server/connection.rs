@@ -1,28 +1,64 @@
 //! Serves connections: reads a request, plays the reply, and notices when the client goes away.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures::future::pending;
 use tokio::io::AsyncReadExt;
 use tokio::net::tcp::OwnedWriteHalf;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::behaviour::Behaviour;
-use super::reply::{Act, Performance, Reply};
-use super::validate::complaint;
-use super::wire::{Envelope, model_list};
-use super::{Records, SeenRequest, http};
+use super::act::{Act, Performance};
+use super::routes::{Routed, route};
+use super::{Door, Stage, http};
 
-/// Takes connections until it is dropped.
-pub(super) async fn accept(listener: TcpListener, behaviour: Arc<Behaviour>, records: Arc<Records>) {
+/// How many connections wait to be taken.
+const BACKLOG: u32 = 64;
+
+/// Takes connections until it is dropped; while the door is shut it keeps the port and refuses.
+pub(super) async fn accept(listener: TcpListener, stage: Arc<Stage>, door: watch::Sender<Door>) {
+    let mut wishes = door.subscribe();
+    let mut listener = Some(listener);
+    let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
-        while connections.try_join_next().is_some() {}
-        records.count(|counts| counts.connections += 1);
-        connections.spawn(serve(stream, behaviour.clone(), records.clone()));
+    loop {
+        let wish = *wishes.borrow_and_update();
+        match (wish, listener.take()) {
+            (Door::Shut, Some(open)) => {
+                drop(open);
+                connections.shutdown().await;
+                let held = address.and_then(|address| bound(address).ok());
+                door.send_replace(Door::IsShut);
+                drop(wishes.wait_for(|state| *state == Door::Open).await);
+                listener = held.and_then(|socket| socket.listen(BACKLOG).ok());
+                door.send_replace(Door::IsOpen);
+            }
+            (_, None) => return,
+            (_, Some(open)) => {
+                tokio::select! {
+                    taken = open.accept() => {
+                        let Ok((stream, _)) = taken else { return };
+                        while connections.try_join_next().is_some() {}
+                        stage.count(|counts| counts.connections += 1);
+                        connections.spawn(serve(stream, stage.clone()));
+                    }
+                    _ = wishes.changed() => {}
+                }
+                listener = Some(open);
+            }
+        }
     }
+}
+
+/// Binds without listening: the port is ours, and whoever connects is refused.
+fn bound(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
 }
 
 /// How playing a reply ended.
@@ -33,61 +69,63 @@ enum End {
     Closed,
 }
 
-async fn serve(stream: TcpStream, behaviour: Arc<Behaviour>, records: Arc<Records>) {
+async fn serve(stream: TcpStream, stage: Arc<Stage>) {
     // Without it a piece may wait for the client's acknowledgement of the one before.
     drop(stream.set_nodelay(true));
     let (mut reader, mut writer) = stream.into_split();
     let mut buffer = Vec::new();
     while let Ok(Some(request)) = http::read_request(&mut reader, &mut buffer).await {
-        let number = records.see(&request);
-        let performance = answer(&request, &behaviour).performance(&Envelope::read(&request.body, number));
-        let mut playing = std::pin::pin!(play(&mut writer, performance));
-        let played = loop {
-            tokio::select! {
-                biased;
-                played = &mut playing => break Some(played),
-                read = reader.read_buf(&mut buffer) => match read {
-                    Ok(0) | Err(_) => break None,
-                    Ok(_) => {}
-                },
+        let behaviour = stage.behaviour();
+        let number = stage.see(&request);
+        let Routed { reply, exchange, is_invalid } = route(&request, &behaviour, number);
+        stage.count(|counts| counts.invalid += usize::from(is_invalid));
+        for _ in 0..reply.responses() {
+            let performance = reply.performance(&exchange);
+            let mut playing = std::pin::pin!(play(&mut writer, performance, &stage));
+            let played = loop {
+                tokio::select! {
+                    biased;
+                    played = &mut playing => break Some(played),
+                    read = reader.read_buf(&mut buffer) => match read {
+                        Ok(0) | Err(_) => break None,
+                        Ok(_) => {}
+                    },
+                }
+            };
+            match played {
+                Some(Ok(End::Sent)) => {}
+                Some(Ok(End::Closed)) => return stage.count(|counts| counts.completed += 1),
+                Some(Err(_)) | None => return stage.count(|counts| counts.aborted += 1),
             }
-        };
-        match played {
-            Some(Ok(End::Sent)) => records.count(|counts| counts.completed += 1),
-            Some(Ok(End::Closed)) => return records.count(|counts| counts.completed += 1),
-            Some(Err(_)) | None => return records.count(|counts| counts.aborted += 1),
         }
+        stage.count(|counts| counts.completed += 1);
     }
 }
 
-fn answer(request: &SeenRequest, behaviour: &Behaviour) -> Reply {
-    if !behaviour.admits(request.authorization.as_deref()) {
-        return Reply::error(401, "invalid_api_key", "Incorrect API key provided");
+async fn play(writer: &mut OwnedWriteHalf, performance: Performance, stage: &Stage) -> io::Result<End> {
+    if let Some(head) = performance.head {
+        http::write_head(writer, head.status, &head.headers).await?;
     }
-    match (request.method.as_str(), request.path.as_str()) {
-        ("GET", "/v1/models") => {
-            Reply::raw("application/json", model_list(behaviour.models()).to_string().as_bytes())
-        }
-        ("POST", "/v1/chat/completions") => match complaint(&request.body) {
-            Some(complaint) => Reply::error(400, "invalid_request_error", &complaint),
-            None => behaviour.choose(&request.body),
-        },
-        _ => Reply::error(404, "not_found", "no such address"),
-    }
-}
-
-async fn play(writer: &mut OwnedWriteHalf, performance: Option<Performance>) -> io::Result<End> {
-    let Some(performance) = performance else { return pending().await };
-    http::write_head(writer, performance.status, &performance.headers).await?;
     for act in performance.acts {
         match act {
             // An empty chunk would end the body.
             Act::Send(bytes) if bytes.is_empty() => {}
-            Act::Send(bytes) => http::write_chunk(writer, &bytes).await?,
+            Act::Send(bytes) => {
+                http::write_chunk(writer, &bytes).await?;
+                stage.count(|counts| counts.body_bytes += bytes.len());
+            }
+            Act::Flood(bytes) => loop {
+                http::write_chunk(writer, &bytes).await?;
+            },
             Act::Pause(span) => tokio::time::sleep(span).await,
             Act::Hold(gate) => gate.pass().await,
             Act::Hang => pending().await,
             Act::Close => return Ok(End::Closed),
+            Act::Reset => {
+                writer.as_ref().set_zero_linger()?;
+                return Ok(End::Closed);
+            }
+            Act::End => break,
         }
     }
     http::write_chunk(writer, b"").await?;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::SeenRequest;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
+const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Reads the next request; `None` when the client closed the connection between two.
 pub(super) async fn read_request(
@@ -45,7 +45,15 @@ pub(super) async fn read_request(
     }
     let body = serde_json::from_slice(&buffer[body_from..body_from + length]).unwrap_or_default();
     let authorization = header("authorization").map(str::to_owned);
-    let request = SeenRequest { method: method.to_owned(), path: path.to_owned(), authorization, body };
+    let headers = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
+    let request = SeenRequest {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        authorization,
+        headers: headers.collect(),
+        body,
+        body_bytes: length,
+    };
     buffer.drain(..body_from + length);
     Ok(Some(request))
 }

@@ -1,77 +1,47 @@
 //! What the server answers: pieces of an answer, pauses between them, and faults.
+//!
+//! One builder for both dialects: a reply takes its form when the request it answers is known.
+//! Begin at [`Reply::text`], [`Reply::fault`] and [`Reply::raw`].
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::wire::{self, Envelope};
+use super::act::{Act, Cut, Head, Performance, cut_at, in_chunks};
+use super::answer::{Answer, Part, Quirk, Stop, Tear, Tokens, Trouble, Word};
+use super::exchange::{Dialect, Exchange};
+use super::fault::Fault;
+use super::refusal::pause_headers;
+use super::{chat, faulty, messages};
 use crate::scripted_provider::Gate;
-
-/// One thing done on the wire.
-#[derive(Debug, Clone)]
-pub(super) enum Act {
-    /// Sends bytes as one chunk.
-    Send(Vec<u8>),
-    /// Waits.
-    Pause(Duration),
-    /// Waits for the test.
-    Hold(Gate),
-    /// Says nothing more and keeps the connection.
-    Hang,
-    /// Closes the connection without ending the body.
-    Close,
-}
-
-/// How a stream goes wrong behind its first half.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tear {
-    /// The connection closes inside an event.
-    MidFrame,
-    /// The body ends properly, but there is no finish reason.
-    CleanEnd,
-    /// Nothing more comes.
-    Silence,
-}
 
 /// An answer to one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
     kind: Kind,
     headers: Vec<(String, String)>,
+    content_type: Option<String>,
+    cut: Option<(usize, Cut)>,
+    chunk_bytes: Option<usize>,
     hangs: bool,
+    responds_twice: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Chat(Chat),
+    Answer(Answer),
+    Fault(Fault),
+    Error { status: u16, code: String, message: String },
     Status(u16, String),
     Raw(String, Vec<u8>),
     Silent,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Chat {
-    parts: Vec<Part>,
-    calls: Vec<(String, String)>,
-    finish: Option<String>,
-    tear: Option<Tear>,
-    quirks: Vec<Quirk>,
+impl From<Fault> for Reply {
+    fn from(fault: Fault) -> Self {
+        Self::fault(fault)
+    }
 }
 
-#[derive(Debug, Clone)]
-enum Part {
-    Text(String),
-    Wait(Act),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quirk {
-    NoDone,
-    UnknownFields,
-    Twice,
-    NoUsage,
-}
-
+/// What a reply is.
 impl Reply {
     /// Answers with text, in pieces of a word each.
     #[must_use]
@@ -82,93 +52,145 @@ impl Reply {
     /// Answers with nothing yet.
     #[must_use]
     pub fn empty() -> Self {
-        Self { kind: Kind::Chat(Chat::default()), headers: Vec::new(), hangs: false }
+        Self::of(Kind::Answer(Answer::default()))
+    }
+
+    /// Fails instead of answering.
+    #[must_use]
+    pub fn fault(fault: Fault) -> Self {
+        Self::of(Kind::Fault(fault))
     }
 
     /// Refuses with a status and a body.
     #[must_use]
     pub fn status(status: u16, body: &str) -> Self {
-        Self { kind: Kind::Status(status, body.to_owned()), headers: Vec::new(), hangs: false }
+        Self::of(Kind::Status(status, body.to_owned()))
     }
 
-    /// Refuses as OpenAI does.
+    /// Refuses in the error shape of the dialect that was spoken.
     #[must_use]
     pub fn error(status: u16, code: &str, message: &str) -> Self {
-        Self::status(status, &json!({"error": {"message": message, "type": code, "code": code}}).to_string())
+        Self::of(Kind::Error { status, code: code.to_owned(), message: message.to_owned() })
     }
 
-    /// Says everything, and then neither ends the body nor closes the connection.
-    #[must_use]
-    pub fn then_hang(mut self) -> Self {
-        self.hangs = true;
-        self
-    }
-
-    /// Answers 200 with any bytes.
+    /// Answers 200 with any bytes: a recorded stream, or what is none.
     #[must_use]
     pub fn raw(content_type: &str, body: &[u8]) -> Self {
-        Self { kind: Kind::Raw(content_type.to_owned(), body.to_vec()), headers: Vec::new(), hangs: false }
+        Self::of(Kind::Raw(content_type.to_owned(), body.to_vec()))
     }
 
     /// Never answers.
     #[must_use]
     pub fn silent() -> Self {
-        Self { kind: Kind::Silent, headers: Vec::new(), hangs: false }
+        Self::of(Kind::Silent)
     }
 
-    /// Adds a header.
-    #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
-        self
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            headers: Vec::new(),
+            content_type: None,
+            cut: None,
+            chunk_bytes: None,
+            hangs: false,
+            responds_twice: false,
+        }
     }
+}
 
+/// What an answer says.
+impl Reply {
     /// Adds a piece of text.
     #[must_use]
     pub fn piece(self, text: &str) -> Self {
-        self.chat(|chat| chat.parts.push(Part::Text(text.to_owned())))
+        self.part(Part::Text(text.to_owned()))
+    }
+
+    /// Adds reasoning, in pieces of a word each. Anthropic's is signed, and wanted back as it is.
+    #[must_use]
+    pub fn thinking(self, text: &str) -> Self {
+        text.split_inclusive(' ').fold(self, |reply, word| reply.part(Part::Thought(word.to_owned())))
+    }
+
+    /// Adds reasoning that only the vendor can read; Anthropic alone has it.
+    #[must_use]
+    pub fn redacted_thinking(self, secret: &str) -> Self {
+        self.part(Part::Redacted(secret.to_owned()))
     }
 
     /// Waits before what follows.
     #[must_use]
     pub fn pause(self, span: Duration) -> Self {
-        self.chat(|chat| chat.parts.push(Part::Wait(Act::Pause(span))))
+        self.part(Part::Wait(Act::Pause(span)))
     }
 
     /// Waits before each piece that is there already.
     #[must_use]
     pub fn paced(self, span: Duration) -> Self {
-        self.chat(|chat| {
-            let parts = std::mem::take(&mut chat.parts);
-            chat.parts = parts.into_iter().flat_map(|part| [Part::Wait(Act::Pause(span)), part]).collect();
+        self.answer(|answer| {
+            let parts = std::mem::take(&mut answer.parts);
+            answer.parts = parts.into_iter().flat_map(|part| [Part::Wait(Act::Pause(span)), part]).collect();
         })
     }
 
     /// Waits for the test before what follows.
     #[must_use]
     pub fn hold(self, gate: &Gate) -> Self {
-        self.chat(|chat| chat.parts.push(Part::Wait(Act::Hold(gate.clone()))))
+        self.part(Part::Wait(Act::Hold(gate.clone())))
     }
 
     /// Calls a tool; the arguments go out as written.
     #[must_use]
     pub fn call(self, tool: &str, arguments: &str) -> Self {
-        self.chat(|chat| chat.calls.push((tool.to_owned(), arguments.to_owned())))
+        self.answer(|answer| answer.calls.push((tool.to_owned(), arguments.to_owned())))
     }
 
-    /// Ends with another finish reason than its calls suggest.
+    /// Ends for another reason than its calls suggest.
+    #[must_use]
+    pub fn stop(self, stop: Stop) -> Self {
+        self.answer(|answer| answer.stop = Some(Word::Meaning(stop)))
+    }
+
+    /// Ends with a word that goes out as written, whatever the dialect.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
-        self.chat(|chat| chat.finish = Some(reason.to_owned()))
+        self.answer(|answer| answer.stop = Some(Word::Literal(reason.to_owned())))
     }
 
-    /// Goes wrong behind the first half.
+    /// Tells what the answer used, instead of a guess by bytes.
+    #[must_use]
+    pub fn usage(self, tokens: Tokens) -> Self {
+        self.answer(|answer| answer.tokens = Some(tokens))
+    }
+
+    fn part(self, part: Part) -> Self {
+        self.answer(|answer| answer.parts.push(part))
+    }
+
+    fn answer(mut self, change: impl FnOnce(&mut Answer)) -> Self {
+        match &mut self.kind {
+            Kind::Answer(answer) => change(answer),
+            _ => panic!("only an answer has pieces and quirks"),
+        }
+        self
+    }
+}
+
+/// How an answer goes wrong.
+impl Reply {
+    /// Goes wrong behind what is said so far.
     #[must_use]
     pub fn torn(self, tear: Tear) -> Self {
-        self.chat(|chat| chat.tear = Some(tear))
+        self.answer(|answer| answer.trouble = Some(Trouble::Torn(tear)))
     }
 
-    /// Leaves out the final `[DONE]`.
+    /// Fails behind what is said so far: a refusal becomes an error inside the stream.
+    #[must_use]
+    pub fn then(self, fault: Fault) -> Self {
+        self.answer(|answer| answer.trouble = Some(Trouble::Fails(fault)))
+    }
+
+    /// Leaves out what ends the stream: `[DONE]`, `message_stop`. The reason to stop is there.
     #[must_use]
     pub fn without_done(self) -> Self {
         self.quirk(Quirk::NoDone)
@@ -180,134 +202,175 @@ impl Reply {
         self.quirk(Quirk::NoUsage)
     }
 
-    /// Sprinkles fields that nobody knows.
+    /// Sprinkles fields, events and blocks that nobody knows.
     #[must_use]
     pub fn with_unknown_fields(self) -> Self {
         self.quirk(Quirk::UnknownFields)
     }
 
-    /// Sends the whole answer twice, under one `[DONE]`.
+    /// Sends the whole answer twice in one body.
     #[must_use]
     pub fn twice(self) -> Self {
         self.quirk(Quirk::Twice)
     }
 
-    fn quirk(self, quirk: Quirk) -> Self {
-        self.chat(|chat| chat.quirks.push(quirk))
+    /// Sends every event twice, one behind the other.
+    #[must_use]
+    pub fn events_doubled(self) -> Self {
+        self.quirk(Quirk::EventsDoubled)
     }
 
-    fn chat(mut self, change: impl FnOnce(&mut Chat)) -> Self {
-        match &mut self.kind {
-            Kind::Chat(chat) => change(chat),
-            Kind::Status(..) | Kind::Raw(..) | Kind::Silent => panic!("only an answer has pieces and quirks"),
-        }
+    fn quirk(self, quirk: Quirk) -> Self {
+        self.answer(|answer| answer.quirks.push(quirk))
+    }
+}
+
+/// How any reply travels.
+impl Reply {
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Returns status, headers and acts for a request; `None` when nothing is ever said.
-    pub(super) fn performance(&self, envelope: &Envelope) -> Option<Performance> {
-        let (status, content_type, mut acts) = match &self.kind {
-            Kind::Silent => return None,
-            Kind::Status(status, body) => {
-                (*status, "application/json", vec![Act::Send(body.clone().into_bytes())])
+    /// Says another content type than is true.
+    #[must_use]
+    pub fn content_type(mut self, content_type: &str) -> Self {
+        self.content_type = Some(content_type.to_owned());
+        self
+    }
+
+    /// Cuts behind the first `bytes` bytes of the body; a shorter body is whole.
+    #[must_use]
+    pub fn cut_at(mut self, bytes: usize, cut: Cut) -> Self {
+        self.cut = Some((bytes, cut));
+        self
+    }
+
+    /// Sends the body in chunks of at most this many bytes; 1 is byte by byte.
+    #[must_use]
+    pub fn in_chunks_of(mut self, bytes: usize) -> Self {
+        self.chunk_bytes = Some(bytes);
+        self
+    }
+
+    /// Says everything, and then neither ends the body nor closes the connection.
+    #[must_use]
+    pub fn then_hang(mut self) -> Self {
+        self.hangs = true;
+        self
+    }
+
+    /// Sends the whole response a second time, though nobody asked again.
+    #[must_use]
+    pub fn responds_twice(mut self) -> Self {
+        self.responds_twice = true;
+        self
+    }
+
+    /// Returns how often the whole response is sent.
+    pub(super) fn responses(&self) -> usize {
+        if self.responds_twice { 2 } else { 1 }
+    }
+
+    /// Returns what to do on the wire for a request.
+    pub(super) fn performance(&self, exchange: &Exchange) -> Performance {
+        let mut performance = match &self.kind {
+            Kind::Silent => Performance { head: None, acts: vec![Act::Hang] },
+            Kind::Fault(fault) => faulty::performance(*fault, exchange),
+            Kind::Error { status, code, message } => {
+                let body = match exchange.dialect {
+                    Dialect::Chat => chat::errors::plain(exchange.vendor, *status, code, message),
+                    Dialect::Messages => messages::errors::plain(exchange.number, code, message),
+                };
+                whole(*status, "application/json", body.to_string().into_bytes())
             }
-            Kind::Raw(content_type, body) => (200, content_type.as_str(), vec![Act::Send(body.clone())]),
-            Kind::Chat(chat) if envelope.streams => (200, "text/event-stream", chat.events(envelope)),
-            Kind::Chat(chat) => (200, "application/json", chat.document(envelope)),
+            Kind::Status(status, body) => whole(*status, "application/json", body.clone().into_bytes()),
+            Kind::Raw(content_type, body) => whole(200, content_type, body.clone()),
+            Kind::Answer(answer) => answered(answer, exchange),
         };
+        if let Some(head) = &mut performance.head {
+            if let Some(content_type) = &self.content_type {
+                head.headers.retain(|(name, _)| name != "Content-Type");
+                head.headers.push(("Content-Type".to_owned(), content_type.clone()));
+            }
+            head.headers.extend(self.headers.iter().cloned());
+        }
+        if let Some((bytes, cut)) = self.cut {
+            performance.acts = cut_at(performance.acts, bytes, cut);
+        }
+        if let Some(bytes) = self.chunk_bytes {
+            performance.acts = in_chunks(performance.acts, bytes);
+        }
         if self.hangs {
-            acts.push(Act::Hang);
+            performance.acts.push(Act::Hang);
         }
-        let mut headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
-        headers.extend(self.headers.iter().cloned());
-        Some(Performance { status, headers, acts })
+        performance
     }
 }
 
-/// A reply, ready for the wire.
-#[derive(Debug)]
-pub(super) struct Performance {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) acts: Vec<Act>,
+/// Makes the performance of a body that comes in one piece.
+pub(super) fn whole(status: u16, content_type: &str, body: Vec<u8>) -> Performance {
+    with_head(status, content_type, vec![Act::Send(body)])
 }
 
-impl Chat {
-    fn has(&self, quirk: Quirk) -> bool {
-        self.quirks.contains(&quirk)
-    }
+/// Makes a performance with a head of its own.
+pub(super) fn with_head(status: u16, content_type: &str, acts: Vec<Act>) -> Performance {
+    let headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
+    Performance { head: Some(Head { status, headers }), acts }
+}
 
-    fn finish(&self) -> &str {
-        let natural = if self.calls.is_empty() { "stop" } else { "tool_calls" };
-        self.finish.as_deref().unwrap_or(natural)
-    }
-
-    fn text(&self) -> String {
-        let said = self.parts.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Wait(_) => None,
-        });
-        said.collect()
-    }
-
-    fn events(&self, envelope: &Envelope) -> Vec<Act> {
-        let event = |mut value: Value| {
-            if self.has(Quirk::UnknownFields) {
-                value["x_trace"] = json!({"shard": [1, {"deep": null}], "note": "\u{2028}"});
-            }
-            Act::Send(format!("data: {value}\n\n").into_bytes())
+/// Makes the performance of an answer; one that does not stream fails as a whole.
+pub(super) fn answered(answer: &Answer, exchange: &Exchange) -> Performance {
+    if exchange.streams {
+        let mut acts = match exchange.dialect {
+            Dialect::Chat => chat::events::events(answer, exchange),
+            Dialect::Messages => messages::events::events(answer, exchange),
         };
-        let delta = |delta: Value| event(envelope.chunk(&delta, None));
-        let mut acts = Vec::new();
-        for _ in 0..if self.has(Quirk::Twice) { 2 } else { 1 } {
-            acts.push(delta(json!({"role": "assistant", "content": ""})));
-            acts.extend(self.parts.iter().map(|part| match part {
-                Part::Text(text) => delta(json!({"content": text})),
-                Part::Wait(act) => act.clone(),
-            }));
-            let calls = self.calls.iter().enumerate();
-            acts.extend(
-                calls.flat_map(|(at, (tool, arguments))| wire::call_deltas(at, tool, arguments)).map(delta),
-            );
-            if let Some(tear) = self.tear {
-                return torn(acts, tear);
-            }
-            acts.push(event(envelope.chunk(&json!({}), Some(self.finish()))));
+        if answer.has(Quirk::EventsDoubled) {
+            acts = acts.into_iter().flat_map(doubled).collect();
         }
-        if envelope.wants_usage && !self.has(Quirk::NoUsage) {
-            acts.push(event(envelope.usage_chunk(&self.text())));
-        }
-        if !self.has(Quirk::NoDone) {
-            acts.push(Act::Send(b"data: [DONE]\n\n".to_vec()));
-        }
-        acts
+        return with_head(200, "text/event-stream", acts);
     }
-
-    fn document(&self, envelope: &Envelope) -> Vec<Act> {
-        let waits = self.parts.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Wait(act) => Some(act.clone()),
-        });
-        let mut acts: Vec<Act> = waits.collect();
-        let document = envelope.document(&self.text(), &self.calls, self.finish()).to_string();
-        acts.push(Act::Send(document.into_bytes()));
-        match self.tear {
-            Some(tear) => torn(acts, tear),
-            None => acts,
+    let mut acts = answer.waits();
+    let document = match exchange.dialect {
+        Dialect::Chat => chat::wire::document(answer, exchange),
+        Dialect::Messages => messages::wire::document(answer, exchange),
+    };
+    let document = document.to_string().into_bytes();
+    match answer.trouble {
+        None => acts.push(Act::Send(document)),
+        Some(Trouble::Torn(tear)) => {
+            acts.push(Act::Send(document));
+            acts = faulty::torn(acts, tear);
         }
+        Some(Trouble::Fails(fault)) => {
+            let mut performance = faulty::performance(fault, exchange);
+            acts.append(&mut performance.acts);
+            performance.acts = acts;
+            return performance;
+        }
+    }
+    with_head(200, "application/json", acts)
+}
+
+fn doubled(act: Act) -> Vec<Act> {
+    match act {
+        Act::Send(_) => vec![act.clone(), act],
+        other => vec![other],
     }
 }
 
-fn torn(mut acts: Vec<Act>, tear: Tear) -> Vec<Act> {
-    match tear {
-        Tear::CleanEnd => {}
-        Tear::Silence => acts.push(Act::Hang),
-        Tear::MidFrame => {
-            if let Some(Act::Send(bytes)) = acts.last_mut() {
-                bytes.truncate(bytes.len() / 2);
-            }
-            acts.push(Act::Close);
-        }
+/// Adds what a refusal's head carries beside its type.
+pub(super) fn refused(
+    mut performance: Performance,
+    fault: Fault,
+    more: Vec<(String, String)>,
+) -> Performance {
+    if let Some(head) = &mut performance.head {
+        head.headers.extend(pause_headers(fault));
+        head.headers.extend(more);
     }
-    acts
+    performance
 }

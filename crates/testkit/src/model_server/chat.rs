@@ -1,0 +1,7 @@
+//! OpenAI Chat Completions, and what the servers of others make of it.
+
+pub(super) mod wire;
+pub(super) mod events;
+pub(super) mod errors;
+pub(super) mod validate;
+mod schema;

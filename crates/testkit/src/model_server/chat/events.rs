@@ -1,0 +1,53 @@
+//! The event stream of Chat Completions.
+
+use serde_json::{Value, json};
+
+use super::wire::{call_deltas, chunk, finish_reason, reasoning_field, usage_chunk};
+use crate::model_server::act::Act;
+use crate::model_server::answer::{Answer, Part, Quirk, Trouble};
+use crate::model_server::exchange::Exchange;
+use crate::model_server::faulty;
+
+/// Returns the stream of an answer.
+pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> Vec<Act> {
+    let event = |mut value: Value| {
+        if answer.has(Quirk::UnknownFields) {
+            value["x_trace"] = json!({"shard": [1, {"deep": null}], "note": "\u{2028}"});
+        }
+        Act::Send(format!("data: {value}\n\n").into_bytes())
+    };
+    let delta = |delta: &Value| event(chunk(exchange, delta, None));
+    let mut acts = Vec::new();
+    for _ in 0..answer.times() {
+        acts.push(delta(&json!({"role": "assistant", "content": ""})));
+        acts.extend(answer.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(delta(&json!({"content": text}))),
+            Part::Thought(text) => Some(delta(&json!({reasoning_field(exchange.vendor): text}))),
+            Part::Redacted(_) => None,
+            Part::Wait(act) => Some(act.clone()),
+        }));
+        for (at, (tool, arguments)) in answer.calls.iter().enumerate() {
+            acts.extend(call_deltas(at, tool, arguments).iter().map(delta));
+        }
+        match answer.breaks() {
+            None => acts.push(event(chunk(exchange, &json!({}), Some(answer.word(finish_reason))))),
+            Some(Trouble::Torn(tear)) => return faulty::torn(acts, tear),
+            Some(Trouble::Fails(fault)) => return faulty::within(fault, exchange, acts),
+        }
+    }
+    if exchange.wants_usage && !answer.has(Quirk::NoUsage) {
+        acts.push(event(usage_chunk(answer, exchange)));
+    }
+    if !answer.has(Quirk::NoDone) {
+        acts.push(Act::Send(b"data: [DONE]\n\n".to_vec()));
+    }
+    acts
+}
+
+/// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
+pub(in crate::model_server) fn endless_call(exchange: &Exchange, bytes: usize) -> (Vec<u8>, Vec<u8>) {
+    let event = |delta: &Value| format!("data: {}\n\n", chunk(exchange, delta, None)).into_bytes();
+    let begin = call_deltas(0, "read_file", "{\"path\":\"").iter().flat_map(event).collect();
+    let fragment = json!({"index": 0, "function": {"arguments": "a".repeat(bytes)}});
+    (begin, event(&json!({"tool_calls": [fragment]})))
+}

@@ -1,0 +1,61 @@
+//! What a reply takes from its request, whichever dialect it came in.
+
+use serde_json::Value;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// OpenAI Chat Completions.
+    Chat,
+    /// Anthropic Messages.
+    Messages,
+}
+
+/// Whose server a Chat Completions server is: they differ in errors and in the name of reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Vendor {
+    /// OpenAI; the strictest.
+    #[default]
+    OpenAi,
+    /// OpenRouter.
+    OpenRouter,
+    /// vLLM.
+    Vllm,
+    /// llama.cpp's server.
+    LlamaCpp,
+    /// Ollama.
+    Ollama,
+}
+
+/// A request, as far as its reply depends on it.
+#[derive(Debug, Clone)]
+pub(super) struct Exchange {
+    pub(super) dialect: Dialect,
+    pub(super) vendor: Vendor,
+    /// Numbers the reply.
+    pub(super) number: usize,
+    /// The model asked for.
+    pub(super) model: String,
+    /// Whether to stream.
+    pub(super) streams: bool,
+    /// Whether a stream of Chat Completions ends with usage.
+    pub(super) wants_usage: bool,
+    /// How many bytes the messages hold.
+    pub(super) input_bytes: usize,
+}
+
+impl Exchange {
+    /// Reads a request.
+    pub(super) fn read(dialect: Dialect, vendor: Vendor, number: usize, body: &Value) -> Self {
+        let flag = |at: &str| body.pointer(at).and_then(Value::as_bool).unwrap_or(false);
+        Self {
+            dialect,
+            vendor,
+            number,
+            model: body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            streams: flag("/stream"),
+            wants_usage: flag("/stream_options/include_usage"),
+            input_bytes: body.get("messages").map_or(0, |messages| messages.to_string().len()),
+        }
+    }
+}

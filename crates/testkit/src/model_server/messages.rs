@@ -1,0 +1,9 @@
+//! Anthropic Messages.
+
+pub(super) mod wire;
+pub(super) mod events;
+pub(super) mod errors;
+pub(super) mod validate;
+mod blocks;
+mod conversation;
+mod signature;

@@ -1,0 +1,82 @@
+//! Finds the dialect a request is in, checks it as the vendor would, and has its reply chosen.
+
+use super::SeenRequest;
+use super::behaviour::Behaviour;
+use super::exchange::{Dialect, Exchange};
+use super::reply::Reply;
+use super::{chat, messages};
+
+/// A reply, and what of the request it depends on.
+pub(super) struct Routed {
+    pub(super) reply: Reply,
+    pub(super) exchange: Exchange,
+    /// Whether the request broke the rules of its format.
+    pub(super) is_invalid: bool,
+}
+
+/// Finds the reply to a request.
+pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize) -> Routed {
+    let path = request.path.split('?').next().unwrap_or_default();
+    let is_messages = path.starts_with("/v1/messages") || request.header("anthropic-version").is_some();
+    let dialect = if is_messages { Dialect::Messages } else { Dialect::Chat };
+    let (reply, is_invalid) = match unwelcome(request, behaviour, dialect) {
+        Some(refusal) => (refusal, false),
+        None => match (request.method.as_str(), path) {
+            ("GET", "/v1/models") => (models(request, behaviour, dialect), false),
+            ("POST", "/v1/chat/completions") => {
+                match chat::validate::complaint(behaviour.vendor(), &request.body) {
+                    Some(complaint) => (Reply::error(400, "invalid_request_error", &complaint), true),
+                    None => (behaviour.choose(&request.body), false),
+                }
+            }
+            ("POST", "/v1/messages") => match messages::validate::complaint(request) {
+                Some(flaw) => (Reply::error(flaw.status, flaw.kind, &flaw.message), true),
+                None => (behaviour.choose(&request.body), false),
+            },
+            _ => (Reply::error(404, not_found(dialect), "no such address"), true),
+        },
+    };
+    let exchange = Exchange::read(dialect, behaviour.vendor(), number, &request.body);
+    let request_id = match dialect {
+        Dialect::Chat => "x-request-id",
+        Dialect::Messages => "request-id",
+    };
+    let reply = reply.header(request_id, &messages::errors::request_id(number));
+    Routed { reply, exchange, is_invalid }
+}
+
+fn unwelcome(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Option<Reply> {
+    let key = behaviour.key()?;
+    match dialect {
+        Dialect::Chat => {
+            let is_known = request.authorization.as_deref() == Some(format!("Bearer {key}").as_str());
+            (!is_known).then(|| Reply::error(401, "invalid_api_key", "Incorrect API key provided"))
+        }
+        Dialect::Messages => {
+            let words = match request.header("x-api-key") {
+                Some(said) if said == key => return None,
+                Some(_) => "invalid x-api-key",
+                None => "x-api-key header is required",
+            };
+            Some(Reply::error(401, "authentication_error", words))
+        }
+    }
+}
+
+fn models(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Reply {
+    if let Some(reply) = behaviour.models_reply() {
+        return reply.clone();
+    }
+    let list = match dialect {
+        Dialect::Chat => chat::wire::model_list(behaviour.models()),
+        Dialect::Messages => messages::wire::model_list(behaviour.models(), &request.path),
+    };
+    Reply::raw("application/json", list.to_string().as_bytes())
+}
+
+fn not_found(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Chat => "not_found",
+        Dialect::Messages => "not_found_error",
+    }
+}
