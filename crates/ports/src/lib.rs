@@ -23,7 +23,7 @@ pub use append_tape::{
 pub use clock::Clock;
 pub use entropy::Entropy;
 pub use maintain_journal::{JournalStatus, MaintainJournal, VerifyReport};
-pub use model_provider::{ModelInfo, ModelProvider};
+pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::Redactor;

@@ -33,4 +33,31 @@ pub struct ModelInfo {
     pub context_tokens: u64,
     /// What to say of it to a person.
     pub note: String,
+    /// What it takes and gives beyond text.
+    pub capabilities: ModelCapabilities,
+}
+
+/// What a model takes and gives beyond plain text, as far as its provider knows.
+///
+/// Where nothing is known the provider's configuration decides; a wrong guess ends in a refused request,
+/// never in a silently different one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModelCapabilities {
+    /// It sees images (PNG, JPEG, GIF, WebP).
+    pub images: bool,
+    /// It proposes tool calls.
+    pub tools: bool,
+    /// The provider makes its answer fit a JSON Schema; otherwise it is only told to.
+    pub structured_output: bool,
+    /// It may show its reasoning beside the answer.
+    pub reasoning: bool,
+}
+
+impl ModelCapabilities {
+    /// Reads and writes text, and nothing else.
+    pub const TEXT: Self = Self { images: false, tools: false, structured_output: false, reasoning: false };
+    /// Text and tool calls: what is assumed of a model of which nothing is known.
+    pub const TEXT_AND_TOOLS: Self = Self { tools: true, ..Self::TEXT };
+    /// Everything there is.
+    pub const ALL: Self = Self { images: true, tools: true, structured_output: true, reasoning: true };
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 use tokio::sync::watch;
 
@@ -120,7 +120,9 @@ impl ModelProvider for ScriptedProvider {
     }
 
     fn model_info(&self, model: &ModelName) -> ModelInfo {
-        ModelInfo { name: model.clone(), context_tokens: self.context_tokens, note: "scripted".to_owned() }
+        let (name, note) = (model.clone(), "scripted".to_owned());
+        let capabilities = ModelCapabilities::ALL;
+        ModelInfo { name, context_tokens: self.context_tokens, note, capabilities }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::Redacted;
 use palyra_types::model::{
     ChatMessage, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
@@ -42,6 +42,7 @@ impl ModelProvider for DemoProvider {
             context_tokens: CONTEXT_TOKENS,
             note: "built in, offline, deterministic; understands a few plain sentences, no language model"
                 .to_owned(),
+            capabilities: ModelCapabilities::TEXT_AND_TOOLS,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads the list of models a server has.
 
-use palyra_ports::ModelInfo;
+use palyra_ports::{ModelCapabilities, ModelInfo};
 use palyra_types::model::{ModelFailure, ModelName};
 use serde_json::Value;
 
@@ -26,7 +26,12 @@ fn model(entry: &Value, context_tokens: u64) -> Option<ModelInfo> {
     let window = windows.iter().find_map(|at| entry.pointer(at).and_then(Value::as_u64)).filter(|n| *n > 0);
     let owner = entry.get("owned_by").and_then(Value::as_str).filter(|owner| !owner.is_empty());
     let note = owner.map(|owner| format!("owned by {owner}")).unwrap_or_default();
-    Some(ModelInfo { name: ModelName::new(name), context_tokens: window.unwrap_or(context_tokens), note })
+    Some(ModelInfo {
+        name: ModelName::new(name),
+        context_tokens: window.unwrap_or(context_tokens),
+        note,
+        capabilities: ModelCapabilities::TEXT_AND_TOOLS,
+    })
 }
 
 #[cfg(test)]

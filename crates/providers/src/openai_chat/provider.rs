@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 use reqwest::Response;
 
@@ -41,8 +41,12 @@ impl ModelProvider for OpenAiChatProvider {
     }
 
     fn model_info(&self, model: &ModelName) -> ModelInfo {
-        let note = "Chat Completions".to_owned();
-        ModelInfo { name: model.clone(), context_tokens: self.link.addresses.context_tokens, note }
+        ModelInfo {
+            name: model.clone(),
+            context_tokens: self.link.addresses.context_tokens,
+            note: "Chat Completions".to_owned(),
+            capabilities: ModelCapabilities::TEXT_AND_TOOLS,
+        }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {

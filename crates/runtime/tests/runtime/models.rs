@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
-use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_runtime::ModelDirectory;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{FakeClock, Gate, Script};
@@ -145,7 +145,8 @@ impl ModelProvider for Endless {
     }
 
     fn model_info(&self, model: &ModelName) -> ModelInfo {
-        ModelInfo { name: model.clone(), context_tokens: 100_000, note: String::new() }
+        let capabilities = ModelCapabilities::TEXT_AND_TOOLS;
+        ModelInfo { name: model.clone(), context_tokens: 100_000, note: String::new(), capabilities }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
