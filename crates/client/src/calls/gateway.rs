@@ -8,6 +8,7 @@ use tonic::Streaming;
 use super::call::{SHORT, required};
 use crate::client::Client;
 use crate::error::ClientError;
+use crate::follow::Opening;
 use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
 impl Client {
@@ -15,14 +16,14 @@ impl Client {
         GatewayServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
     }
 
-    /// Opens a stream whose only frame is `first`; it stays open until dropped.
+    /// Opens a stream that says this; it stays open until dropped.
     pub(crate) async fn run_stream(
         &self,
-        first: v1::RunStreamRequest,
+        opening: &Opening,
     ) -> Result<Streaming<v1::RunStreamResponse>, ClientError> {
         use futures::StreamExt;
         // Ending our side could be taken for leaving.
-        let frames = futures::stream::iter([first]).chain(futures::stream::pending());
+        let frames = futures::stream::iter(opening.frames()).chain(futures::stream::pending());
         let mut gateway = self.gateway();
         self.answer(SHORT, gateway.run_stream(frames)).await
     }

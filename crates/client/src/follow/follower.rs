@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use palyra_types::RunId;
 use palyra_wire::v1;
-use palyra_wire::v1::run_stream_request::Frame as First;
 use palyra_wire::v1::run_stream_response::Frame;
 use tonic::{Status, Streaming};
 
 use super::controls::{Controls, Granted, new_idempotency_key};
+use super::opening::Opening;
 use super::reopen::open_stream;
 use super::sequence::Sequence;
 use crate::client::Client;
@@ -54,7 +54,7 @@ pub struct RunFollower {
     client: Client,
     link: Link,
     /// How the run is named until its id is known.
-    first: First,
+    first: Opening,
     sequence: Option<Sequence>,
     controls: Controls,
     told_opened: bool,
@@ -69,19 +69,18 @@ impl RunFollower {
         if start.idempotency_key.is_empty() {
             start.idempotency_key = new_idempotency_key();
         }
-        Self::new(client, First::Start(start), None)
+        Self::new(client, Opening::start(start), None)
     }
 
     /// Follows a run that exists, from the entry after a number on.
     #[must_use]
     pub fn attach(client: &Client, run: RunId, after_tape_seq: u32) -> Self {
-        let first = First::Attach(v1::Attach { run_id: run.to_string(), after_tape_seq });
+        let first = Opening::attach(run.to_string(), after_tape_seq);
         Self::new(client, first, Some(Sequence::new(run, after_tape_seq)))
     }
 
-    fn new(client: &Client, first: First, sequence: Option<Sequence>) -> Self {
-        let frame = v1::RunStreamRequest { frame: Some(first.clone()) };
-        let link = Link::Opening(Box::pin(open_stream(client.clone(), frame, None)));
+    fn new(client: &Client, first: Opening, sequence: Option<Sequence>) -> Self {
+        let link = Link::Opening(Box::pin(open_stream(client.clone(), first.clone(), None)));
         let client = client.clone();
         let controls = Controls::default();
         Self {
@@ -245,14 +244,10 @@ impl RunFollower {
         let told = self.lost_since.is_some();
         let since = *self.lost_since.get_or_insert_with(Instant::now);
         let first = match &self.sequence {
-            Some(sequence) => First::Attach(v1::Attach {
-                run_id: sequence.run().to_string(),
-                after_tape_seq: sequence.last(),
-            }),
+            Some(sequence) => Opening::attach(sequence.run().to_string(), sequence.last()),
             None => self.first.clone(),
         };
-        let frame = v1::RunStreamRequest { frame: Some(first) };
-        self.link = Link::Opening(Box::pin(open_stream(self.client.clone(), frame, Some(since))));
+        self.link = Link::Opening(Box::pin(open_stream(self.client.clone(), first, Some(since))));
         (!told).then_some(FollowEvent::Lost)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Begin at [`follower::RunFollower::next`].
 
+mod opening;
 mod sequence;
 mod controls;
 mod reopen;
@@ -9,3 +10,4 @@ mod follower;
 
 pub use controls::new_idempotency_key;
 pub use follower::{FollowEvent, RunFollower};
+pub(crate) use opening::Opening;

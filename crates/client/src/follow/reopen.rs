@@ -5,19 +5,20 @@ use std::time::{Duration, Instant};
 use palyra_wire::v1;
 use tonic::Streaming;
 
+use super::opening::Opening;
 use crate::client::Client;
 use crate::error::ClientError;
 
 /// A daemon that takes connections and drops the stream at once is asked again ever more slowly.
 const PAUSES_MS: [u64; 6] = [10, 20, 50, 100, 250, 500];
 
-/// Opens the stream that begins with `first`.
+/// Opens the stream that begins with `opening`.
 ///
 /// `lost_since` is when an open stream was lost; then, or once this attempt meets a lost daemon, the
 /// daemon is searched for (and started where that is allowed) for as long as the client's options say.
 pub(super) async fn open_stream(
     client: Client,
-    first: v1::RunStreamRequest,
+    opening: Opening,
     lost_since: Option<Instant>,
 ) -> Result<Streaming<v1::RunStreamResponse>, ClientError> {
     let window = client.options().reattach_within;
@@ -39,7 +40,7 @@ pub(super) async fn open_stream(
                 Err(error) => return Err(error),
             }
         }
-        match client.run_stream(first.clone()).await {
+        match client.run_stream(&opening).await {
             Ok(stream) => return Ok(stream),
             Err(error) if error.is_lost() => {
                 give_up.get_or_insert_with(|| Instant::now() + window);
