@@ -1,0 +1,99 @@
+//! What a question asks the mock model to do, written into the question itself.
+//!
+//! So one server serves every row without state: the last directive of a request's body counts.
+
+use std::time::Duration;
+
+const OPEN: &[u8] = b"[[bench ";
+const CLOSE: &[u8] = b"]]";
+
+/// How to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Directive {
+    /// How long to think before the first piece.
+    pub first: Duration,
+    /// Pieces of text, about a token each.
+    pub pieces: usize,
+    /// From one piece to the next; zero sends everything at once.
+    pub gap: Duration,
+    /// How many times to call a tool before the answer.
+    pub tools: usize,
+}
+
+impl Directive {
+    /// The answer of most rows: 32 tokens at once.
+    pub const AT_ONCE: Self = Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0 };
+
+    /// Answers with so many pieces, so far apart, after so much thought.
+    #[must_use]
+    pub fn paced(first: Duration, pieces: usize, gap: Duration) -> Self {
+        Self { first, pieces, gap, tools: 0 }
+    }
+
+    /// Calls a tool so many times before the answer.
+    #[must_use]
+    pub fn with_tools(self, tools: usize) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Writes it as a question.
+    #[must_use]
+    pub fn question(&self) -> String {
+        let Self { first, pieces, gap, tools } = self;
+        format!(
+            "What does this project do, in one line? [[bench {} {pieces} {} {tools}]]",
+            first.as_micros(),
+            gap.as_micros()
+        )
+    }
+
+    /// Reads the last one of a body, and how many of its tool calls were answered already.
+    #[must_use]
+    pub(super) fn read(body: &[u8]) -> (Self, usize) {
+        let Some(at) = last(body, OPEN) else { return (Self::AT_ONCE, 0) };
+        let rest = &body[at + OPEN.len()..];
+        let end = first_of(rest, CLOSE).unwrap_or(0);
+        let text = std::str::from_utf8(&rest[..end]).unwrap_or_default();
+        let mut numbers = text.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
+        let mut number = || numbers.next().unwrap_or(0);
+        let count = |number: u64| usize::try_from(number).unwrap_or(0);
+        let directive = Self {
+            first: Duration::from_micros(number()),
+            pieces: count(number()),
+            gap: Duration::from_micros(number()),
+            tools: count(number()),
+        };
+        let answered = if directive.tools == 0 { 0 } else { occurrences(rest, br#""role":"tool""#) };
+        (directive, answered)
+    }
+}
+
+fn first_of(body: &[u8], needle: &[u8]) -> Option<usize> {
+    body.windows(needle.len()).position(|window| window == needle)
+}
+
+fn last(body: &[u8], needle: &[u8]) -> Option<usize> {
+    body.windows(needle.len()).rposition(|window| window == needle)
+}
+
+fn occurrences(body: &[u8], needle: &[u8]) -> usize {
+    body.windows(needle.len()).filter(|window| *window == needle).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_question_counts_with_its_tool_results() {
+        let (old, new) = (Directive::AT_ONCE, Directive::AT_ONCE.with_tools(2));
+        let new = Directive { first: Duration::from_millis(20), gap: Duration::from_micros(1_500), ..new };
+        let body = format!(
+            r#"{{"role":"user","content":"{}"}},{{"role":"tool"}},{{"role":"user","content":"{}"}},{{"role":"tool"}}"#,
+            old.question(),
+            new.question()
+        );
+        assert_eq!(Directive::read(body.as_bytes()), (new, 1));
+        assert_eq!(Directive::read(b"no directive").0, Directive::AT_ONCE);
+    }
+}

@@ -1,0 +1,198 @@
+//! The daemon as it is measured: the real program, a state directory of its own, the real client.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::Context;
+use palyra_client::{Client, ConnectOptions, FollowEvent, RunFollower, StartPolicy, Target};
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+
+use super::spawned::Spawned;
+use crate::floor::client::Times;
+use crate::model::directive::Directive;
+
+/// The program that is the daemon.
+#[derive(Debug, Clone)]
+pub struct DaemonProgram {
+    /// Its file.
+    pub file: PathBuf,
+    /// What comes before the arguments of `palyrad`.
+    pub before: Vec<OsString>,
+}
+
+/// A home of one daemon: its state, its configuration, and a folder to work in.
+#[derive(Debug, Clone)]
+pub struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    /// Makes a home in a folder that exists, whose default model is the mock.
+    ///
+    /// # Errors
+    /// When files cannot be written.
+    pub fn new(folder: &Path, model: &str) -> anyhow::Result<Self> {
+        let home = Self { folder: folder.to_owned() };
+        std::fs::create_dir_all(home.work())?;
+        for at in 0..8 {
+            std::fs::write(home.work().join(format!("notes-{at}.txt")), "milk\nbread\n")?;
+        }
+        let config =
+            format!("[model]\ndefault = \"mock/mock\"\n\n[providers.mock]\nbase_url = \"{model}\"\n");
+        std::fs::write(home.config(), config)?;
+        Ok(home)
+    }
+
+    /// Returns the state directory.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    /// Returns the database.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.state().join("journal.db")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.join("palyra.toml")
+    }
+
+    /// Starts the daemon, and connects to it until it answers.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub async fn start(&self, program: &DaemonProgram) -> anyhow::Result<Daemon> {
+        let begun = Instant::now();
+        let process = self.spawn(program)?;
+        let client = self.connect().await?;
+        client.status().await.context("the daemon's status")?;
+        Ok(Daemon { process, client, home: self.clone(), healthy_after: begun.elapsed() })
+    }
+
+    /// Starts the daemon and leaves it alone.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub fn spawn(&self, program: &DaemonProgram) -> anyhow::Result<Spawned> {
+        let mut command = Command::new(&program.file);
+        command
+            .args(&program.before)
+            .arg("--state-dir")
+            .arg(self.state())
+            .arg("--config")
+            .arg(self.config())
+            .env_clear()
+            .env("HOME", &self.folder)
+            .current_dir(self.work())
+            .stderr(Stdio::null());
+        Spawned::start(&mut command)
+    }
+
+    /// Connects to the daemon that runs here.
+    ///
+    /// # Errors
+    /// When none does.
+    pub async fn connect(&self) -> anyhow::Result<Client> {
+        let mut options = ConnectOptions::new(Target::StateDir(self.state()));
+        options.start = StartPolicy::Never;
+        Client::connect(options).await.context("no way to the daemon")
+    }
+}
+
+/// A running daemon with a client; dropping it ends it at once.
+pub struct Daemon {
+    /// The process.
+    pub process: Spawned,
+    /// A client.
+    pub client: Client,
+    /// Where it lives.
+    pub home: Home,
+    /// From its start until it answered.
+    pub healthy_after: std::time::Duration,
+}
+
+impl Daemon {
+    /// Opens a session over the first connection.
+    ///
+    /// # Errors
+    /// The daemon's refusal.
+    pub async fn seat(&self) -> anyhow::Result<Seat> {
+        Seat::open(&self.client, &self.home).await
+    }
+
+    /// Asks it to stop and waits for its end.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        self.client.stop_daemon().await.context("the daemon did not stop")?;
+        self.process.wait()
+    }
+}
+
+/// A place to ask from: a connection, a session, a folder for its tools.
+pub struct Seat {
+    client: Client,
+    session: String,
+    workspace: String,
+}
+
+impl Seat {
+    /// Opens a new session over a connection.
+    ///
+    /// # Errors
+    /// The daemon's refusal.
+    pub async fn open(client: &Client, home: &Home) -> anyhow::Result<Self> {
+        let opened = client.resolve_session(v1::ResolveSessionRequest::default()).await?;
+        let session = opened.session.context("a session was not described")?.session_id;
+        let workspace = home.work().display().to_string();
+        Ok(Self { client: client.clone(), session, workspace })
+    }
+
+    /// Returns the request that asks a question here.
+    #[must_use]
+    pub fn request(&self, directive: &Directive) -> v1::StartRunRequest {
+        let selector = v1::SessionSelector { session_id: self.session.clone(), ..Default::default() };
+        v1::StartRunRequest {
+            session: Some(selector),
+            input: directive.question(),
+            workspace_root: self.workspace.clone(),
+            ..Default::default()
+        }
+    }
+
+    /// Asks one question and hears the run to its end.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or a run that did not end with an answer.
+    pub async fn ask(&self, directive: &Directive) -> anyhow::Result<Times> {
+        let begun = Instant::now();
+        let mut run = RunFollower::start(&self.client, self.request(directive));
+        let mut first = None;
+        while let Some(event) = run.next().await? {
+            match event {
+                FollowEvent::Entry(entry) => {
+                    if let Some(Event::ModelText(_)) = entry.event {
+                        first = first.or_else(|| Some(begun.elapsed()));
+                    }
+                }
+                FollowEvent::Ended(end) => {
+                    anyhow::ensure!(end.state() == v1::RunState::Done, "a run ended as {:?}", end.state());
+                    let first = first.context("a run without text")?;
+                    return Ok(Times { first, total: begun.elapsed() });
+                }
+                _ => {}
+            }
+        }
+        anyhow::bail!("a run's stream ended without its end")
+    }
+}

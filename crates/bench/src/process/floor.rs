@@ -1,0 +1,41 @@
+//! The floor as it is measured: a process of its own, on the disk of the daemon.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::spawned::Spawned;
+use crate::floor::client::FloorClient;
+use crate::model::server::MockModel;
+
+/// A running floor; dropping it ends it.
+pub struct FloorProcess {
+    /// The process.
+    pub process: Spawned,
+    socket: PathBuf,
+}
+
+impl FloorProcess {
+    /// Starts a floor in a folder that exists; `program` is the bench program itself.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub fn start(program: &Path, folder: &Path, model: &MockModel) -> anyhow::Result<Self> {
+        let (socket, database) = (folder.join("floor.sock"), folder.join("floor.db"));
+        for old in [&socket, &database, &folder.join("floor.db-wal"), &folder.join("floor.db-shm")] {
+            // What is not there need not go.
+            let _ = std::fs::remove_file(old);
+        }
+        let mut command = Command::new(program);
+        command.arg("floor").arg("--socket").arg(&socket).arg("--database").arg(&database);
+        command.arg("--model").arg(model.address().to_string()).current_dir(folder);
+        Ok(Self { process: Spawned::start(&mut command)?, socket })
+    }
+
+    /// Connects to it.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub async fn connect(&self) -> anyhow::Result<FloorClient> {
+        FloorClient::connect(&self.socket).await
+    }
+}

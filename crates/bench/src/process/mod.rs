@@ -1,0 +1,6 @@
+//! The processes that are measured: how they start and end, and what the kernel says of them.
+
+pub mod spawned;
+pub mod kernel_facts;
+pub mod daemon;
+pub mod floor;
