@@ -40,10 +40,10 @@ pub(crate) enum Verb {
     Chat(verbs::chat::ChatArgs),
     /// Ask once and show the answer: palyra run "What is in this folder?"
     Run(verbs::run::RunArgs),
-    /// Look at runs, follow, answer or stop one
+    /// Look at runs, follow, answer, steer or stop one
     #[command(subcommand)]
     Runs(verbs::runs::RunsVerb),
-    /// Look at conversations, or begin one anew
+    /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),
     /// List, add and test models

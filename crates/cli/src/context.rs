@@ -11,6 +11,7 @@ use palyra_types::Redacted;
 use palyra_types::state_dir::{config_dir, state_dir};
 use tokio::time::Instant;
 
+use crate::daemon_hooks::DaemonHooks;
 use crate::failure::Failure;
 use crate::render::{span, table};
 use crate::terminal::{Interrupts, Mark, Output};
@@ -45,6 +46,8 @@ pub(crate) struct Context {
     pub(crate) interrupts: Interrupts,
     /// The definition of the command line, for those who write about it.
     pub(crate) definition: fn() -> clap::Command,
+    /// What the daemon's side does for the command line.
+    pub(crate) daemon: DaemonHooks,
 }
 
 impl Context {

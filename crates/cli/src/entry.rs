@@ -1,35 +1,19 @@
 //! The way in: reads the arguments, gives the verb what it needs, and turns its end into an exit code.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::command_line::{self, CommandLine, ServeVerb, Verb};
 use crate::context::{Context, GlobalArgs};
+use crate::daemon_hooks::{DaemonHooks, ServeArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
 use crate::terminal::{ErrorFormat, Interrupts, Output};
 use crate::verbs;
 
-/// What `serve` was given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ServeArgs {
-    /// Started by a client: log to a file, stop when idle.
-    pub auto_started: bool,
-    /// The state directory, instead of the environment's.
-    pub state_dir: Option<PathBuf>,
-    /// The configuration file, instead of the usual one.
-    pub config: Option<PathBuf>,
-    /// A loopback address for clients with a token.
-    pub listen: Option<String>,
-}
-
-/// Serves until told to stop; handed in, since the command line knows no daemon.
-pub type ServeHook = fn(ServeArgs) -> anyhow::Result<ExitCode>;
-
 /// Runs the program with its arguments, the program's name first.
-pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
+pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
     let (line, json) = match command_line::parse(arguments) {
         Ok(parsed) => parsed,
@@ -38,7 +22,7 @@ pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
     let output = Output::of_process(json.into());
     let CommandLine { global, verb } = line;
     let verb = match verb {
-        Verb::Serve(verb) => return be_the_daemon(global, verb, serve),
+        Verb::Serve(verb) => return be_the_daemon(global, verb, daemon),
         verb => verb,
     };
     // One worker beside this thread, so that a second Ctrl-C is heard while a write blocks.
@@ -52,7 +36,7 @@ pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
     };
     let exit = runtime.block_on(async {
         let interrupts = Interrupts::listen(&output);
-        let context = Context { global, output, interrupts, definition: command_line::definition };
+        let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
         obey(&context, verb).await.unwrap_or_else(|failure| {
             context.output.failure(&failure);
             failure.exit()
@@ -63,10 +47,10 @@ pub fn run(arguments: Vec<OsString>, serve: ServeHook) -> ExitCode {
     exit.into()
 }
 
-fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, serve: ServeHook) -> ExitCode {
+fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> ExitCode {
     let ServeVerb { auto_started, listen } = verb;
     let args = ServeArgs { auto_started, state_dir: global.state_dir, config: global.config, listen };
-    serve(args).unwrap_or_else(|error| {
+    (daemon.serve)(args).unwrap_or_else(|error| {
         Output::of_process(ErrorFormat::Text)
             .failure(&Failure::local(palyra_types::ErrorCode::Internal, format!("{error:#}")));
         Exit::Failed.into()
@@ -93,6 +77,16 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon_hooks::ConfigVerdict;
+
+    fn hooks(serve: fn(ServeArgs) -> anyhow::Result<ExitCode>) -> DaemonHooks {
+        DaemonHooks {
+            serve,
+            check_config: |_| ConfigVerdict { file: None, mistakes: Vec::new(), incomplete: false },
+            config_template: String::new,
+            config_schema: || serde_json::Value::Null,
+        }
+    }
 
     #[test]
     fn serve_is_given_its_arguments() {
@@ -118,7 +112,7 @@ mod tests {
             "--listen",
             "127.0.0.1:0",
         ];
-        let exit = run(arguments.map(OsString::from).to_vec(), serve);
+        let exit = run(arguments.map(OsString::from).to_vec(), hooks(serve));
         assert_eq!(exit, ExitCode::SUCCESS);
     }
 
@@ -127,7 +121,7 @@ mod tests {
         fn serve(_: ServeArgs) -> anyhow::Result<ExitCode> {
             anyhow::bail!("not asked for")
         }
-        let exit = run(["palyra", "rum"].map(OsString::from).to_vec(), serve);
+        let exit = run(["palyra", "rum"].map(OsString::from).to_vec(), hooks(serve));
         assert_eq!(exit, ExitCode::from(2));
     }
 

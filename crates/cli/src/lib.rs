@@ -12,6 +12,7 @@ mod failure;
 mod terminal;
 mod render;
 
+mod daemon_hooks;
 mod context;
 mod drive;
 
@@ -20,4 +21,5 @@ mod command_line;
 mod help;
 mod entry;
 
-pub use entry::{ServeArgs, ServeHook, run};
+pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, ServeArgs};
+pub use entry::run;

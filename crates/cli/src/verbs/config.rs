@@ -1,16 +1,22 @@
-//! `palyra config`: the configuration in force.
+//! `palyra config`: what is in force, what would be, and what there is to set.
+
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use palyra_wire::json::to_json_with_defaults;
+use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::daemon_hooks::{ConfigMistake, ConfigVerdict};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::terminal::Mark;
 
 /// Look at the configuration.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
     /// Show every setting in force; secrets are references
+    #[command(after_help = "Example:\n  palyra config show --origin")]
     Show {
         /// Say where each value comes from
         #[arg(long)]
@@ -19,13 +25,48 @@ pub(crate) enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Look for mistakes, without a daemon; exit code 2 if there are any
+    #[command(after_help = "Examples:\n  palyra config check\n  palyra config check new.toml")]
+    Check {
+        /// The file [default: the one a daemon would read]
+        file: Option<PathBuf>,
+        /// The findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show every setting there is, with range, default and meaning
+    #[command(after_help = "Example:\n  palyra config schema --json > palyra.schema.json")]
+    Schema {
+        /// As a JSON schema, for editors
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Failure> {
-    let ConfigVerb::Show { origin, json } = verb;
+    match verb {
+        ConfigVerb::Show { origin, json } => show(context, origin.into(), json.into()).await,
+        ConfigVerb::Check { file, json } => {
+            let file = file.as_ref().or(context.global.config.as_ref());
+            let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
+            tell(context, &verdict, json.into())
+        }
+        ConfigVerb::Schema { json: true } => {
+            let schema = (context.daemon.config_schema)();
+            context.output.line(&format!("{schema:#}"))?;
+            Ok(Exit::Done)
+        }
+        ConfigVerb::Schema { json: false } => {
+            context.output.text(&(context.daemon.config_template)())?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn show(context: &Context, origin: Origins, form: Form) -> Result<Exit, Failure> {
     let config = context.connect().await?.config().await?;
-    if json {
+    if form == Form::Json {
         context.output.json(&to_json_with_defaults(&config))?;
         return Ok(Exit::Done);
     }
@@ -33,11 +74,78 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
         config.values.iter().map(|value| format!("{} = {}", value.key, value.value)).collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(60);
     for (line, value) in lines.iter().zip(&config.values) {
-        if origin {
-            context.output.line(&format!("{line:<width$}  # {}", value.origin))?;
-        } else {
-            context.output.line(line)?;
+        match origin {
+            Origins::Shown => context.output.line(&format!("{line:<width$}  # {}", value.origin))?,
+            Origins::Hidden => context.output.line(line)?,
         }
     }
     Ok(Exit::Done)
+}
+
+/// Tells what a look at the configuration found: findings on standard output, the sum of them on standard error.
+fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, Failure> {
+    let ConfigVerdict { file, mistakes, incomplete } = verdict;
+    let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
+    if form == Form::Json {
+        let found = json!({
+            "file": file.as_ref().map(|file| file.display().to_string()),
+            "valid": mistakes.is_empty(),
+            "mistakes": mistakes.iter().map(as_json).collect::<Vec<_>>(),
+            "incomplete": incomplete,
+        });
+        context.output.json(&found)?;
+        return Ok(exit);
+    }
+    mistakes.iter().try_for_each(|mistake| context.output.line(&mistake.message))?;
+    let what = match file {
+        Some(file) => file.display().to_string(),
+        None => "the configuration (there is no file)".to_owned(),
+    };
+    match mistakes.len() {
+        0 => context.output.note(Mark::Good, &format!("{what} has no mistakes")),
+        1 => context.output.note(Mark::Bad, &format!("{what} has a mistake")),
+        count if *incomplete => {
+            context.output.note(Mark::Bad, &format!("{what} has {count} mistakes, and perhaps more"));
+        }
+        count => context.output.note(Mark::Bad, &format!("{what} has {count} mistakes")),
+    }
+    Ok(exit)
+}
+
+fn as_json(mistake: &ConfigMistake) -> Value {
+    let mut found =
+        json!({ "code": mistake.code.to_string(), "message": mistake.message, "key": mistake.key });
+    if let Some((line, column)) = mistake.place {
+        found["line"] = line.into();
+        found["column"] = column.into();
+    }
+    found
+}
+
+/// Whether origins are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origins {
+    Shown,
+    Hidden,
+}
+
+impl From<bool> for Origins {
+    /// Reads the flag `--origin`.
+    fn from(origin: bool) -> Self {
+        if origin { Self::Shown } else { Self::Hidden }
+    }
+}
+
+/// For whom the answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lines,
+    Json,
+}
+
+impl From<bool> for Form {
+    /// Reads the flag `--json`.
+    fn from(json: bool) -> Self {
+        if json { Self::Json } else { Self::Lines }
+    }
 }

@@ -43,6 +43,37 @@ impl RunName {
     }
 }
 
+/// A place in a run: the run, and the last entry that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RunPlace {
+    run: RunName,
+    /// 0 for all there is.
+    tape_seq: u32,
+}
+
+impl FromStr for RunPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (run, tape_seq) = match text.split_once('@') {
+            None => (text, 0),
+            Some((run, number)) => {
+                let number = number.parse().ok().filter(|number| *number > 0);
+                (run, number.ok_or("after @ comes the number of an entry, from 1")?)
+            }
+        };
+        Ok(Self { run: run.parse()?, tape_seq })
+    }
+}
+
+impl RunPlace {
+    /// Returns it as the daemon wants it.
+    pub(super) async fn branch_point(self, client: &Client) -> Result<v1::BranchPoint, Failure> {
+        let run_id = self.run.resolve(client).await?.to_string();
+        Ok(v1::BranchPoint { run_id, tape_seq: self.tape_seq, ..Default::default() })
+    }
+}
+
 /// Reads what names a session: its id, which must exist, or a key of one's own, which is made when unknown.
 pub(super) fn session_selector(text: &str) -> v1::SessionSelector {
     match text.parse::<SessionId>() {
@@ -63,6 +94,17 @@ mod tests {
         assert_eq!("last".parse(), Ok(RunName::Last));
         assert_eq!(id.to_string().parse(), Ok(RunName::Id(id)));
         assert!("nonsense".parse::<RunName>().is_err());
+    }
+
+    #[test]
+    fn a_place_is_a_run_and_perhaps_an_entry() {
+        let id = RunId::from_parts(1, 1);
+        let place = |text: &str| text.parse::<RunPlace>().map(|place| (place.run, place.tape_seq));
+        assert_eq!(place("last"), Ok((RunName::Last, 0)));
+        assert_eq!(place(&format!("{id}@12")), Ok((RunName::Id(id), 12)));
+        for bad in ["last@", "last@0", "last@x", "@3", "last@4294967296"] {
+            assert!(place(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

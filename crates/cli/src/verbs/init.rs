@@ -14,8 +14,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
 
-const TEMPLATE: &str = include_str!("init/palyra.toml");
-
 /// Write a configuration file with every setting explained; an existing one is left as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  palyra init")]
@@ -29,7 +27,7 @@ pub(crate) struct InitArgs {
 pub(crate) async fn run(context: &Context, args: InitArgs) -> Result<Exit, Failure> {
     context.require_local("init")?;
     let file = context.config_file()?;
-    let written = match write_new(&file) {
+    let written = match write_new(&file, &(context.daemon.config_template)()) {
         Ok(()) => {
             context.output.note(Mark::Good, &format!("wrote {}", file.display()));
             true
@@ -64,12 +62,12 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Result<Exit, Failu
 }
 
 /// Writes the file only where there is none.
-fn write_new(file: &Path) -> std::io::Result<()> {
+fn write_new(file: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let mut new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
-    new.write_all(TEMPLATE.as_bytes())?;
+    new.write_all(text.as_bytes())?;
     new.sync_all()
 }
 
@@ -78,29 +76,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_is_a_configuration_that_changes_nothing() {
-        let parsed: toml_edit::DocumentMut = TEMPLATE.parse().unwrap();
-        assert!(parsed.is_empty(), "{parsed}");
-        // With the comment signs before settings gone, it is one that changes things.
-        let uncommented: String =
-            TEMPLATE.lines().map(|line| format!("{}\n", line.strip_prefix('#').unwrap_or(line))).collect();
-        let settings: toml_edit::DocumentMut = uncommented
-            .lines()
-            .filter(|line| !line.starts_with(' '))
-            .map(|line| format!("{line}\n"))
-            .collect::<String>()
-            .parse()
-            .unwrap();
-        assert!(settings["model"]["default"].is_str() && settings["providers"]["local"]["kind"].is_str());
-    }
-
-    #[test]
     fn an_existing_file_is_never_touched() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("palyra/palyra.toml");
-        write_new(&file).unwrap();
+        write_new(&file, "# new\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "# new\n");
         std::fs::write(&file, "mine").unwrap();
-        assert_eq!(write_new(&file).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+        assert_eq!(write_new(&file, "# new\n").unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }
 }

@@ -11,5 +11,6 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod admin;
 
+mod attachments;
 mod ids;
 mod start_run;

@@ -1,11 +1,13 @@
 //! `palyra run`: one run, from what was typed to its end.
 
 use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
+use super::attachments;
 use super::ids::session_selector;
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
@@ -17,11 +19,13 @@ use crate::terminal::TypedLines;
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// As much as the daemon takes.
+const SCHEMA_BYTES_MAX: u64 = 64 * 1024;
 
 /// Ask once and show the answer: text on standard output, all else on standard error.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -"
+    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -\n  palyra run --attach plan.png \"What is wrong in this plan?\""
 )]
 pub(crate) struct RunArgs {
     /// What to ask; `-`, or nothing, stands for standard input
@@ -30,12 +34,24 @@ pub(crate) struct RunArgs {
     /// Every entry of the tape as a line of JSON
     #[arg(long)]
     json: bool,
-    /// The session: its id, or a key of your own [default: a new one]
+    /// The session: its id, or a key of your own
     #[arg(long, value_name = "ID|KEY")]
     session: Option<String>,
     /// Cancel the run after so long, and exit with 124
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
+    /// A file to send along; may be given several times
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
+    /// The JSON Schema that the answer has to fit
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Tell the session's active run instead of queueing
+    #[arg(long, requires = "session", conflicts_with_all = ["interrupt", "schema"])]
+    steer: bool,
+    /// Cancel the session's active run and go first
+    #[arg(long, requires = "session")]
+    interrupt: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -43,10 +59,25 @@ pub(crate) struct RunArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failure> {
     let input = input(&args.text)?;
+    let attachments = attachments::read(&args.attach)?;
+    let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context)?;
     let client = context.connect().await?;
     let session = args.session.as_deref().map(session_selector);
-    let request = v1::StartRunRequest { session, input, workspace_root, ..Default::default() };
+    let delivery = match (args.steer, args.interrupt) {
+        (true, _) => v1::InputDelivery::Steer,
+        (false, true) => v1::InputDelivery::Interrupt,
+        (false, false) => v1::InputDelivery::Queue,
+    };
+    let request = v1::StartRunRequest {
+        session,
+        input,
+        workspace_root,
+        delivery: delivery.into(),
+        attachments,
+        response_schema,
+        ..Default::default()
+    };
     let mut followed = start(&client, &args.choice, request);
     let interactive = std::io::stdin().is_terminal() && context.output.can_ask();
     let mut lines = interactive.then(TypedLines::of_process);
@@ -59,6 +90,26 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         time_limit: args.timeout.map(Duration::from_secs),
     };
     drive(&mut followed, seat, |opened| note_other_model(&context.output, &args.choice, &opened.model)).await
+}
+
+/// Reads a schema; that it is one, the daemon judges.
+fn read_schema(file: &Path) -> Result<String, Failure> {
+    let refused = |what: String| {
+        Failure::local(ErrorCode::InvalidArgument, format!("the schema {}: {what}", file.display()))
+    };
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| refused(format!("cannot be read: {error}")))?;
+    let read = opened.take(SCHEMA_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(|error| refused(format!("cannot be read: {error}")))?;
+    if text.len() as u64 > SCHEMA_BYTES_MAX {
+        return Err(refused("is larger than 64 KiB".to_owned()));
+    }
+    let value = serde_json::from_str::<serde_json::Value>(&text);
+    match value {
+        Ok(value) if value.is_object() => Ok(text),
+        Ok(_) => Err(refused("is not a JSON object".to_owned())),
+        Err(error) => Err(refused(format!("is not JSON: {error}"))),
+    }
 }
 
 fn input(words: &[String]) -> Result<String, Failure> {

@@ -1,4 +1,4 @@
-//! `palyra runs`: looking at runs, following one, answering one, stopping one.
+//! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
 use std::io::IsTerminal;
 
@@ -18,7 +18,7 @@ use crate::terminal::{Mark, TypedLines, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
 
-/// Look at runs, follow, answer or stop one.
+/// Look at runs, follow, answer, steer or stop one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsVerb {
     /// List runs, newest first
@@ -70,6 +70,18 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Tell an active run something that its next step takes into account
+    #[command(after_help = "Example:\n  palyra runs steer last \"only the first chapter\"")]
+    Steer {
+        /// The run's id, or `last`
+        run: RunName,
+        /// What to tell it
+        #[arg(required = true)]
+        text: Vec<String>,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop a run
     #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
@@ -97,7 +109,12 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
         RunsVerb::Answer { run, text, json } => {
-            answer(context, &client, run, text.join(" "), json.into()).await
+            let input = input(&text, v1::InputDelivery::Queue);
+            answer(context, &client, run, input, json.into()).await
+        }
+        RunsVerb::Steer { run, text, json } => {
+            let input = input(&text, v1::InputDelivery::Steer);
+            answer(context, &client, run, input, json.into()).await
         }
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
@@ -209,26 +226,41 @@ async fn tail(
     drive(&mut followed, seat, |_| {}).await
 }
 
+fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {
+    v1::Input {
+        text: words.join(" "),
+        idempotency_key: new_idempotency_key(),
+        delivery: delivery.into(),
+        ..Default::default()
+    }
+}
+
 async fn answer(
     context: &Context,
     client: &Client,
     run: RunName,
-    text: String,
+    input: v1::Input,
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
-    let input = v1::Input { text, idempotency_key: new_idempotency_key(), ..v1::Input::default() };
+    let steers = input.delivery() == v1::InputDelivery::Steer;
     let accepted = client.send_input(run, input).await?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);
     }
-    let told = if accepted.queued {
-        format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
-    } else {
-        format!("answered; `palyra runs tail {run}` shows how it goes on")
+    let told = match (accepted.queued, steers) {
+        (true, true) => format!("the run is over; the input is run {} of its session", accepted.run_id),
+        (true, false) => {
+            format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
+        }
+        (false, true) => format!("the run takes it into account; `palyra runs tail {run}` shows how"),
+        (false, false) => format!("answered; `palyra runs tail {run}` shows how it goes on"),
     };
     context.output.note(Mark::Good, &told);
+    if !accepted.note.is_empty() {
+        context.output.note(Mark::Info, &accepted.note);
+    }
     Ok(Exit::Done)
 }
 

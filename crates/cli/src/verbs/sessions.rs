@@ -1,118 +1,187 @@
 //! `palyra sessions`: conversations.
 
+mod list;
+
 use clap::Subcommand;
 use palyra_client::{Client, ClientError};
-use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_types::{ErrorCode, SessionId};
+use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
-use super::ids::session_selector;
+use super::ids::{RunPlace, session_selector};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, date};
+use crate::render::{count, date};
 use crate::terminal::{Mark, clean_line};
 
-const PAGE_SIZE_MAX: u32 = 500;
-
-/// Look at conversations, or begin one anew.
+/// Look at conversations, name, branch or put one away.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsVerb {
     /// List sessions, most recently used first
-    #[command(after_help = "Example:\n  palyra sessions list")]
-    List {
-        /// At most so many
-        #[arg(long, default_value_t = 20, value_name = "N")]
-        limit: u32,
-        /// One line of JSON each
-        #[arg(long)]
-        json: bool,
-    },
+    List(list::ListArgs),
     /// Show a session
     #[command(after_help = "Example:\n  palyra sessions show notes")]
-    Show {
-        /// Its id or key
-        session: String,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Show(Named),
     /// Begin a fresh context in a session; nothing is deleted
     #[command(after_help = "Example:\n  palyra sessions reset notes")]
-    Reset {
-        /// Its id or key
-        session: String,
+    Reset(Named),
+    /// Give a session another title
+    #[command(after_help = "Example:\n  palyra sessions rename notes \"Notes of May\"")]
+    Rename {
+        #[command(flatten)]
+        named: Named,
+        /// The title; an empty one takes it away
+        title: String,
+    },
+    /// Open a new session that goes on from a place in a run
+    #[command(
+        after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@12) \"Go on\""
+    )]
+    Branch {
+        /// The run's id, or `last`; with @SEQ, only what came up to that entry
+        #[arg(value_name = "RUN[@SEQ]")]
+        place: RunPlace,
+        /// A title for the new session
+        #[arg(long, default_value = "", hide_default_value = true)]
+        label: String,
         /// As JSON
         #[arg(long)]
         json: bool,
     },
+    /// Put a session away; open runs go on, new input is refused
+    #[command(after_help = "Example:\n  palyra sessions archive notes")]
+    Archive(Named),
+    /// Take a session up again that was put away
+    #[command(after_help = "Example:\n  palyra sessions restore notes")]
+    Restore(Named),
+    /// Cancel a session's open runs and put it away; nothing is deleted
+    #[command(after_help = "Example:\n  palyra sessions cleanup notes")]
+    Cleanup(Named),
+}
+
+/// A session that exists.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Named {
+    /// Its id or key
+    session: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Named {
+    fn selector(&self) -> v1::SessionSelector {
+        v1::SessionSelector { require_existing: true, ..session_selector(&self.session) }
+    }
+
+    async fn find(&self, client: &Client) -> Result<v1::Session, Failure> {
+        resolve(client, v1::ResolveSessionRequest { session: Some(self.selector()), ..Default::default() })
+            .await
+    }
+
+    async fn id(&self, client: &Client) -> Result<SessionId, Failure> {
+        match self.session.parse() {
+            Ok(id) => Ok(id),
+            Err(_) => id_of(&self.find(client).await?),
+        }
+    }
 }
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     match verb {
-        SessionsVerb::List { limit, json } => list(context, &client, limit, json.into()).await,
-        SessionsVerb::Show { session, json } => {
-            let session = resolve(&client, existing(&session)).await?;
-            show(context, &session, json.into())
+        SessionsVerb::List(args) => list::run(context, &client, args).await,
+        SessionsVerb::Show(named) => {
+            let session = named.find(&client).await?;
+            show(context, &session, named.json.into())
         }
-        SessionsVerb::Reset { session, json } => {
-            let selector = v1::SessionSelector { reset: true, ..existing(&session) };
-            let session = resolve(&client, selector).await?;
-            if json {
-                context.output.json(&to_json_with_defaults(&session))?;
-            } else {
-                context
-                    .output
-                    .note(Mark::Good, "a fresh context begins; what was said before stays in the journal");
-            }
-            Ok(Exit::Done)
+        SessionsVerb::Reset(named) => {
+            let selector = v1::SessionSelector { reset: true, ..named.selector() };
+            let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+            let session = resolve(&client, request).await?;
+            let told = "a fresh context begins; what was said before stays in the journal";
+            say(context, &session, named.json.into(), told)
         }
+        SessionsVerb::Rename { named, title } => {
+            let session = client.rename_session(named.id(&client).await?, title).await?;
+            let told = match session.label.as_str() {
+                "" => "the session has no title".to_owned(),
+                label => format!("the session is called {label}"),
+            };
+            say(context, &session, named.json.into(), &told)
+        }
+        SessionsVerb::Branch { place, label, json } => {
+            branch(context, &client, place, label, json.into()).await
+        }
+        SessionsVerb::Archive(named) => {
+            let session = client.archive_session(named.id(&client).await?).await?;
+            let told = "the session is put away; `palyra sessions restore` takes it up again";
+            say(context, &session, named.json.into(), told)
+        }
+        SessionsVerb::Restore(named) => {
+            let session = client.restore_session(named.id(&client).await?).await?;
+            say(context, &session, named.json.into(), "the session takes input again")
+        }
+        SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
     }
 }
 
-fn existing(session: &str) -> v1::SessionSelector {
-    v1::SessionSelector { require_existing: true, ..session_selector(session) }
-}
-
-async fn resolve(client: &Client, selector: v1::SessionSelector) -> Result<v1::Session, Failure> {
-    let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+async fn resolve(client: &Client, request: v1::ResolveSessionRequest) -> Result<v1::Session, Failure> {
     let answer = client.resolve_session(request).await?;
     Ok(answer.session.ok_or(ClientError::Protocol { what: "a session was not described" })?)
 }
 
-async fn list(context: &Context, client: &Client, limit: u32, format: Format) -> Result<Exit, Failure> {
-    let mut sessions: Vec<v1::Session> = Vec::new();
-    let mut page_token = String::new();
-    loop {
-        let left = limit.saturating_sub(u32::try_from(sessions.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            break;
-        }
-        let request =
-            v1::ListSessionsRequest { page_size: left.min(PAGE_SIZE_MAX), page_token, ..Default::default() };
-        let page = client.list_sessions(request).await?;
-        sessions.extend(page.sessions);
-        page_token = page.next_page_token;
-        if page_token.is_empty() {
-            break;
-        }
+fn id_of(session: &v1::Session) -> Result<SessionId, Failure> {
+    let no_id = |_| ClientError::Protocol { what: "a session's id is not an id" };
+    Ok(session.session_id.parse().map_err(no_id)?)
+}
+
+fn say(context: &Context, session: &v1::Session, format: Format, told: &str) -> Result<Exit, Failure> {
+    match format {
+        Format::Json => context.output.json(&to_json_with_defaults(session))?,
+        Format::Text => context.output.note(Mark::Good, told),
     }
-    if format == Format::Json {
-        sessions.iter().try_for_each(|session| context.output.json(&to_json(session)))?;
-        return Ok(Exit::Done);
-    }
-    if sessions.is_empty() {
-        context.output.note(Mark::Info, "there are no sessions yet; `palyra chat` begins one");
-        return Ok(Exit::Done);
-    }
-    let row = |session: v1::Session| {
-        let name = if session.label.is_empty() { session.session_key } else { session.label };
-        [session.session_id, age(session.updated), session.runs.to_string(), name]
+    Ok(Exit::Done)
+}
+
+async fn branch(
+    context: &Context,
+    client: &Client,
+    place: RunPlace,
+    label: String,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let request = v1::ResolveSessionRequest {
+        session: Some(v1::SessionSelector { label, ..Default::default() }),
+        branch_from: Some(place.branch_point(client).await?),
+        ..Default::default()
     };
-    let rows = sessions.into_iter().map(row).collect();
-    context.table(["SESSION", "AGE", "RUNS", "NAME"], rows)?;
+    let session = resolve(client, request).await?;
+    if session.branched_from.is_none() {
+        let told = "this daemon does not branch sessions; a newer one does".to_owned();
+        return Err(Failure::local(ErrorCode::BranchOutOfRange, told));
+    }
+    match format {
+        Format::Json => context.output.json(&to_json_with_defaults(&session))?,
+        Format::Text => context.output.line(&session.session_id)?,
+    }
+    Ok(Exit::Done)
+}
+
+async fn cleanup(context: &Context, client: &Client, named: &Named) -> Result<Exit, Failure> {
+    let cleaned = client.cleanup_session(named.id(client).await?).await?;
+    if named.json {
+        context.output.json(&to_json_with_defaults(&cleaned))?;
+        return Ok(Exit::Done);
+    }
+    let cancelled = match cleaned.cancelled_runs {
+        0 => "no run was open".to_owned(),
+        runs => format!("{} asked to stop", count(runs.into(), "run")),
+    };
+    context.output.note(Mark::Good, &format!("{cancelled}; the session is put away"));
     Ok(Exit::Done)
 }
 
@@ -121,13 +190,16 @@ fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit
         context.output.json(&to_json_with_defaults(session))?;
         return Ok(Exit::Done);
     }
+    let branched = session.branched_from.as_ref().map(|place| format!("{}@{}", place.run_id, place.tape_seq));
     for (name, value) in [
         ("session", session.session_id.clone()),
         ("key", clean_line(&session.session_key, 200)),
         ("label", clean_line(&session.label, 200)),
         ("agent", session.agent_id.clone()),
+        ("branched", branched.unwrap_or_default()),
         ("created", date(session.created)),
         ("updated", date(session.updated)),
+        ("archived", date(session.archived)),
         ("runs", session.runs.to_string()),
         ("last run", session.last_run_id.clone()),
     ] {

@@ -1,0 +1,57 @@
+//! What the daemon's side does for the command line: functions handed in, since the two do not know each other.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use palyra_types::ErrorCode;
+use serde_json::Value;
+
+/// The functions of the daemon's side.
+#[derive(Debug, Clone, Copy)]
+pub struct DaemonHooks {
+    /// Serves until told to stop.
+    pub serve: fn(ServeArgs) -> anyhow::Result<ExitCode>,
+    /// Looks for mistakes in the configuration that a daemon would start with, in this file or the usual one.
+    pub check_config: fn(Option<&Path>) -> ConfigVerdict,
+    /// Returns every setting as a file of comments that changes nothing.
+    pub config_template: fn() -> String,
+    /// Returns every setting as a JSON schema.
+    pub config_schema: fn() -> Value,
+}
+
+/// What `serve` was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServeArgs {
+    /// Started by a client: log to a file, stop when idle.
+    pub auto_started: bool,
+    /// The state directory, instead of the environment's.
+    pub state_dir: Option<PathBuf>,
+    /// The configuration file, instead of the usual one.
+    pub config: Option<PathBuf>,
+    /// A loopback address for clients with a token.
+    pub listen: Option<String>,
+}
+
+/// What a look at the configuration found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigVerdict {
+    /// The file that was read; `None` where there is none, so that defaults and environment hold.
+    pub file: Option<PathBuf>,
+    /// Every mistake, in reading order.
+    pub mistakes: Vec<ConfigMistake>,
+    /// Whether the search ended before the end.
+    pub incomplete: bool,
+}
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigMistake {
+    /// Its stable code.
+    pub code: ErrorCode,
+    /// What is wrong, with place and mend.
+    pub message: String,
+    /// The key it is about.
+    pub key: Option<String>,
+    /// Line and character in the file, from 1.
+    pub place: Option<(usize, usize)>,
+}

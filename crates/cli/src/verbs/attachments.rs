@@ -1,0 +1,153 @@
+//! Files that go along with what is asked: read, measured and given a type before anything is sent.
+//!
+//! Invariant: a file's type is told by its bytes where they tell, so that a wrong extension never lies.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use palyra_types::ErrorCode;
+use palyra_types::attachment::{
+    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENTS_MAX, INPUT_ATTACHMENTS_BYTES_MAX,
+};
+use palyra_wire::v1;
+
+use crate::failure::Failure;
+use crate::render::bytes;
+
+const OTHER: &str = "application/octet-stream";
+
+/// What files begin with, and what they are then.
+const BEGINNINGS: [(&[u8], &str); 9] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"\x7fELF", "application/x-executable"),
+];
+
+/// What texts are called, by their extension.
+const TEXTS: [(&str, &str); 9] = [
+    ("md", "text/markdown"),
+    ("csv", "text/csv"),
+    ("html", "text/html"),
+    ("css", "text/css"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("xml", "application/xml"),
+    ("svg", "image/svg+xml"),
+    ("toml", "application/toml"),
+];
+
+/// Reads files to send along.
+pub(super) fn read(files: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
+    if files.len() > ATTACHMENTS_MAX {
+        let told = format!("{} files are too many, at most {ATTACHMENTS_MAX} go along", files.len());
+        return Err(refused(told));
+    }
+    let mut attachments = Vec::new();
+    let mut total = 0;
+    for file in files {
+        let attachment = read_one(file)?;
+        total += attachment.content.len();
+        if total > INPUT_ATTACHMENTS_BYTES_MAX {
+            let told = format!("the files are larger than {} together", shown(INPUT_ATTACHMENTS_BYTES_MAX));
+            return Err(refused(told));
+        }
+        attachments.push(attachment);
+    }
+    Ok(attachments)
+}
+
+fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
+    let unreadable = |error: std::io::Error| refused(format!("{} cannot be read: {error}", file.display()));
+    let opened = File::open(file).map_err(unreadable)?;
+    if opened.metadata().map_err(unreadable)?.is_dir() {
+        return Err(refused(format!("{} is a folder", file.display())));
+    }
+    let mut content = Vec::new();
+    opened.take(ATTACHMENT_BYTES_MAX as u64 + 1).read_to_end(&mut content).map_err(unreadable)?;
+    if content.len() > ATTACHMENT_BYTES_MAX {
+        let told = format!("{} is larger than {}", file.display(), shown(ATTACHMENT_BYTES_MAX));
+        return Err(refused(told));
+    }
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let name = name.chars().take(ATTACHMENT_NAME_CHARS_MAX).collect();
+    let media_type = media_type(file, &content).to_owned();
+    Ok(v1::Attachment { name, media_type, bytes: content.len() as u64, content })
+}
+
+fn refused(told: String) -> Failure {
+    Failure::local(ErrorCode::AttachmentRefused, told)
+}
+
+fn shown(limit: usize) -> String {
+    bytes(limit as u64)
+}
+
+/// Returns a file's media type.
+fn media_type(file: &Path, content: &[u8]) -> &'static str {
+    if content.starts_with(b"RIFF") && content.get(8..12) == Some(b"WEBP") {
+        return "image/webp";
+    }
+    let known = BEGINNINGS.iter().find(|(beginning, _)| content.starts_with(beginning));
+    if let Some((_, media_type)) = known {
+        return media_type;
+    }
+    if content.contains(&0) || std::str::from_utf8(content).is_err() {
+        return OTHER;
+    }
+    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
+    let text = TEXTS.iter().find(|(known, _)| *known == extension);
+    text.map_or("text/plain", |(_, media_type)| media_type)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_a_files_type_and_extensions_only_that_of_texts() {
+        for (name, content, expect) in [
+            ("a.png", &b"\x89PNG\r\n\x1a\n..."[..], "image/png"),
+            ("a.txt", b"\xff\xd8\xff\xe0", "image/jpeg"),
+            ("a", b"RIFF....WEBPVP8 ", "image/webp"),
+            ("a.wav", b"RIFF....WAVE\xff", OTHER),
+            ("a.png", b"not an image", "text/plain"),
+            ("A.MD", b"# Head", "text/markdown"),
+            ("a.md", b"\0binary", OTHER),
+            ("a.md", b"\xff\xfe", OTHER),
+            ("empty", b"", "text/plain"),
+            ("a.pdf", b"%PDF-1.7", "application/pdf"),
+        ] {
+            assert_eq!(media_type(Path::new(name), content), expect, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_go_is_refused_before_anything_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, size: usize| {
+            let file = folder.path().join(name);
+            File::create(&file).unwrap().set_len(size as u64).unwrap();
+            file
+        };
+        let told =
+            |files: &[PathBuf]| read(files).map(|read| read.len()).map_err(|failure| failure.to_string());
+        let small = file("small", 3);
+        let read = read(std::slice::from_ref(&small)).unwrap();
+        assert_eq!((read[0].name.as_str(), read[0].bytes), ("small", 3));
+        assert!(told(&vec![small; 33]).unwrap_err().starts_with("33 files are too many, at most 32"));
+        assert!(
+            told(&[file("big", ATTACHMENT_BYTES_MAX + 1)]).unwrap_err().ends_with("is larger than 16.7 MB")
+        );
+        let half = file("half", INPUT_ATTACHMENTS_BYTES_MAX / 2 + 1);
+        assert!(told(&[half.clone(), half]).unwrap_err().contains("larger than 20.9 MB together"));
+        assert!(told(&[folder.path().to_owned()]).unwrap_err().ends_with("is a folder"));
+        assert!(told(&[folder.path().join("none")]).unwrap_err().contains("cannot be read"));
+    }
+}

@@ -1,0 +1,83 @@
+//! `palyra sessions list`: which conversations there are.
+
+use palyra_client::Client;
+use palyra_wire::json::to_json;
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::age;
+use crate::terminal::Mark;
+
+const PAGE_SIZE_MAX: u32 = 500;
+
+/// List sessions, most recently used first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  palyra sessions list\n  palyra sessions list --search invoice --all")]
+pub(crate) struct ListArgs {
+    /// Only those whose key, title or inputs hold this
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    search: String,
+    /// Those that were put away
+    #[arg(long, conflicts_with = "all")]
+    archived: bool,
+    /// Those that were put away too
+    #[arg(long)]
+    all: bool,
+    /// At most so many
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: u32,
+    /// One line of JSON each
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> Result<Exit, Failure> {
+    let sessions = read(client, &args).await?;
+    if args.json {
+        sessions.iter().try_for_each(|session| context.output.json(&to_json(session)))?;
+        return Ok(Exit::Done);
+    }
+    if sessions.is_empty() {
+        let told = match (args.search.is_empty(), args.archived) {
+            (true, false) => "there are no sessions yet; `palyra chat` begins one",
+            (true, true) => "no session was put away",
+            (false, _) => "no session holds that",
+        };
+        context.output.note(Mark::Info, told);
+        return Ok(Exit::Done);
+    }
+    let row = |session: v1::Session| {
+        let name = if session.label.is_empty() { session.session_key } else { session.label };
+        let name = if session.archived.is_some() { format!("{name} (archived)") } else { name };
+        [session.session_id, age(session.updated), session.runs.to_string(), name]
+    };
+    context.table(["SESSION", "AGE", "RUNS", "NAME"], sessions.into_iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+async fn read(client: &Client, args: &ListArgs) -> Result<Vec<v1::Session>, Failure> {
+    let only = match (args.archived, args.all) {
+        (true, _) => "archived",
+        (false, true) => "all",
+        (false, false) => "",
+    };
+    let mut request =
+        v1::ListSessionsRequest { search: args.search.clone(), only: only.to_owned(), ..Default::default() };
+    let mut sessions: Vec<v1::Session> = Vec::new();
+    loop {
+        let left = args.limit.saturating_sub(u32::try_from(sessions.len()).unwrap_or(u32::MAX));
+        if left == 0 {
+            return Ok(sessions);
+        }
+        request.page_size = left.min(PAGE_SIZE_MAX);
+        let page = client.list_sessions(request.clone()).await?;
+        sessions.extend(page.sessions);
+        if page.next_page_token.is_empty() {
+            return Ok(sessions);
+        }
+        request.page_token = page.next_page_token;
+    }
+}
