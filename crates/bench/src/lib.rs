@@ -2,7 +2,10 @@
 //!
 //! Owns the mock model, the floor that is measured beside the daemon, and the rows. Knows the daemon as its
 //! users do: a program, a socket, the client. Invariant: a ratio's two sides are measured in turn, in one run of
-//! the command, on one disk. Begin at [`process::daemon`] and [`floor`].
+//! the command, on one disk. Begin at [`rows::ROWS`].
+
+pub mod lab;
+pub mod rows;
 
 pub mod measure;
 

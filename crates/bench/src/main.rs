@@ -1,40 +1,151 @@
 //! The benchmarks' command line: `cargo xtask bench`.
 
-use clap::{Parser, Subcommand};
-use palyra_bench::{counts, harness};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-/// Measures what Palyra costs.
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand};
+use palyra_bench::floor::serve::{FloorArgs, floor};
+use palyra_bench::harness::on_one_thread;
+use palyra_bench::lab::{Effort, Lab};
+use palyra_bench::measure::chart;
+use palyra_bench::measure::figure::{Figure, Verdict};
+use palyra_bench::measure::machine::Machine;
+use palyra_bench::measure::report::Report;
+use palyra_bench::rows::{ROWS, Row};
+
+/// Measures what Palyra costs, each figure beside an anchor.
 #[derive(Debug, Parser)]
+#[command(name = "bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
 struct Arguments {
-    /// What to measure.
     #[command(subcommand)]
-    verb: Verb,
+    part: Option<Part>,
+    #[command(flatten)]
+    wanted: Wanted,
 }
 
+#[derive(Debug, Args)]
+struct Wanted {
+    /// Rows to measure; all when none is named.
+    rows: Vec<String>,
+    /// Prints one JSON document instead of a table.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Prints a Markdown table instead of one for a terminal.
+    #[arg(long)]
+    markdown: bool,
+    /// Takes few samples: about a minute for everything.
+    #[arg(long)]
+    quick: bool,
+    /// Takes as few samples as can be, which proves the harness and measures nothing.
+    #[arg(long, hide = true, conflicts_with = "quick")]
+    smallest: bool,
+    /// Lists the rows.
+    #[arg(long)]
+    list: bool,
+    /// Draws a chart of the ratios as SVG into a file.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Where databases lie while they are measured; must be on a real disk.
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    folder: PathBuf,
+    /// The daemon's program (`cargo xtask bench` names it); without it, this program serves as one.
+    #[arg(long, value_name = "FILE", env = "PALYRA_BENCH_DAEMON")]
+    palyrad: Option<PathBuf>,
+}
+
+/// What this program is for itself: the processes that are measured.
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Commits, entries, rows and bytes of a run.
-    Counts {
-        /// One JSON document instead of a table.
+enum Part {
+    /// The floor.
+    #[command(hide = true)]
+    Floor(FloorArgs),
+    /// The daemon.
+    #[command(hide = true)]
+    Daemon {
         #[arg(long)]
-        json: bool,
+        state_dir: PathBuf,
+        #[arg(long)]
+        config: PathBuf,
     },
 }
 
-#[expect(clippy::print_stdout, reason = "a command prints its result")]
-fn main() -> anyhow::Result<()> {
-    match Arguments::parse().verb {
-        Verb::Counts { json } => {
-            let folder = tempfile::tempdir()?;
-            let costs = harness::on_one_thread(counts::measure(folder.path()))?;
-            if json {
-                println!("{}", serde_json::to_string_pretty(&costs)?);
-            } else {
-                print!("{}", counts::table(&costs));
-            }
-            let over = costs.iter().find(|cost| cost.commits > cost.commits_max);
-            anyhow::ensure!(over.is_none(), "too many commits");
-        }
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    match arguments.part {
+        None => bench(&arguments.wanted),
+        Some(Part::Floor(args)) => floor(&args).map(|()| ExitCode::SUCCESS),
+        Some(Part::Daemon { state_dir, config }) => palyra_daemon::serve(palyra_daemon::ServeArgs {
+            state_dir: Some(state_dir),
+            config: Some(config),
+            ..palyra_daemon::ServeArgs::default()
+        }),
     }
-    Ok(())
+}
+
+fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if wanted.list {
+        for row in ROWS {
+            writeln!(out, "{:<16} {}", row.name, row.about)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = chosen(&wanted.rows)?;
+    let effort = match (wanted.quick, wanted.smallest) {
+        (_, true) => Effort::Smallest,
+        (true, _) => Effort::Quick,
+        (false, false) => Effort::Full,
+    };
+    let folder = std::path::absolute(&wanted.folder)?;
+    let lab = Lab::new(&folder, std::env::current_exe()?, wanted.palyrad.clone(), effort)?;
+    let report = measured(&lab, &rows)?;
+    let text = match (wanted.json, wanted.markdown) {
+        (true, _) => serde_json::to_string_pretty(&report)? + "\n",
+        (false, true) => report.markdown(),
+        (false, false) => report.table(),
+    };
+    out.write_all(text.as_bytes())?;
+    if let Some(file) = &wanted.chart {
+        std::fs::write(file, chart::svg(&report)).context("the chart cannot be written")?;
+    }
+    // Times depend on the machine; counts do not.
+    let over = |figure: &Figure| figure.row == "counts" && figure.verdict == Verdict::Missed;
+    Ok(if report.figures.iter().any(over) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Row>> {
+    if names.is_empty() {
+        return Ok(ROWS.iter().collect());
+    }
+    let known = || ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        let row = ROWS.iter().find(|row| row.name == *name);
+        row.with_context(|| format!("there is no row `{name}`; there are {}", known()))
+    };
+    names.iter().map(find).collect()
+}
+
+fn measured(lab: &Lab, rows: &[&Row]) -> anyhow::Result<Report> {
+    let mut machine = Machine::look(lab.folder());
+    let mut figures = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        progress(&format!("[{}/{}] {}", at + 1, rows.len(), row.name));
+        let measured = on_one_thread((row.measure)(lab));
+        figures.extend(measured.with_context(|| format!("row `{}`", row.name))?);
+    }
+    progress("");
+    machine.finish();
+    Ok(Report { warnings: machine.warnings(), machine, figures })
+}
+
+/// Shows on a terminal what is being measured; elsewhere nobody is waiting.
+fn progress(what: &str) {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        // A terminal that is gone does not want to know.
+        let _ = write!(err, "\r\u{1b}[K{what}");
+        let _ = err.flush();
+    }
 }

@@ -1,0 +1,92 @@
+//! What the daemon takes while nobody asks, and after a load.
+
+use std::time::Duration;
+
+use futures::future::try_join_all;
+
+use crate::lab::Lab;
+use crate::measure::figure::{Figure, Goal, Unit};
+use crate::measure::samples::Summary;
+use crate::model::directive::Directive;
+use crate::process::daemon::Seat;
+use crate::process::kernel_facts::{Resident, resident, sleeps};
+
+pub(super) const NAME: &str = "footprint";
+pub(super) const BINARY_NAME: &str = "binary";
+
+const WIDTH: usize = 64;
+const RUNS_PER_SESSION: usize = 10;
+
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+    let folder = lab.fresh()?;
+    let home = lab.home(folder.path())?;
+    let daemon = home.spawn(&lab.daemon_program)?;
+    let floor = lab.floor(folder.path())?;
+    let (pid, floor_pid) = (daemon.pid(), floor.process.pid());
+    // What a start still does behind its readiness is over by then.
+    tokio::time::sleep(Duration::from_millis(lab.effort.of(50, 2_000, 5_000))).await;
+    let span = Duration::from_millis(lab.effort.of(50, 3_000, 20_000));
+    let (before, floor_before) = (sleeps(pid)?, sleeps(floor_pid)?);
+    tokio::time::sleep(span).await;
+    let wakes = (sleeps(pid)? - before) / span.as_secs_f64();
+    let floor_wakes = (sleeps(floor_pid)? - floor_before) / span.as_secs_f64();
+    let (idle, floor_idle) = (resident(pid)?, resident(floor_pid)?);
+
+    let runs = lab.effort.of(1, 10, 100);
+    let mut clients = Vec::new();
+    for _ in 0..lab.effort.of(4, WIDTH, WIDTH) {
+        clients.push((home.connect().await?, floor.connect().await?));
+    }
+    let width = clients.len();
+    let slots = clients.iter_mut().map(|(client, relay)| {
+        let home = &home;
+        async move {
+            let mut seat = Seat::open(client, home).await?;
+            for at in 0..runs {
+                if at > 0 && at % RUNS_PER_SESSION == 0 {
+                    seat = Seat::open(client, home).await?;
+                }
+                seat.ask(&Directive::AT_ONCE).await?;
+                relay.ask(&Directive::AT_ONCE).await?;
+            }
+            anyhow::Ok(())
+        }
+    });
+    try_join_all(slots).await?;
+    let (after, floor_after) = (resident(pid)?, resident(floor_pid)?);
+    let memory = |what: String, ours: Resident, least: Resident, most| {
+        Figure::new(NAME, what, Unit::MiB, Summary::single(ours.all_mib))
+            .beside("floor", Summary::single(least.all_mib))
+            .goal(Goal::AtMost(most))
+            .note(format!("{:.1} MiB of it its own, the rest pages of its file", ours.own_mib))
+    };
+    let count = |what, ours, least, most| {
+        Figure::new(NAME, what, Unit::Count, Summary::single(ours))
+            .beside("floor", Summary::single(least))
+            .goal(Goal::AtMost(most))
+    };
+    let threads = |resident: Resident| f64::from(u32::try_from(resident.threads).unwrap_or(u32::MAX));
+    Ok(vec![
+        memory("resident memory, idle".to_owned(), idle, floor_idle, 16.0),
+        memory(
+            format!("resident memory after {} runs, {width} at once", runs * width),
+            after,
+            floor_after,
+            32.0,
+        ),
+        count("threads after the load", threads(after), threads(floor_after), 16.0),
+        count("wake-ups per second, idle", wakes, floor_wakes, 2.0),
+    ])
+}
+
+pub(super) fn measure_binary(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+    let bytes = std::fs::metadata(&lab.daemon_program.file)?.len();
+    let figure = Figure::new(
+        BINARY_NAME,
+        "size of the program",
+        Unit::MiB,
+        Summary::single(super::append::as_f64(bytes) / (1_024.0 * 1_024.0)),
+    );
+    // The bench program holds more than the daemon does.
+    Ok(vec![if lab.daemon_program.before.is_empty() { figure.goal(Goal::AtMost(35.0)) } else { figure }])
+}

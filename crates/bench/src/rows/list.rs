@@ -1,0 +1,98 @@
+//! The list of rows: the names, what each tells, and where it is measured.
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::{
+    append, cancel, counts, database, footprint, long_session, one_turn, start, streamed, throughput,
+    tool_round,
+};
+use crate::lab::Lab;
+use crate::measure::figure::Figure;
+
+/// What a row's measurement comes to.
+pub type Measured<'a> = LocalBoxFuture<'a, anyhow::Result<Vec<Figure>>>;
+
+/// Something that can be measured.
+pub struct Row {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it tells, in one line.
+    pub about: &'static str,
+    /// Measures it.
+    pub measure: for<'a> fn(&'a Lab) -> Measured<'a>,
+}
+
+/// All rows, in the order in which they are measured and shown.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: counts::NAME,
+        about: "commits, entries, rows and bytes of a run, without a clock (exact; a test asserts it)",
+        measure: |lab| counts::measure(lab).boxed_local(),
+    },
+    Row {
+        name: one_turn::NAME,
+        about: "added time to first token and added total, one client, beside the floor",
+        measure: |lab| one_turn::measure(lab).boxed_local(),
+    },
+    Row {
+        name: streamed::NAME,
+        about: "first token of a slow stream, beside asking the model directly",
+        measure: |lab| streamed::measure(lab).boxed_local(),
+    },
+    Row {
+        name: tool_round::NAME,
+        about: "one more tool round, beside the floor",
+        measure: |lab| tool_round::measure(lab).boxed_local(),
+    },
+    Row {
+        name: throughput::NAME,
+        about: "runs per second at 1, 16 and 64, beside the floor; processor time per run",
+        measure: |lab| throughput::measure(lab).boxed_local(),
+    },
+    Row {
+        name: append::NAME,
+        about: "durable appends through the journal's port, beside plain SQLite",
+        measure: |lab| append::measure(lab).boxed_local(),
+    },
+    Row {
+        name: cancel::NAME,
+        about: "from a cancel until the model request is dropped",
+        measure: |lab| cancel::measure(lab).boxed_local(),
+    },
+    Row {
+        name: start::NAME,
+        about: "cold start to healthy: empty, with 10,000 runs, with a million entries",
+        measure: |lab| start::measure(lab).boxed_local(),
+    },
+    Row {
+        name: start::RECOVERY_NAME,
+        about: "start after kill -9 with 10,000 finished runs and one at work",
+        measure: |lab| start::measure_recovery(lab).boxed_local(),
+    },
+    Row {
+        name: footprint::NAME,
+        about: "memory idle and after a load, threads, idle wake-ups",
+        measure: |lab| footprint::measure(lab).boxed_local(),
+    },
+    Row {
+        name: footprint::BINARY_NAME,
+        about: "size of the daemon's program",
+        measure: |lab| std::future::ready(footprint::measure_binary(lab)).boxed_local(),
+    },
+    Row {
+        name: database::NAME,
+        about: "what text runs and streamed runs leave in the database file",
+        measure: |lab| database::measure(lab).boxed_local(),
+    },
+    Row {
+        name: database::THOUSAND_NAME,
+        about: "an answer of 1,000 tokens at 50 per second: database bytes, first text",
+        measure: |lab| database::measure_thousand(lab).boxed_local(),
+    },
+    Row {
+        name: long_session::NAME,
+        about: "run 200 of a session beside the first run of a new one",
+        measure: |lab| long_session::measure(lab).boxed_local(),
+    },
+];

@@ -1,0 +1,16 @@
+//! The rows: what can be measured, each on its own. Begin at [`ROWS`].
+
+mod list;
+mod counts;
+mod one_turn;
+mod streamed;
+mod tool_round;
+mod throughput;
+mod append;
+mod cancel;
+mod start;
+mod footprint;
+mod database;
+mod long_session;
+
+pub use list::{Measured, ROWS, Row};

@@ -1,0 +1,112 @@
+//! A question and its answer, alone on the machine: what is added to asking the model directly.
+
+use std::time::{Duration, Instant};
+
+use crate::floor::client::{FloorClient, Times};
+use crate::lab::Lab;
+use crate::measure::figure::{Figure, Goal, Unit};
+use crate::measure::samples::Samples;
+use crate::model::ask::{Asker, Said};
+use crate::model::directive::Directive;
+use crate::process::daemon::Seat;
+
+pub(super) const NAME: &str = "one-turn";
+
+/// Questions asked in one session before the next is opened.
+const QUESTIONS_PER_SESSION: usize = 10;
+const WARM_UP: usize = 20;
+
+/// Times of one way to the model.
+struct Way {
+    first: Samples,
+    total: Samples,
+}
+
+impl Way {
+    fn new() -> Self {
+        Self { first: Samples::times(), total: Samples::times() }
+    }
+
+    fn push(&mut self, times: Times) {
+        self.first.push_time(times.first);
+        self.total.push_time(times.total);
+    }
+}
+
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+    let folder = lab.fresh()?;
+    let daemon = lab.daemon(folder.path()).await?;
+    let floor = lab.floor(folder.path())?;
+    let mut asker = Asker::connect(lab.model.address()).await?;
+    let mut relay = floor.connect().await?;
+    let (mut direct, mut least, mut ours) = (Way::new(), Way::new(), Way::new());
+    let mut seat = daemon.seat().await?;
+    for at in 0..lab.effort.of(1, WARM_UP, WARM_UP) {
+        round(&mut asker, &mut relay, &seat, at).await?;
+    }
+    for at in 0..lab.effort.of(3, 100, 1_000) {
+        if at % QUESTIONS_PER_SESSION == 0 {
+            seat = daemon.seat().await?;
+        }
+        let [first, second, third] = round(&mut asker, &mut relay, &seat, at).await?;
+        direct.push(first);
+        least.push(second);
+        ours.push(third);
+    }
+    Ok(figures(&direct, &least, &ours))
+}
+
+/// Asks all three ways, beginning with another one each time.
+async fn round(
+    asker: &mut Asker,
+    floor: &mut FloorClient,
+    seat: &Seat,
+    turn: usize,
+) -> anyhow::Result<[Times; 3]> {
+    let nothing = Times { first: Duration::ZERO, total: Duration::ZERO };
+    let mut times = [nothing; 3];
+    for step in 0..3 {
+        let way = (turn + step) % 3;
+        times[way] = match way {
+            0 => ask_directly(asker, &Directive::AT_ONCE).await?,
+            1 => floor.ask(&Directive::AT_ONCE).await?,
+            _ => seat.ask(&Directive::AT_ONCE).await?,
+        };
+    }
+    Ok(times)
+}
+
+/// Asks the model without anybody between.
+async fn ask_directly(asker: &mut Asker, directive: &Directive) -> anyhow::Result<Times> {
+    let begun = Instant::now();
+    asker.ask(&directive.question(), 0).await?;
+    let mut first = None;
+    loop {
+        match asker.next().await? {
+            Said::Text(_) => first = first.or_else(|| Some(begun.elapsed())),
+            Said::Call => {}
+            Said::End => break,
+        }
+    }
+    let total = begun.elapsed();
+    Ok(Times { first: first.unwrap_or(total), total })
+}
+
+fn figures(direct: &Way, least: &Way, ours: &Way) -> Vec<Figure> {
+    let added = |what, of: fn(&Way) -> &Samples, most| {
+        let zero = of(direct).median();
+        let note = format!(
+            "whole times (median): direct {zero:.2} ms, floor {:.2} ms, ours {:.2} ms",
+            of(least).median(),
+            of(ours).median()
+        );
+        Figure::new(NAME, what, Unit::Ms, of(ours).summary().less(zero))
+            .beside("floor", of(least).summary().less(zero))
+            .goal(Goal::RatioAtMost(most))
+            .note(note)
+    };
+    vec![
+        added("added time to first token, one client", |way| &way.first, 1.5),
+        added("added total of a one-turn run, one client", |way| &way.total, 1.3),
+    ]
+}

@@ -1,0 +1,44 @@
+//! A model that thinks and then streams slowly: how much later the first word comes than when asked directly.
+
+use std::time::{Duration, Instant};
+
+use crate::lab::Lab;
+use crate::measure::figure::{Figure, Goal, Unit};
+use crate::measure::samples::Samples;
+use crate::model::ask::{Asker, Said};
+use crate::model::directive::Directive;
+
+pub(super) const NAME: &str = "streamed";
+
+const THINKS: Duration = Duration::from_millis(20);
+const GAP: Duration = Duration::from_millis(10);
+
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+    let pieces = lab.effort.of(4, 64, 64);
+    let directive = Directive::paced(THINKS, pieces, GAP);
+    let folder = lab.fresh()?;
+    let daemon = lab.daemon(folder.path()).await?;
+    let (mut direct, mut ours, mut whole) = (Samples::times(), Samples::times(), Samples::times());
+    let seat = daemon.seat().await?;
+    seat.ask(&Directive::AT_ONCE).await?;
+    for _ in 0..lab.effort.of(1, 6, 60) {
+        // Both ways have a connection already; this one is given up after its first word.
+        let mut asker = Asker::connect(lab.model.address()).await?;
+        let begun = Instant::now();
+        asker.ask(&directive.question(), 0).await?;
+        while !matches!(asker.next().await?, Said::Text(_)) {}
+        direct.push_time(begun.elapsed());
+        drop(asker);
+        let times = daemon.seat().await?.ask(&directive).await?;
+        ours.push_time(times.first);
+        whole.push_time(times.total);
+    }
+    let sent = THINKS + GAP * u32::try_from(pieces - 1).unwrap_or(0);
+    let note = format!("whole answer {:.0} ms; the model sends for {} ms", whole.median(), sent.as_millis());
+    let what = format!("first token; model takes 20 ms, then {pieces} tokens 10 ms apart");
+    let figure = Figure::new(NAME, what, Unit::Ms, ours.summary())
+        .beside("direct", direct.summary())
+        .goal(Goal::RatioAtMost(1.05))
+        .note(note);
+    Ok(vec![figure])
+}

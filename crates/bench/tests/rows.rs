@@ -1,0 +1,69 @@
+//! The rows measure: real processes, real sockets, real files, with as few samples as can be. No time is asserted.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Runs the bench program and returns its figures.
+fn figures(rows: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_palyra-bench"))
+        .args(rows)
+        .args(["--json", "--smallest", "--folder"])
+        .arg(folder.path())
+        .output()
+        .expect("the program starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert!(report["machine"]["processors"].as_u64() >= Some(1), "{report}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("there").collect();
+    assert!(left.is_empty(), "what was measured is not cleaned away: {left:?}");
+    report["figures"].as_array().expect("figures").clone()
+}
+
+fn named<'a>(figures: &'a [Value], what: &str) -> &'a Value {
+    let found = figures.iter().find(|figure| figure["what"].as_str().is_some_and(|text| text.contains(what)));
+    found.unwrap_or_else(|| panic!("no figure `{what}` in {figures:?}"))
+}
+
+#[test]
+fn the_daemon_and_the_floor_answer_side_by_side() {
+    let figures = figures(&["one-turn", "tool-round", "throughput", "cancel"]);
+    for what in ["added time to first token", "one more tool round", "runs/s, 16 at once", "cancel requested"]
+    {
+        let figure = named(&figures, what);
+        assert!(figure["ours"]["p50"].is_f64() && figure["anchor"]["value"]["p50"].is_f64(), "{figure}");
+    }
+    assert_eq!(named(&figures, "added total")["ours"]["samples"], 3);
+    assert!(named(&figures, "cancel requested")["anchor"]["value"]["p50"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn the_daemon_is_looked_at_from_outside() {
+    let figures = figures(&["cold-start", "recovery", "footprint", "binary", "append"]);
+    for what in
+        ["healthy, empty", "20 finished runs", "kill -9", "resident memory, idle", "size of the program"]
+    {
+        assert!(named(&figures, what)["ours"]["p50"].as_f64() > Some(0.0), "{figures:?}");
+    }
+    assert!(named(&figures, "producers")["ratio"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn a_text_run_costs_six_entries_at_most_in_the_real_database() {
+    let figures = figures(&["database", "thousand-tokens", "long-session", "streamed"]);
+    // How many commits it takes depends on how fast the machine is; the counts on a paced clock hold that.
+    for what in ["entries of a text run", "row writes of a text run"] {
+        assert_eq!(named(&figures, what)["verdict"], "met", "{figures:?}");
+    }
+    assert!(named(&figures, "first token")["ours"]["p50"].as_f64() >= Some(20.0), "{figures:?}");
+}
+
+#[test]
+fn unknown_rows_are_refused_by_name() {
+    let output = Command::new(env!("CARGO_BIN_EXE_palyra-bench")).arg("speed").output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && told.contains("there is no row `speed`"), "{told}");
+    assert!(told.contains("one-turn, "), "the rows there are are told: {told}");
+}
