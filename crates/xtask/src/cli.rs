@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{suite, tidy};
+use crate::{real_model, suite, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -47,6 +47,8 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Installs a real language model below target/tools and drives the product against it.
+    RealModel(real_model::Options),
 }
 
 /// Carries out the verb named on the command line.
@@ -63,5 +65,6 @@ pub(crate) fn run() -> Result<ExitCode> {
             suite::test(&skipped)
         }
         Verb::Bench { arguments } => suite::bench(&arguments),
+        Verb::RealModel(options) => real_model::verb(&options),
     }
 }

@@ -1,13 +1,15 @@
 //! `cargo xtask`: the chores of this repository, each one verb.
 //!
 //! Owns how the house is checked (`tidy`), built and tested (`check`, `test`), equipped (`setup`)
-//! and measured (`bench`). Knows nothing of what the other crates do: it reads them as text.
+//! measured (`bench`) and driven against a real language model (`real-model`). Knows nothing of what the
+//! other crates do: it reads them as text, and starts the programs they make.
 //! Begin at [`cli::run`]; the rules of `tidy` are data in `tidy.toml` beside this folder.
 #![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
 
 mod cli;
 mod tidy;
 mod suite;
+mod real_model;
 mod repo;
 
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ const END_GRACE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs `command` with its output as it is; fails when it does, or at `deadline`.
-pub(super) fn run(mut command: Command, deadline: Instant) -> Result<()> {
+pub(crate) fn run(mut command: Command, deadline: Instant) -> Result<()> {
     let shown = show(&command);
     let child = command.stdin(Stdio::null()).spawn().with_context(|| format!("could not start `{shown}`"))?;
     succeed(&shown, wait(child, &shown, deadline)?)
@@ -64,7 +64,7 @@ fn wait(mut child: Child, shown: &str, deadline: Instant) -> Result<ExitStatus> 
         }
         if Instant::now() >= deadline {
             end(&mut child)?;
-            bail!("the time for the whole suite is up; it was running `{shown}`");
+            bail!("the time is up; it was running `{shown}`");
         }
         thread::sleep(LOOK_EVERY);
     }
@@ -129,6 +129,6 @@ mod tests {
     #[test]
     fn a_child_past_its_deadline_is_ended_and_named() {
         let error = run(shell("exec sleep 600"), Instant::now()).expect_err("it is over time").to_string();
-        assert!(error.contains("time for the whole suite is up") && error.contains("sleep 600"), "{error}");
+        assert!(error.contains("the time is up") && error.contains("sleep 600"), "{error}");
     }
 }

@@ -14,5 +14,6 @@ mod summary;
 
 pub(crate) use bench::bench;
 pub(crate) use check::check;
+pub(crate) use command::run as run_command;
 pub(crate) use setup::{Setup, setup};
 pub(crate) use test::test;

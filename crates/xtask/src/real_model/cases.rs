@@ -1,0 +1,259 @@
+//! The cases, in the order in which they are tried.
+//!
+//! Owns what is asked and which processes take part; what is demanded is in [`judge`](super::judge).
+//! Invariant: a case that cannot be carried out is a failure with its reason, and the next one runs.
+//! Begin at [`all`].
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::http;
+use super::judge::{self, Finding, Judgement, Kind, Verdict};
+use super::model_server::{ANSWER_TOKENS_MAX, ModelServer, SLOTS, Template};
+use super::packages::Installed;
+use super::palyra::{Daemon, Ran};
+use super::relay::{Exchange, Relay};
+
+const STORY: &str = "Tell me a long story about a lighthouse keeper and a storm.";
+const QUESTIONS: [&str; SLOTS] = [
+    "Tell me about the sea in three sentences.",
+    "Tell me about mountains in three sentences.",
+    "Tell me about bread in three sentences.",
+];
+const READ_PLAINLY: &str = "Read the file README.md";
+/// The wording that a model of this size can follow: it only has to repeat.
+const READ_DICTATED: &str = "Answer with exactly this and nothing else:\n<tool_call>\n\
+                             {\"name\": \"read_file\", \"arguments\": {\"path\": \"README.md\"}}\n</tool_call>";
+/// How long a server may take to notice that nobody listens any more.
+const NOTICE_TIME: Duration = Duration::from_secs(5);
+
+/// What the cases are tried with.
+pub(super) struct Scene<'a> {
+    /// The built `palyra`.
+    pub(super) program: &'a Path,
+    pub(super) installed: &'a Installed,
+    /// An empty folder for homes and workspaces.
+    pub(super) homes: &'a Path,
+    /// Where logs and recorded exchanges are left.
+    pub(super) records: &'a Path,
+    pub(super) progress: &'a dyn Fn(&str),
+}
+
+/// Tries every case.
+pub(super) fn all(scene: &Scene<'_>) -> Result<Vec<Finding>> {
+    let server = scene.server("server.log", Template::OfTheModel)?;
+    let mut findings = answers(scene, &server)?;
+    findings.extend(interruptions(scene, server)?);
+    findings.extend(tool_calls(scene)?);
+    Ok(findings)
+}
+
+impl Scene<'_> {
+    fn server(&self, log: &str, template: Template) -> Result<ModelServer> {
+        (self.progress)("starting the model's server");
+        ModelServer::start(self.installed, &self.records.join(log), template)
+    }
+
+    fn daemon(&self, name: &str, base_url: &str) -> Result<Daemon> {
+        Daemon::start(self.program, &self.homes.join(name), base_url)
+    }
+
+    /// Carries out one case; what goes wrong on the way is its failure.
+    fn case(&self, case: &'static str, carry_out: impl FnOnce() -> Result<Judgement>) -> Finding {
+        (self.progress)(case);
+        let (verdict, seen) = match carry_out() {
+            Ok(Ok(seen)) => (Verdict::Pass, seen),
+            Ok(Err(wrong)) => (Verdict::Fail, wrong),
+            Err(error) => (Verdict::Fail, format!("{error:#}")),
+        };
+        (self.progress)(&format!("  {}: {seen}", verdict.word()));
+        Finding { case, verdict, seen }
+    }
+
+    /// Keeps what passed over the wire, for whoever has to look into a failure.
+    fn keep(&self, name: &str, exchanges: &[Exchange]) -> Result<()> {
+        for (number, exchange) in (1..).zip(exchanges) {
+            let file: PathBuf = self.records.join(format!("{name}-{number}.http"));
+            let bytes = [&exchange.request[..], b"\r\n\r\n", &exchange.response].concat();
+            std::fs::write(&file, bytes).with_context(|| format!("could not write {}", file.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Cases about an answer that comes to its end.
+fn answers(scene: &Scene<'_>, server: &ModelServer) -> Result<Vec<Finding>> {
+    let relay = Relay::start(server.address)?;
+    let daemon = scene.daemon("answers", &format!("http://{}/v1", relay.address))?;
+    let mut told: Option<(Ran, Exchange)> = None;
+    let streamed = scene.case("a streamed answer", || {
+        let ran = daemon.run(&[STORY])?.finish()?;
+        let exchanges = relay.take();
+        scene.keep("streamed", &exchanges)?;
+        let exchange = exchanges.into_iter().next().context("the server was not asked")?;
+        let judgement = judge::streamed(&ran.tape, ran.started, exchange.last_byte);
+        told = Some((ran, exchange));
+        Ok(judgement)
+    });
+    let usage = scene.case("usage as the server reports it", || {
+        let (ran, exchange) = told.as_ref().context("there was no answer")?;
+        Ok(judge::usage(&ran.tape, &http::parse(&exchange.response)?.events()))
+    });
+    let obeys = supported(scene.case("a JSON schema, sent to the server directly", || obeys(server)));
+    let at_once = scene.case("three runs at once", || at_once(server, &daemon));
+    scene.keep("at-once", &relay.take())?;
+    Ok(vec![streamed, usage, obeys, at_once])
+}
+
+/// Turns a failure of the model's own into a remark about it.
+fn supported(finding: Finding) -> Finding {
+    let verdict = if finding.verdict == Verdict::Fail { Verdict::NotSupported } else { finding.verdict };
+    Finding { verdict, ..finding }
+}
+
+/// The fields of the schema, and their kinds.
+const FIELDS: [(&str, Kind); 3] =
+    [("city", Kind::Text), ("millions", Kind::Integer), ("coastal", Kind::Boolean)];
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "maxLength": 40},
+            "millions": {"type": "integer", "minimum": 0, "maximum": 100},
+            "coastal": {"type": "boolean"},
+        },
+        "required": ["city", "millions", "coastal"],
+        "additionalProperties": false,
+    })
+}
+
+fn obeys(server: &ModelServer) -> Result<Judgement> {
+    let format = json!({"name": "answer", "strict": true, "schema": schema()});
+    let body = json!({
+        "messages": [{"role": "user", "content": "Tell me about the city of Paris."}],
+        "response_format": {"type": "json_schema", "json_schema": format},
+    });
+    let said = http::post(server.address, "/v1/chat/completions", &body)?.json()?;
+    let text = said.pointer("/choices/0/message/content").and_then(Value::as_str);
+    Ok(judge::fits(text.with_context(|| format!("no answer: {said}"))?, &FIELDS))
+}
+
+fn at_once(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
+    let runs = QUESTIONS.map(|question| daemon.run(&[question]));
+    let mut most = 0;
+    let overlapped = server.slots_become(Duration::from_secs(120), |slots| {
+        most = most.max(slots.iter().filter(|slot| slot.busy).count());
+        most == SLOTS
+    })?;
+    let mut characters = Vec::new();
+    for run in runs {
+        let ran = run?.finish()?;
+        if let Err(wrong) = judge::ended(&ran.tape, "RUN_STATE_DONE") {
+            return Ok(Err(wrong));
+        }
+        characters.push(ran.tape.text().chars().count().to_string());
+    }
+    let all = format!("answers of {} characters; {most} in the server at once", characters.join(", "));
+    Ok(if overlapped { Ok(all) } else { Err(all) })
+}
+
+/// Cases in which an answer is cut short; the last one takes the server with it.
+fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Finding>> {
+    let daemon = scene.daemon("interruptions", &server.base_url())?;
+    let cancel = scene.case("a cancel in mid-stream", || cancel(&server, &daemon));
+    let killed = scene.case("the server killed in mid-answer", || killed(&mut server, &daemon));
+    let again = scene.case("the same session, once the server is back", || {
+        let log = scene.records.join("server-again.log");
+        let server = ModelServer::start_at(scene.installed, &log, server.address, Template::OfTheModel)?;
+        let ran = daemon.run(&["--session", "lost", "What is the capital of France?"])?.finish()?;
+        let end = judge::ended(&ran.tape, "RUN_STATE_DONE");
+        let verified = verify(&daemon)?;
+        drop(server);
+        Ok(end.and(verified.map(|()| format!("answered `{}`; the journal verifies", ran.tape.text()))))
+    });
+    Ok(vec![cancel, killed, again])
+}
+
+fn cancel(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
+    let skip = server.log_lines(0, "").len();
+    let mut run = daemon.run(&[STORY])?;
+    run.until("model_text", 2)?;
+    let id = run.tape.run_id().context("the run has no id")?.to_owned();
+    let (code, said) = daemon.say(&["runs", "cancel", &id])?;
+    let ran = run.finish()?;
+    let idle = server.slots_become(NOTICE_TIME, |slots| slots.iter().all(|slot| !slot.busy))?;
+    let noticed = server.log_lines(skip, "cancel task");
+    let released = server.log_lines(skip, "stop processing");
+    Ok(judge::cancelled(&ran.tape, ran.code).and_then(|seen| {
+        if code != 0 {
+            return Err(format!("`palyra runs cancel` ended with {code}: {said}"));
+        }
+        if !idle || noticed.is_empty() {
+            return Err(format!("the server went on: idle is {idle}, its log says {released:?}"));
+        }
+        let tokens = released.last().and_then(|line| line.split("n_tokens = ").nth(1));
+        let tokens = tokens.and_then(|rest| rest.split(',').next()).unwrap_or("?");
+        let most = ANSWER_TOKENS_MAX;
+        Ok(format!("{seen}; the server cancelled its task at {tokens} tokens with the prompt (cap {most})"))
+    }))
+}
+
+fn killed(server: &mut ModelServer, daemon: &Daemon) -> Result<Judgement> {
+    let mut run = daemon.run(&["--session", "lost", STORY])?;
+    run.until("model_text", 2)?;
+    server.kill()?;
+    let before = run.tape.clone();
+    let ran = run.finish()?;
+    let id = ran.tape.run_id().context("the run has no id")?;
+    let (_, told) = daemon.say(&["runs", "tail", "--json", id])?;
+    let (kept, shown) = (told.lines().count(), ran.tape.0.len());
+    let judgement = judge::server_lost(&before, &ran.tape, ran.code);
+    let verified = verify(daemon)?;
+    Ok(judgement.and_then(|seen| {
+        verified?;
+        if kept != shown {
+            return Err(format!("{shown} entries were shown, {kept} are told afterwards"));
+        }
+        Ok(format!("{seen}; all {kept} entries are told again; the journal verifies"))
+    }))
+}
+
+fn verify(daemon: &Daemon) -> Result<Result<(), String>> {
+    let (code, said) = daemon.say(&["journal", "verify"])?;
+    Ok(if code == 0 { Ok(()) } else { Err(format!("`palyra journal verify` ended with {code}: {said}")) })
+}
+
+/// Cases that offer our tools through a template that names them to the model.
+fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
+    let server = scene.server("server-tools.log", Template::WithTools)?;
+    let relay = Relay::start(server.address)?;
+    let daemon = scene.daemon("tools", &format!("http://{}/v1", relay.address))?;
+    let wordings = [
+        ("a tool call, asked for in plain words", "tool-plain", READ_PLAINLY),
+        ("a tool call, dictated word for word", "tool-dictated", READ_DICTATED),
+    ];
+    let findings = wordings.map(|(case, name, wording)| {
+        let mut proposed = true;
+        let finding = scene.case(case, || {
+            let ran = daemon.run(&[wording])?.finish()?;
+            let exchanges = relay.take();
+            scene.keep(name, &exchanges)?;
+            proposed = exchanges.iter().any(proposes);
+            let said: String = ran.tape.text().chars().take(60).collect();
+            let judgement = judge::tool_call(&ran.tape, "read_file");
+            Ok(if proposed { judgement } else { Err(format!("the model proposed no call and said: {said}")) })
+        });
+        if proposed { finding } else { supported(finding) }
+    });
+    Ok(findings.into())
+}
+
+/// Whether the server made a call of what the model said.
+fn proposes(exchange: &Exchange) -> bool {
+    let Ok(response) = http::parse(&exchange.response) else { return false };
+    response.events().iter().any(|event| event.pointer("/choices/0/delta/tool_calls").is_some())
+}

@@ -1,0 +1,191 @@
+//! What each case demands, as functions over what was seen.
+//!
+//! Owns no process and no clock: a judgement can be tried on a tape of five lines. A judgement returns
+//! what was seen, or what is wrong.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::tape::{End, Tape};
+
+/// What was seen, in a sentence; or what is wrong.
+pub(super) type Judgement = Result<String, String>;
+
+/// What became of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Pass,
+    Fail,
+    /// The model or its server cannot do it; the product was not put to the test.
+    NotSupported,
+}
+
+impl Verdict {
+    /// Returns the word of the table.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::NotSupported => "not supported",
+        }
+    }
+}
+
+/// A line of the closing table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) case: &'static str,
+    pub(super) verdict: Verdict,
+    pub(super) seen: String,
+}
+
+/// The least that any run must show: a dense tape, and this end.
+pub(super) fn ended(tape: &Tape, state: &str) -> Result<End, String> {
+    if let Some((expected, came)) = tape.gap() {
+        return Err(format!("entry {expected} of the tape is {came:?}"));
+    }
+    let end = tape.end().ok_or("the tape has no end")?;
+    if end.state == state { Ok(end) } else { Err(format!("the run ended as {end:?}, not as {state}")) }
+}
+
+/// An answer that is shown while it comes: `last_byte` is when the server had said everything.
+pub(super) fn streamed(tape: &Tape, started: Instant, last_byte: Instant) -> Judgement {
+    ended(tape, "RUN_STATE_DONE")?;
+    let message = tape.0.iter().position(|line| line.entry.get("model_message").is_some());
+    let message = message.ok_or("there is no model_message")?;
+    let pieces: Vec<Instant> = tape.0[..message]
+        .iter()
+        .filter(|line| line.entry.get("model_text").is_some())
+        .map(|l| l.at)
+        .collect();
+    let [first, _, ..] = pieces[..] else {
+        return Err(format!("{} pieces of text came before the whole message", pieces.len()));
+    };
+    let early = last_byte.checked_duration_since(first).unwrap_or_default();
+    if early.is_zero() {
+        return Err("the first text came after the last byte of the answer".to_owned());
+    }
+    Ok(format!(
+        "{} pieces, {} characters; the first after {}, {} before the last byte of the server",
+        pieces.len(),
+        tape.text().chars().count(),
+        shown(first.duration_since(started)),
+        shown(early)
+    ))
+}
+
+/// The counts on the tape are those of the server's last event that had any.
+pub(super) fn usage(tape: &Tape, events: &[Value]) -> Judgement {
+    let said = events.iter().rev().find_map(|event| event.get("usage").filter(|usage| usage.is_object()));
+    let said = said.ok_or("the server reported no usage")?;
+    let (_, message) = tape.all("model_message").next().ok_or("there is no model_message")?;
+    let kept = message.get("usage").ok_or("the message has no usage")?;
+    if kept.get("estimated").and_then(Value::as_bool).unwrap_or_default() {
+        return Err(format!("the tape's usage is an estimate: {kept}; the server said {said}"));
+    }
+    let count = |usage: &Value, name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let cached =
+        said.pointer("/prompt_tokens_details/cached_tokens").and_then(Value::as_u64).unwrap_or_default();
+    let server = (count(said, "prompt_tokens"), cached, count(said, "completion_tokens"));
+    let tape =
+        (count(kept, "input_tokens"), count(kept, "cached_input_tokens"), count(kept, "output_tokens"));
+    if server != tape {
+        return Err(format!("the server said {said}, the tape says {kept}"));
+    }
+    Ok(format!("input {}, of it cached {}, output {}; the same on both sides", tape.0, tape.1, tape.2))
+}
+
+/// A run that was cancelled after its first text: `code` is how its client ended.
+pub(super) fn cancelled(tape: &Tape, code: i32) -> Judgement {
+    ended(tape, "RUN_STATE_CANCELLED")?;
+    // The cancelled attempt is abandoned, so none of its text stands; all of it was shown.
+    let pieces = tape.all("model_text").count();
+    if pieces == 0 {
+        return Err("no text came before the cancel".to_owned());
+    }
+    if code != 130 {
+        return Err(format!("`palyra run` ended with {code}, not 130"));
+    }
+    Ok(format!("cancelled after {pieces} pieces of text, exit code 130"))
+}
+
+/// A run whose server went away: a typed failure, and the text that was shown is still on the tape.
+pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> Judgement {
+    let end = ended(after, "RUN_STATE_FAILED")?;
+    if !end.code.starts_with("PLY-3") {
+        return Err(format!("the failure has the code `{}`", end.code));
+    }
+    if code != 1 {
+        return Err(format!("`palyra run` ended with {code}, not 1"));
+    }
+    let pieces =
+        |tape: &Tape| -> Vec<Value> { tape.all("model_text").map(|(_, body)| body.clone()).collect() };
+    let (shown, kept) = (pieces(before), pieces(after));
+    if shown.is_empty() || !kept.starts_with(&shown) {
+        return Err(format!("{} pieces had been shown, {} are on the tape", shown.len(), kept.len()));
+    }
+    let abandoned = after.all("model_attempt_abandoned").count();
+    Ok(format!(
+        "{} ({}): {}; {} pieces kept, {abandoned} attempts abandoned",
+        end.code,
+        end.reason,
+        end.message,
+        kept.len()
+    ))
+}
+
+/// A tool call with its stations, and an answer after it.
+pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
+    ended(tape, "RUN_STATE_DONE")?;
+    let (_, proposed) = tape.all("tool_proposed").next().ok_or("the model proposed no call")?;
+    let arguments = proposed.get("arguments").and_then(Value::as_str).unwrap_or_default();
+    if proposed.get("tool").and_then(Value::as_str) != Some(tool) {
+        return Err(format!("the model proposed {proposed}"));
+    }
+    let (_, finished) = tape.all("tool_finished").next().ok_or("the tool did not run")?;
+    if let Some(code) = finished.get("error_code").and_then(Value::as_str).filter(|code| !code.is_empty()) {
+        return Err(format!("{tool} {arguments} failed with {code}"));
+    }
+    let bytes = finished.get("output").and_then(Value::as_str).unwrap_or_default().len();
+    let turns = tape.all("model_requested").count();
+    Ok(format!("{tool} {arguments} was proposed, allowed and performed ({bytes} bytes); {turns} turns"))
+}
+
+/// An answer that is JSON and fits: exactly these fields, of these kinds.
+pub(super) fn fits(text: &str, fields: &[(&str, Kind)]) -> Judgement {
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("no JSON ({error}): {text}"))?;
+    let object = value.as_object().ok_or_else(|| format!("no object: {value}"))?;
+    let fits = object.len() == fields.len()
+        && fields.iter().all(|(name, kind)| object.get(*name).is_some_and(|value| kind.fits(value)));
+    if fits { Ok(format!("{value}")) } else { Err(format!("does not fit: {value}")) }
+}
+
+/// The kind of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Integer,
+    Boolean,
+}
+
+impl Kind {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Boolean => value.is_boolean(),
+        }
+    }
+}
+
+fn shown(time: Duration) -> String {
+    if time < Duration::from_secs(10) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{} s", time.as_secs())
+    }
+}
+
+#[cfg(test)]
+mod tests;
