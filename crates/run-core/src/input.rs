@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
-use palyra_types::run::{CancelReason, UserInput};
+use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
 use palyra_types::{Attempt, EffectId, PrincipalId, Redacted};
 
@@ -72,8 +72,22 @@ pub enum RunInput {
         /// Why.
         cause: UnknownOutcomeCause,
     },
-    /// A person answers a waiting run.
-    Input(UserInput),
+    /// A person answers a waiting run. One that this run took before, by its digest, changes nothing.
+    Input {
+        /// What was said.
+        input: UserInput,
+        /// Digest of the client's idempotency key.
+        idempotency: Option<IdempotencyDigest>,
+    },
+    /// A person says something to a run that works: the next model request shows it. A waiting run takes it as
+    /// the answer; one that is over or about to stop refuses it as finished, one that has not begun as not
+    /// waiting.
+    Steer {
+        /// What was said.
+        input: UserInput,
+        /// Digest of the client's idempotency key.
+        idempotency: Option<IdempotencyDigest>,
+    },
     /// Somebody wants it to stop.
     Cancel {
         /// Who.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{
-    CancelReason, RunLifecycleState, RunLimits, RunPhase, TerminationReason, WaitReason,
+    CancelReason, InputDelivery, RunLifecycleState, RunLimits, RunPhase, TerminationReason, WaitReason,
 };
 use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
@@ -21,9 +21,14 @@ use crate::input::{Decision, RunInput};
 use crate::loop_guard::LoopCounts;
 use crate::model_call::ModelCall;
 use crate::tool_calls::ToolCalls;
+use steering::Heard;
 
 mod decide;
+mod steering;
+mod proceed;
 mod step;
+
+pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.
 const SKIPPABLE_KIND_MIN: u16 = 0x8000;
@@ -31,10 +36,10 @@ const SKIPPABLE_KIND_MIN: u16 = 0x8000;
 /// Why an input was not taken. Late inputs are normal; callers drop them or tell the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// The run is over.
+    /// The run is over, or about to stop.
     #[error("the run is over")]
     Finished,
-    /// The run does not wait for a person.
+    /// The run does not wait for a person; or it has not begun, or will not hear anybody.
     #[error("the run does not wait for an answer")]
     NotWaiting,
     /// The input belongs to an attempt or effect that is no longer open.
@@ -60,6 +65,7 @@ pub struct RunStateMachine {
     tools: ToolCalls,
     budget: Budget,
     loops: LoopCounts,
+    heard: Heard,
     last: TapeSeq,
     finished_because: Option<TerminationReason>,
 }
@@ -88,6 +94,7 @@ impl RunStateMachine {
             tools: ToolCalls::default(),
             budget: Budget::default(),
             loops: LoopCounts::default(),
+            heard: Heard::default(),
             last: TapeSeq::default(),
             finished_because: None,
         }
@@ -111,6 +118,7 @@ impl RunStateMachine {
         self.model.evolve(event, self.last);
         self.tools.evolve(event, time);
         self.loops.evolve(event);
+        self.heard.evolve(event);
         match event {
             TapeEvent::RunStarted(started) => {
                 self.accepted = Accepted::Yes;
@@ -119,7 +127,11 @@ impl RunStateMachine {
             TapeEvent::ModelRequested(_) => {
                 self.state = RunLifecycleState::InProgress;
             }
-            TapeEvent::InputReceived { .. } => self.wait_for(None),
+            TapeEvent::InputReceived { delivery, .. } => match delivery {
+                InputDelivery::Queue => self.wait_for(None),
+                // It does not answer a question that was not asked yet.
+                InputDelivery::Steer | InputDelivery::Interrupt => {}
+            },
             TapeEvent::LoopDetected { .. } => self.wait_for(Some(WaitReason::LoopCheck)),
             TapeEvent::ToolOutcomeUnknown { .. } => self.wait_for(Some(WaitReason::OutcomeUnknown)),
             TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),

@@ -15,7 +15,9 @@ use palyra_types::event::{
 use palyra_types::model::{
     FinishReason, ModelAnswer, ModelFailureClass, ModelName, ModelRef, TokenUsage, ToolProposal, UsageSource,
 };
-use palyra_types::run::{CancelReason, InputDelivery, RunLimits, RunPhase, Surface, UserInput};
+use palyra_types::run::{
+    CancelReason, IdempotencyDigest, InputDelivery, RunLimits, RunPhase, Surface, UserInput,
+};
 use palyra_types::tool::{
     DecisionReason, EffectContract, Isolation, Parallelism, ToolDecision, ToolExecutionOutcome, ToolExecutor,
     ToolName, ToolVerdict,
@@ -38,6 +40,7 @@ pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(120);
 
 /// What a test does next.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a test holds few of them")]
 pub(crate) enum Act {
     /// Something enters the run.
     Take(RunInput),
@@ -396,7 +399,25 @@ pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> Act {
 }
 
 pub(crate) fn input() -> Act {
-    Act::Take(RunInput::Input(UserInput::text("go on".into())))
+    Act::Take(answer_of_person())
+}
+
+/// A person says something to a run that works.
+pub(crate) fn steer() -> Act {
+    Act::Take(steering(None))
+}
+
+/// The same under a client's key.
+pub(crate) fn steer_keyed(key: u8) -> Act {
+    Act::Take(steering(Some(IdempotencyDigest([key; 32]))))
+}
+
+pub(crate) fn answer_of_person() -> RunInput {
+    RunInput::Input { input: UserInput::text("go on".into()), idempotency: None }
+}
+
+pub(crate) fn steering(idempotency: Option<IdempotencyDigest>) -> RunInput {
+    RunInput::Steer { input: UserInput::text("rather so".into()), idempotency }
 }
 
 pub(crate) fn cancel() -> Act {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{TapeEvent, ToolProposed, UnknownOutcomeCause};
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
@@ -65,7 +65,9 @@ impl Transcript {
             TapeEvent::RunStarted(started) => self.items.push(self.user(&started.input)),
             TapeEvent::InputReceived { input, .. } => {
                 let said = self.user(input);
-                let place = if self.answering { &mut self.steering } else { &mut self.items };
+                // What was said during a broken answer keeps its place before what was said after it.
+                let waits = self.answering || !self.steering.is_empty();
+                let place = if waits { &mut self.steering } else { &mut self.items };
                 place.push(said);
             }
             TapeEvent::ModelText { attempt, text } => {
@@ -84,23 +86,7 @@ impl Transcript {
                 self.answering = false;
                 self.open_text.remove(attempt);
             }
-            TapeEvent::ToolProposed(proposed) => {
-                let name = proposed.tool.expose();
-                let call = Call {
-                    effect: proposed.effect,
-                    tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
-                    arguments: object_text(&proposed.arguments),
-                    result: None,
-                };
-                match self.items.last_mut() {
-                    Some(Item::Assistant { calls, .. }) => calls.push(call),
-                    Some(Item::User { .. }) | None => self.items.push(Item::Assistant {
-                        text: Redacted::default(),
-                        calls: vec![call],
-                        continuation: None,
-                    }),
-                }
-            }
+            TapeEvent::ToolProposed(proposed) => self.propose(proposed),
             TapeEvent::ToolDecided(decided) => match decided.verdict {
                 ToolVerdict::Allow => {}
                 ToolVerdict::Ask | ToolVerdict::Deny => {
@@ -158,6 +144,24 @@ impl Transcript {
             }
         }
         messages
+    }
+
+    fn propose(&mut self, proposed: &ToolProposed) {
+        let name = proposed.tool.expose();
+        let call = Call {
+            effect: proposed.effect,
+            tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
+            arguments: object_text(&proposed.arguments),
+            result: None,
+        };
+        match self.items.last_mut() {
+            Some(Item::Assistant { calls, .. }) => calls.push(call),
+            Some(Item::User { .. }) | None => self.items.push(Item::Assistant {
+                text: Redacted::default(),
+                calls: vec![call],
+                continuation: None,
+            }),
+        }
     }
 
     fn user(&self, input: &UserInput) -> Item {

@@ -101,7 +101,7 @@ impl RunsHandle {
             return Ok(InputReceipt { run, queued: true });
         }
         if !record.state.is_terminal() {
-            let answer = RunInput::Input(self.sessions.clean(input.clone()));
+            let answer = RunInput::Input { input: self.sessions.clean(input.clone()), idempotency: None };
             match self.sessions.deliver(session_of(&record), run, answer).await {
                 Ok(_) => return Ok(InputReceipt { run, queued: false }),
                 Err(RequestError::RunNotWaiting | RequestError::RunFinished) => {}

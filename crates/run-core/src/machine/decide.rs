@@ -1,15 +1,16 @@
-//! One function per input, and what follows when nothing else can proceed.
+//! One function per input. What follows once it is recorded is [`super::proceed`]'s.
 
 use std::time::Duration;
 
 use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelFailureClass, ModelRef};
-use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, TerminationReason, WaitReason};
+use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
 use palyra_types::tool::{DecisionReason, EffectContract};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
+use super::proceed::{may_ask_model, proceed};
 use super::step::Step;
-use super::{Accepted, RunError, RunStateMachine};
+use super::{Accepted, RunError, RunStateMachine, steering};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
 /// Told to the model of a pure call that a stop left without a result.
@@ -54,10 +55,8 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
         RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
             (!machine.is_parked() && machine.tools.is_started(*effect), RunError::Stale)
         }
-        RunInput::Input(_) => {
-            let answerable = machine.waiting_for().is_some_and(|reason| reason != WaitReason::UnknownKind);
-            (answerable, RunError::NotWaiting)
-        }
+        RunInput::Input { idempotency, .. } => return steering::admit_answer(machine, *idempotency),
+        RunInput::Steer { idempotency, .. } => return steering::admit_steering(machine, *idempotency),
         RunInput::Start(_) | RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => {
             (true, RunError::OutOfPlace)
         }
@@ -90,13 +89,8 @@ fn take(step: &mut Step, input: &RunInput) {
             tool_lost(step, *effect, *cause);
             proceed(step);
         }
-        RunInput::Input(input) => {
-            step.record(TapeEvent::InputReceived {
-                input: input.clone(),
-                delivery: InputDelivery::Queue,
-                idempotency: None,
-            });
-            proceed(step);
+        RunInput::Input { input, idempotency } | RunInput::Steer { input, idempotency } => {
+            steering::hear(step, input, *idempotency);
         }
         RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
         RunInput::Recovered => recovered(step),
@@ -113,6 +107,12 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
                 Some(ErrorCode::ModelContentPolicy),
                 "the provider's content filter cut the answer off",
             ),
+            // Somebody said more meanwhile: the answer was to what came before it.
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other | FinishReason::Length
+                if step.machine.heard.is_unanswered() =>
+            {
+                proceed(step);
+            }
             FinishReason::Length => step.finish(TerminationReason::FinalAnswer, None, CUT_OFF_MESSAGE),
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other => {
                 step.finish(TerminationReason::FinalAnswer, None, "");
@@ -265,58 +265,4 @@ fn recovered(step: &mut Step) {
     }
     step.deny_unjudged_calls();
     proceed(step);
-}
-
-/// Decides what follows once the input itself is recorded.
-fn proceed(step: &mut Step) {
-    let machine = &step.machine;
-    if machine.state.is_terminal() || machine.model.open().is_some() {
-        return;
-    }
-    if let Some(reason) = machine.stopping {
-        if machine.tools.started().next().is_none() {
-            finish_stopped(step, reason);
-        }
-        return;
-    }
-    // An unknown outcome holds back what has not started; what runs may end.
-    if machine.wait.is_none() {
-        step.start_tools();
-    }
-    if !step.machine.tools.all_settled() || step.machine.waiting_for().is_some() {
-        return;
-    }
-    if let Some((guard, repeats)) = step.machine.loops.verdict() {
-        step.record(TapeEvent::LoopDetected { guard, repeats });
-        return;
-    }
-    let turn = step.machine.model.next_turn();
-    if let Some((reason, message)) = step.machine.budget.refuses_turn(turn) {
-        step.finish(reason, Some(ErrorCode::TurnLimit), message);
-        return;
-    }
-    let attempt = step.machine.model.next_attempt();
-    step.perform(Effect::AssembleContext { attempt });
-}
-
-/// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.
-fn may_ask_model(machine: &RunStateMachine) -> bool {
-    machine.stopping.is_none()
-        && machine.wait.is_none()
-        && machine.model.open().is_none()
-        && machine.tools.all_settled()
-        && machine.loops.verdict().is_none()
-        && machine.budget.refuses_turn(machine.model.next_turn()).is_none()
-}
-
-fn finish_stopped(step: &mut Step, reason: CancelReason) {
-    match reason {
-        CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
-        CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),
-        CancelReason::TimeLimit => step.finish(
-            TerminationReason::TimeLimit,
-            Some(ErrorCode::TimeLimit),
-            "the run used all its active time",
-        ),
-    }
 }

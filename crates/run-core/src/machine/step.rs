@@ -20,6 +20,9 @@ use crate::input::{Decision, Effect, JudgedCall};
 use crate::model_call::OpenAttempt;
 use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
+/// Told to the person when a run ends before a model has seen what was said last.
+const UNANSWERED_NOTE: &str = "; the last input was not answered";
+
 /// A working copy of the machine with what was decided on it so far.
 pub(super) struct Step {
     pub(super) machine: RunStateMachine,
@@ -56,6 +59,10 @@ impl Step {
     }
 
     pub(super) fn finish(&mut self, reason: TerminationReason, error: Option<ErrorCode>, message: &str) {
+        let mut message = message.to_owned();
+        if !is_wanted(reason) && self.machine.heard.is_unanswered() {
+            message.push_str(UNANSWERED_NOTE);
+        }
         let budget = &self.machine.budget;
         let finished = RunFinished {
             state: reason.state(),
@@ -65,7 +72,7 @@ impl Step {
             tool_calls: budget.tool_calls(),
             usage: budget.usage(),
             active_time: budget.active_time(self.now),
-            message: message.into(),
+            message: Redacted::new(message),
         };
         self.record(TapeEvent::RunFinished(finished));
         self.perform(Effect::End);
@@ -225,6 +232,23 @@ impl Step {
             isolation: Isolation::DescriptorRelative,
         };
         self.record_outcome(effect, &outcome, ContentDigest::default(), duration);
+    }
+}
+
+/// Returns whether a run ended by what somebody asked for, so that nobody has to be told what it left.
+fn is_wanted(reason: TerminationReason) -> bool {
+    match reason {
+        TerminationReason::FinalAnswer
+        | TerminationReason::Cancelled
+        | TerminationReason::Interrupted
+        | TerminationReason::LoopStopped => true,
+        TerminationReason::TimeLimit
+        | TerminationReason::TurnLimit
+        | TerminationReason::ToolLimit
+        | TerminationReason::ProviderError
+        | TerminationReason::ContextExhausted
+        | TerminationReason::ContentPolicy
+        | TerminationReason::InternalError => false,
     }
 }
 

@@ -8,3 +8,4 @@ mod properties;
 mod reference;
 mod restarts;
 mod rounds;
+mod steering;

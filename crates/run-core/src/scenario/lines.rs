@@ -1,6 +1,7 @@
 //! Events and effects in a few words, for expectations that people read.
 
 use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent};
+use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
 use crate::Effect;
@@ -8,7 +9,10 @@ use crate::Effect;
 pub(crate) fn event_line(event: &TapeEvent) -> String {
     match event {
         TapeEvent::RunStarted(_) => "RunStarted".into(),
-        TapeEvent::InputReceived { .. } => "InputReceived".into(),
+        TapeEvent::InputReceived { delivery, .. } => match delivery {
+            InputDelivery::Queue => "InputReceived".into(),
+            InputDelivery::Steer | InputDelivery::Interrupt => format!("InputReceived {delivery:?}"),
+        },
         TapeEvent::ModelRequested(requested) => {
             format!("ModelRequested {} turn {}", requested.attempt, requested.turn)
         }

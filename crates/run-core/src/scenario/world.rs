@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass};
-use palyra_types::run::{CancelReason, RunLimits, RunPhase, WaitReason};
+use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism};
 use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
@@ -32,6 +32,7 @@ pub(crate) enum Move {
     ModelFails(u8),
     ToolEnds(u8, u8),
     Input,
+    Steer(u8),
     Cancel(u8),
     Broken,
     Wait(u16),
@@ -76,6 +77,7 @@ fn one_move() -> impl Strategy<Value = Move> {
         2 => any::<u8>().prop_map(Move::ModelFails),
         150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolEnds(which, how)),
         30 => Just(Move::Input),
+        12 => any::<u8>().prop_map(Move::Steer),
         2 => any::<u8>().prop_map(Move::Cancel),
         1 => Just(Move::Broken),
         20 => any::<u16>().prop_map(Move::Wait),
@@ -176,7 +178,7 @@ impl World {
                 RunPhase::Finished => return,
                 RunPhase::Queued => RunInput::Begin,
                 RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
-                RunPhase::Waiting(_) => RunInput::Input(palyra_types::run::UserInput::text("go on".into())),
+                RunPhase::Waiting(_) => super::answer_of_person(),
                 RunPhase::Running => match (self.asked, self.running.first()) {
                     (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
                     (None, Some(effect)) => outcome_input(effect.0, None, &format!("late {effect}")),
@@ -206,8 +208,10 @@ impl World {
                 let effect = self.running.iter().nth(at).copied().unwrap_or(EffectId(1));
                 some_end(effect, *how)
             }
-            Move::Input => RunInput::Input(palyra_types::run::UserInput::text("go on".into())),
+            Move::Input => super::answer_of_person(),
+            Move::Steer(key) => super::steering((key % 4 == 0).then_some(IdempotencyDigest([key % 16; 32]))),
             Move::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
+            Move::Cancel(why) if why % 3 == 1 => cancel_by(CancelReason::Interrupted),
             Move::Cancel(_) => cancel_by(CancelReason::User),
             Move::Broken => RunInput::Broken,
             Move::Nonsense(kind, number) => some_nonsense(*kind, u32::from(*number) % 9),

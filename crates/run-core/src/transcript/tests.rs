@@ -18,7 +18,7 @@ use super::Transcript;
 use crate::scenario::world::{World, moves};
 use crate::scenario::{
     Act, Driver, answer, begin, calls, cancel, denied, done_with, fails_with, input, lost, read, restart,
-    shell, start, text,
+    shell, start, steer, text,
 };
 
 fn run_id(number: u128) -> RunId {
@@ -136,6 +136,16 @@ fn text_of_an_abandoned_attempt_does_not_appear() {
          assistant: whole []",
     );
     check(&[start(), begin(), text(1, "half a"), cancel()], "user: do it");
+}
+
+#[test]
+fn what_was_said_during_an_answer_comes_after_it() {
+    check(
+        &[start(), begin(), steer(), text(1, "whole"), answer(1), answer(2)],
+        "user: do it
+         assistant: whole []
+         user: rather so",
+    );
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Held {
             let stays = if matches!(input, RunInput::Cancel { .. }) {
                 !std::mem::replace(&mut stopping, true)
             } else {
-                !matches!(input, RunInput::Input(_))
+                !matches!(input, RunInput::Input { .. } | RunInput::Steer { .. })
             };
             if let Some(reply) = reply {
                 // A caller that left does not want to know.

@@ -6,7 +6,7 @@
 use palyra_types::EffectId;
 use palyra_types::event::{AbandonCause, ContentDigest, DecidedBy, TapeEvent};
 use palyra_types::model::{FinishReason, ModelFailureClass};
-use palyra_types::run::{CancelReason, RunLimits, TerminationReason};
+use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ enum Fact {
     Ended { effect: u32, failed: bool, output: ContentDigest },
     Lost { effect: u32 },
     Circling,
-    GoOn,
+    Heard { answer: bool, key: Option<IdempotencyDigest> },
     StopWanted(CancelReason),
     Over(TerminationReason),
     Foreign,
@@ -37,7 +37,9 @@ enum Fact {
 fn fact(event: &TapeEvent) -> Fact {
     match event {
         TapeEvent::RunStarted(started) => Fact::Accepted(started.limits),
-        TapeEvent::InputReceived { .. } => Fact::GoOn,
+        TapeEvent::InputReceived { delivery, idempotency, .. } => {
+            Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
+        }
         TapeEvent::ModelRequested(asked) => Fact::Asked { attempt: asked.attempt.0, turn: asked.turn },
         TapeEvent::ModelText { attempt, .. } | TapeEvent::ModelReasoning { attempt, .. } => {
             Fact::Said { attempt: attempt.0 }
@@ -175,7 +177,8 @@ impl Reference {
 
     fn held_back(&self) -> bool {
         let hold = self.last(|fact| matches!(fact, Fact::Lost { .. } | Fact::Circling));
-        self.foreign() || (hold.is_some() && hold > self.last(|fact| *fact == Fact::GoOn))
+        self.foreign()
+            || (hold.is_some() && hold > self.last(|fact| matches!(fact, Fact::Heard { answer: true, .. })))
     }
 
     fn waits_for_input(&self) -> bool {
@@ -184,6 +187,15 @@ impl Reference {
             && self.stop_wanted().is_none()
             && self.open_attempt().is_none()
             && self.running().is_empty()
+    }
+
+    fn has_heard(&self, wanted: Option<IdempotencyDigest>) -> bool {
+        wanted.is_some() && self.any(|fact| matches!(fact, Fact::Heard { key, .. } if *key == wanted))
+    }
+
+    fn unanswered(&self) -> usize {
+        let since = self.last(|fact| matches!(fact, Fact::Asked { .. })).map_or(0, |at| at + 1);
+        self.tape[since..].iter().filter(|fact| matches!(fact, Fact::Heard { .. })).count()
     }
 
     fn tokens(&self) -> u64 {
@@ -199,7 +211,7 @@ impl Reference {
     }
 
     fn circles(&self) -> bool {
-        let since = self.last(|fact| *fact == Fact::GoOn).map_or(0, |at| at + 1);
+        let since = self.last(|fact| matches!(fact, Fact::Heard { .. })).map_or(0, |at| at + 1);
         let recent = &self.tape[since..];
         let call_of = |wanted: u32| {
             recent.iter().find_map(|fact| match fact {
@@ -333,7 +345,14 @@ impl Reference {
             RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
                 (!runs(effect)).then_some(RunError::Stale)
             }
-            RunInput::Input(_) => (!self.waits_for_input()).then_some(RunError::NotWaiting),
+            RunInput::Input { idempotency, .. } => {
+                (!self.has_heard(*idempotency) && !self.waits_for_input()).then_some(RunError::NotWaiting)
+            }
+            RunInput::Steer { idempotency, .. } if self.has_heard(*idempotency) => None,
+            RunInput::Steer { .. } if self.stop_wanted().is_some() => Some(RunError::Finished),
+            RunInput::Steer { .. } => {
+                (!begun || self.foreign() || self.unanswered() >= 64).then_some(RunError::NotWaiting)
+            }
             RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => None,
         }
     }
@@ -365,7 +384,13 @@ impl Reference {
                 output: *output_digest,
             }),
             RunInput::ToolOutcomeLost { effect, .. } => self.lose(effect.0),
-            RunInput::Input(_) => self.tape.push(Fact::GoOn),
+            RunInput::Input { idempotency, .. } | RunInput::Steer { idempotency, .. } => {
+                if self.has_heard(*idempotency) {
+                    return;
+                }
+                let answer = self.waits_for_input();
+                self.tape.push(Fact::Heard { answer, key: *idempotency });
+            }
             RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
             RunInput::Recovered => self.recover(),
             RunInput::Broken => {
@@ -400,12 +425,11 @@ impl Reference {
             });
         }
         if calls.is_empty() {
-            let filtered = answer.finish == FinishReason::ContentFilter;
-            self.end(if filtered {
-                TerminationReason::ContentPolicy
-            } else {
-                TerminationReason::FinalAnswer
-            });
+            if answer.finish == FinishReason::ContentFilter {
+                self.end(TerminationReason::ContentPolicy);
+            } else if self.unanswered() == 0 {
+                self.end(TerminationReason::FinalAnswer);
+            }
         } else if by_budget {
             self.end(TerminationReason::ToolLimit);
         }

@@ -1,0 +1,65 @@
+//! What follows once an input is recorded: start tools, ask the model, wait, or end.
+//!
+//! Begin at [`proceed`].
+
+use palyra_types::ErrorCode;
+use palyra_types::event::TapeEvent;
+use palyra_types::run::{CancelReason, TerminationReason};
+
+use super::RunStateMachine;
+use super::step::Step;
+use crate::input::Effect;
+
+/// Decides what follows once the input itself is recorded.
+pub(super) fn proceed(step: &mut Step) {
+    let machine = &step.machine;
+    if machine.state.is_terminal() || machine.model.open().is_some() {
+        return;
+    }
+    if let Some(reason) = machine.stopping {
+        if machine.tools.started().next().is_none() {
+            finish_stopped(step, reason);
+        }
+        return;
+    }
+    // An unknown outcome holds back what has not started; what runs may end.
+    if machine.wait.is_none() {
+        step.start_tools();
+    }
+    if !step.machine.tools.all_settled() || step.machine.waiting_for().is_some() {
+        return;
+    }
+    if let Some((guard, repeats)) = step.machine.loops.verdict() {
+        step.record(TapeEvent::LoopDetected { guard, repeats });
+        return;
+    }
+    let turn = step.machine.model.next_turn();
+    if let Some((reason, message)) = step.machine.budget.refuses_turn(turn) {
+        step.finish(reason, Some(ErrorCode::TurnLimit), message);
+        return;
+    }
+    let attempt = step.machine.model.next_attempt();
+    step.perform(Effect::AssembleContext { attempt });
+}
+
+/// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.
+pub(super) fn may_ask_model(machine: &RunStateMachine) -> bool {
+    machine.stopping.is_none()
+        && machine.wait.is_none()
+        && machine.model.open().is_none()
+        && machine.tools.all_settled()
+        && machine.loops.verdict().is_none()
+        && machine.budget.refuses_turn(machine.model.next_turn()).is_none()
+}
+
+fn finish_stopped(step: &mut Step, reason: CancelReason) {
+    match reason {
+        CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
+        CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),
+        CancelReason::TimeLimit => step.finish(
+            TerminationReason::TimeLimit,
+            Some(ErrorCode::TimeLimit),
+            "the run used all its active time",
+        ),
+    }
+}

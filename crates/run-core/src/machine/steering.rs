@@ -1,0 +1,98 @@
+//! What people say to a run that has begun: answers, and words that no question asked for.
+//!
+//! Owns which of them is taken, and what was said since the model was last asked.
+
+use std::collections::BTreeSet;
+
+use palyra_types::event::TapeEvent;
+use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState, UserInput, WaitReason};
+
+use super::proceed::proceed;
+use super::step::Step;
+use super::{RunError, RunStateMachine};
+
+/// Inputs of a run that no model request has shown yet, at most.
+pub const UNANSWERED_INPUTS_MAX: u32 = 64;
+
+/// What was said to a run after its beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Heard {
+    unanswered: u32,
+    keys: BTreeSet<IdempotencyDigest>,
+}
+
+impl Heard {
+    /// Returns whether something was said that no model request has shown yet.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    pub(super) fn evolve(&mut self, event: &TapeEvent) {
+        match event {
+            TapeEvent::InputReceived { idempotency, .. } => {
+                self.unanswered += 1;
+                self.keys.extend(*idempotency);
+            }
+            TapeEvent::ModelRequested(_) => self.unanswered = 0,
+            TapeEvent::RunStarted(_)
+            | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
+            | TapeEvent::ModelMessage(_)
+            | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::ToolProposed(_)
+            | TapeEvent::ToolDecided(_)
+            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolFinished(_)
+            | TapeEvent::ToolOutcomeUnknown { .. }
+            | TapeEvent::LoopDetected { .. }
+            | TapeEvent::CancelRequested { .. }
+            | TapeEvent::RunFinished(_)
+            | TapeEvent::Unknown { .. } => {}
+        }
+    }
+
+    /// Returns whether this run took an input under that key.
+    fn knows(&self, key: Option<IdempotencyDigest>) -> bool {
+        key.is_some_and(|key| self.keys.contains(&key))
+    }
+}
+
+/// Returns whether the run waits for exactly this: somebody's word.
+fn is_answerable(machine: &RunStateMachine) -> bool {
+    machine.waiting_for().is_some_and(|reason| reason != WaitReason::UnknownKind)
+}
+
+pub(super) fn admit_answer(
+    machine: &RunStateMachine,
+    key: Option<IdempotencyDigest>,
+) -> Result<(), RunError> {
+    let fits = machine.heard.knows(key) || is_answerable(machine);
+    if fits { Ok(()) } else { Err(RunError::NotWaiting) }
+}
+
+pub(super) fn admit_steering(
+    machine: &RunStateMachine,
+    key: Option<IdempotencyDigest>,
+) -> Result<(), RunError> {
+    if machine.heard.knows(key) {
+        return Ok(());
+    }
+    // It will end without another request, so nobody would answer.
+    if machine.stopping.is_some() {
+        return Err(RunError::Finished);
+    }
+    let begun = machine.state == RunLifecycleState::InProgress;
+    let fits = begun && !machine.is_parked() && machine.heard.unanswered < UNANSWERED_INPUTS_MAX;
+    if fits { Ok(()) } else { Err(RunError::NotWaiting) }
+}
+
+/// Records an input that was admitted, and goes on; unless this run has it already. What a waiting run hears is
+/// its answer.
+pub(super) fn hear(step: &mut Step, input: &UserInput, key: Option<IdempotencyDigest>) {
+    if step.machine.heard.knows(key) {
+        return;
+    }
+    let delivery = if is_answerable(&step.machine) { InputDelivery::Queue } else { InputDelivery::Steer };
+    step.record(TapeEvent::InputReceived { input: input.clone(), delivery, idempotency: key });
+    proceed(step);
+}
