@@ -30,7 +30,9 @@ mod reload;
 
 mod stop;
 
+mod service_notices;
+
 mod logging;
 
 pub use check_configuration::{Finding, Verdict, check_configuration};
-pub use serve::{ServeArgs, serve};
+pub use serve::{ServeArgs, process_environment, serve};

@@ -30,5 +30,7 @@ pub(crate) fn start() {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(false)
+        // Told on standard error, which is what just failed: a reader that left must not end the daemon.
+        .log_internal_errors(false)
         .try_init();
 }

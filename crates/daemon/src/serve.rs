@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_grpc::{DaemonFacts, ServeLimits};
+use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
 use palyra_journal::JournalStore;
 use palyra_ports::Clock;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
@@ -19,12 +20,13 @@ use palyra_types::state_dir::state_dir;
 use palyra_types::{ErrorCode, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::refusal::{Refusal, chain};
+use crate::reload::Reloader;
+use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
-use crate::stop::StopSignals;
+use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
 use crate::{floors, listeners, logging, models, readiness, reload, stop};
 
@@ -41,7 +43,7 @@ pub struct ServeArgs {
     pub listen: Option<String>,
 }
 
-/// How long open connections may take to end after a stop.
+/// How long tasks may take to end once everything is closed.
 const DRAIN_SPAN_MAX: Duration = Duration::from_secs(5);
 /// Blocking threads: file tools and reads of the journal.
 const BLOCKING_THREADS_MAX: usize = 8;
@@ -51,19 +53,25 @@ const BLOCKING_THREADS_MAX: usize = 8;
 /// # Errors
 /// None: what goes wrong is told on standard output and standard error, and is in the exit code.
 pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    // A variable that is not text cannot be one of ours.
-    let text =
-        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
-    match start(args, environment) {
+    match start(args, process_environment()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(refusal) => {
             readiness::tell_failed(refusal.code, &refusal.message);
             tracing::error!(code = %refusal.code, "{}", refusal.message);
-            eprintln!("error[{}]: {}\n  {}", refusal.code, refusal.message, refusal.code.mend());
+            let told = format!("error[{}]: {}\n  {}", refusal.code, refusal.message, refusal.code.mend());
+            // Nobody may be reading any more.
+            let _ = writeln!(std::io::stderr(), "{told}");
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// Returns the variables of this process; one that is not text cannot be one of ours.
+#[must_use]
+pub fn process_environment() -> BTreeMap<String, String> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
 }
 
 fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), Refusal> {
@@ -106,17 +114,18 @@ async fn run(
     // Heard from here on: until it is, a signal ends the process without a word.
     let signals = StopSignals::listen().and_then(|stop| Ok((stop, signal(SignalKind::hangup())?)));
     let (stop_signals, hangups) = signals.map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
+    let notices = if args.auto_started { ServiceNotices::none() } else { ServiceNotices::of_process() };
     let dir = lock.dir().to_owned();
     let directory = models::build(&config, &source.environment).await;
     let directory =
         directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
     let model = directory.default_model().to_string();
-    let (models_sender, models) = watch::channel(Arc::new(directory));
-    let (snapshot_sender, snapshots) = watch::channel(Arc::new(floors::snapshot(&config)));
-    let (journal, gateway) = start_gateway(&dir, &source.environment, models, snapshots).await?;
-    let listeners = listeners::bind(&dir, &config, &source.environment)?;
+    let (swap, seen) = reload::watched(config, directory);
+    let (journal, gateway) = start_gateway(&dir, &source.environment, seen.models, seen.snapshots).await?;
+    let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
-    let (facts_sender, config_facts) = watch::channel(Arc::new(floors::facts_of(&config)));
+    let stop = Stop::default();
+    let (reload, reloads) = ReloadHandle::channel();
     let facts = DaemonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: record.build_id.clone(),
@@ -124,29 +133,30 @@ async fn run(
         started: Timestamp(record.started_unix_us),
         state_dir: dir,
         listening: listeners.addresses(),
-        config: config_facts,
+        config: seen.facts,
+        checks: seen.checks,
+        reload,
+        wish_to_stop: stop.wish.clone(),
     };
     let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
-    tokio::spawn(models::suggest_local_servers(models_sender.clone()));
-    let swap = reload::Swap { models: models_sender, snapshots: snapshot_sender, facts: facts_sender };
-    let reloading = tokio::spawn(reload::on_hangup(hangups, source, swap));
-    let stop = CancellationToken::new();
-    tokio::spawn(stop::on_signal(stop.clone(), stop_signals));
+    notices.ready(&facts.listening.join(", "));
+    tokio::spawn(models::suggest_local_servers(swap.models.clone()));
+    let reloading = tokio::spawn(Reloader::new(source, swap, notices).run(hangups, reloads));
+    tokio::spawn(notices.beat(gateway.health.clone()));
+    tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
     if args.auto_started {
-        let span = config.idle_stop();
-        tokio::spawn(stop::on_idle(stop.clone(), open_connections, gateway.health.clone(), span));
+        let health = gateway.health.clone();
+        tokio::spawn(stop::on_idle(stop.clone(), open_connections, health, seen.config.clone()));
     }
+    tokio::spawn(stop::drain(stop.clone(), gateway.sessions.clone(), seen.config, notices));
     let socket = listeners.socket.clone();
-    let sessions = gateway.sessions.clone();
-    let served =
-        palyra_grpc::serve(gateway, facts, listeners.into_grpc(connections), ServeLimits::default(), stop)
-            .await;
+    let listeners = listeners.into_grpc(connections);
+    let served = palyra_grpc::serve(gateway, facts, listeners, ServeLimits::default(), stop.now).await;
     reloading.abort();
-    sessions.close();
     journal.close().await;
     if place.is_held() {
         // Gone already, or the next daemon takes it away.

@@ -10,7 +10,6 @@ use palyra_wire::v1::{
     GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, ReloadConfigRequest,
     ReloadConfigResponse, RevokeTokenRequest, RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
 };
-use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::auth;
@@ -22,16 +21,16 @@ use crate::translate;
 pub(crate) struct AdminServiceImpl {
     state: GatewayRuntimeState,
     daemon: DaemonFacts,
-    stop: CancellationToken,
 }
 
 impl AdminServiceImpl {
-    pub(crate) fn new(state: GatewayRuntimeState, daemon: DaemonFacts, stop: CancellationToken) -> Self {
-        Self { state, daemon, stop }
+    pub(crate) fn new(state: GatewayRuntimeState, daemon: DaemonFacts) -> Self {
+        Self { state, daemon }
     }
 
     async fn status(&self) -> Result<GetStatusResponse, Refusal> {
         let daemon = &self.daemon;
+        let of_daemon = daemon.checks.borrow().as_ref().clone();
         Ok(GetStatusResponse {
             version: daemon.version.clone(),
             build_id: daemon.build.clone(),
@@ -41,7 +40,7 @@ impl AdminServiceImpl {
             listening: daemon.listening.clone(),
             default_model: self.state.models.directory().default_model().to_string(),
             open_runs: self.state.health.open_runs().await?,
-            checks: self.state.health.checks().await.into_iter().map(check).collect(),
+            checks: of_daemon.into_iter().chain(self.state.health.checks().await).map(check).collect(),
         })
     }
 
@@ -159,7 +158,7 @@ impl AdminService for AdminServiceImpl {
     ) -> Result<Response<ShutdownResponse>, Status> {
         auth::open(request)?;
         tracing::info!("the owner asked the daemon to stop");
-        self.stop.cancel();
+        self.daemon.wish_to_stop.cancel();
         Ok(Response::new(ShutdownResponse {}))
     }
 }

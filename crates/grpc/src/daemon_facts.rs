@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use palyra_runtime::health::Check;
 use palyra_types::Timestamp;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::reload::ReloadHandle;
 
 /// The daemon, as its status tells it.
 #[derive(Debug, Clone)]
@@ -23,6 +27,12 @@ pub struct DaemonFacts {
     pub listening: Vec<String>,
     /// Every configuration value in force; secrets are references.
     pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
+    /// What only the daemon can check.
+    pub checks: watch::Receiver<Arc<Vec<Check>>>,
+    /// The way to have the configuration read again.
+    pub reload: ReloadHandle,
+    /// Cancelled when the owner wishes the daemon to stop; the stop itself comes when the daemon sees fit.
+    pub wish_to_stop: CancellationToken,
 }
 
 /// One configuration value in force.

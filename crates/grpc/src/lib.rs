@@ -31,6 +31,8 @@ mod admin;
 
 mod daemon_facts;
 
+mod reload;
+
 mod limits;
 
 mod translate;
@@ -40,4 +42,5 @@ mod status;
 pub use daemon_facts::{ConfigFact, DaemonFacts};
 pub use gateway::GatewayServiceImpl;
 pub use limits::ServeLimits;
+pub use reload::{ReloadHandle, ReloadRefused, ReloadReport, ReloadRequest};
 pub use server::{Listeners, ServeError, serve};

@@ -36,6 +36,8 @@ const FIRST_FRAME_SPAN_MAX: Duration = Duration::from_secs(10);
 /// The longest silence on a stream, and the longest life of a stream whose token was revoked.
 const HEARTBEAT_SPAN_MAX: Duration = Duration::from_secs(10);
 const HEARTBEAT_SPAN_MIN: Duration = Duration::from_millis(10);
+/// How long a stream may go on after the stop, to tell what was committed before.
+const LAST_ENTRIES_SPAN_MAX: Duration = Duration::from_millis(500);
 
 /// The frames that a client will see.
 pub(crate) type Frames = ReceiverStream<Result<RunStreamResponse, Status>>;
@@ -127,7 +129,7 @@ impl Conversation {
         let ended = tokio::select! {
             biased;
             () = self.outgoing.closed() => return,
-            () = self.stop.cancelled() => Err(Refusal::shutting_down()),
+            () = self.past_the_stop() => Err(Refusal::shutting_down()),
             refusal = self.distrust() => Err(refusal),
             refusal = self.hear(incoming, receipts, &at_work) => Err(refusal),
             told = self.tell(opened, follower, given, &at_work) => told,
@@ -136,6 +138,12 @@ impl Conversation {
             // Fails only when the client has left.
             let _ = self.outgoing.send(Err(refusal.into())).await;
         }
+    }
+
+    /// Returns a while after the stop: what is committed by then is still told.
+    async fn past_the_stop(&self) {
+        self.stop.cancelled().await;
+        tokio::time::sleep(LAST_ENTRIES_SPAN_MAX).await;
     }
 
     /// Returns once the identity would no longer be accepted.

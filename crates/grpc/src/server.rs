@@ -58,7 +58,7 @@ pub enum ServeError {
     Transport(#[from] tonic::transport::Error),
 }
 
-/// Serves until `stop` is cancelled, by the daemon or by `AdminService.Shutdown`, and open calls have ended.
+/// Serves until `stop` is cancelled and open calls have ended; `AdminService.Shutdown` only tells the daemon of a wish.
 ///
 /// # Errors
 /// [`ServeError`]; nothing is served then.
@@ -150,7 +150,7 @@ fn routes(
     let agents = AgentsServiceImpl::new(gateway.agents.clone());
     let models = ModelsServiceImpl::new(gateway.models.clone());
     let journal = JournalServiceImpl::new(gateway.journal.clone());
-    let admin = AdminServiceImpl::new(gateway.clone(), daemon, stop.clone());
+    let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
     let probes = tonic_health::pb::health_server::HealthServer::new(probes);

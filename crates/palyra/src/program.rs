@@ -1,16 +1,41 @@
 //! Joins the command line and the daemon, which do not know each other.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use palyra_cli::ServeArgs;
+use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, ServeArgs};
+use palyra_daemon::config::{self, More, Origin};
+use palyra_daemon::{Finding, Verdict};
 
 /// Runs the program with these arguments, its own name first.
 pub fn program(arguments: Vec<OsString>) -> ExitCode {
-    palyra_cli::run(arguments, serve)
+    let daemon = DaemonHooks {
+        serve,
+        check_config,
+        config_template: config::as_toml,
+        config_schema: config::as_json_schema,
+    };
+    palyra_cli::run(arguments, daemon)
 }
 
 fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let ServeArgs { auto_started, state_dir, config, listen } = args;
     palyra_daemon::serve(palyra_daemon::ServeArgs { auto_started, state_dir, config, listen })
+}
+
+fn check_config(file: Option<&Path>) -> ConfigVerdict {
+    let Verdict { file, findings, more } =
+        palyra_daemon::check_configuration(file, &palyra_daemon::process_environment());
+    let mistakes = findings.into_iter().map(mistake).collect();
+    ConfigVerdict { file, mistakes, incomplete: more == More::Perhaps }
+}
+
+fn mistake(finding: Finding) -> ConfigMistake {
+    let Finding { code, message, origin, key } = finding;
+    let place = match origin {
+        Some(Origin::File { line, column, .. }) => Some((line, column)),
+        Some(Origin::Default | Origin::Variable { .. } | Origin::Flag) | None => None,
+    };
+    ConfigMistake { code, message, key, place }
 }

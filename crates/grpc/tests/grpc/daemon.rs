@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_grpc::{ConfigFact, DaemonFacts, Listeners, ServeError, ServeLimits, serve};
+use palyra_grpc::{ConfigFact, DaemonFacts, Listeners, ReloadHandle, ServeError, ServeLimits, serve};
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     CancelFlag, Clock, ExecuteToolError, ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
@@ -69,7 +69,7 @@ impl TestDaemon {
         let address = tcp.local_addr().unwrap();
         let stop = CancellationToken::new();
         let listeners = Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0) };
-        let facts = facts(folder.path());
+        let facts = facts(folder.path(), stop.clone());
         let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
         Self { state, provider, clock, stop, tcp: address, socket, served, _folder: folder }
     }
@@ -117,7 +117,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
     }
 }
 
-fn facts(folder: &Path) -> DaemonFacts {
+fn facts(folder: &Path, stop: CancellationToken) -> DaemonFacts {
     let fact = ConfigFact {
         key: "limits.turns_max".to_owned(),
         value: "50".to_owned(),
@@ -131,6 +131,9 @@ fn facts(folder: &Path) -> DaemonFacts {
         state_dir: folder.to_owned(),
         listening: vec!["unix:daemon.sock".to_owned()],
         config: watch::channel(Arc::new(vec![fact])).1,
+        checks: watch::channel(Arc::default()).1,
+        reload: ReloadHandle::channel().0,
+        wish_to_stop: stop,
     }
 }
 

@@ -1,0 +1,140 @@
+//! A reload swaps everything or nothing, and tells what it did.
+
+use std::path::Path;
+
+use palyra_grpc::ReloadHandle;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::*;
+
+/// A running reloader, and everything it may swap.
+struct Rig {
+    folder: tempfile::TempDir,
+    handle: ReloadHandle,
+    seen: Seen,
+}
+
+impl Rig {
+    async fn start(text: &str) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("palyra.toml");
+        std::fs::write(&file, text).expect("written");
+        let source = Source { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
+        let config = source.load().expect("valid");
+        let directory = models::build(&config, &source.environment).await.expect("models");
+        let (swap, seen) = watched(config, directory);
+        let (handle, requests) = ReloadHandle::channel();
+        let hangups = signal(SignalKind::user_defined2()).expect("a signal");
+        let reloader = Reloader::new(source, swap, ServiceNotices::none());
+        tokio::spawn(reloader.run(hangups, requests));
+        Self { folder, handle, seen }
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join("palyra.toml")
+    }
+
+    async fn reload(&self, text: &str) -> Result<ReloadReport, ReloadRefused> {
+        std::fs::write(self.file(), text).expect("written");
+        self.handle.reload().await
+    }
+
+    fn turns_max(&self) -> u32 {
+        self.seen.snapshots.borrow().limits.turns_max
+    }
+
+    fn check(&self) -> (CheckLevel, String) {
+        let checks = self.seen.checks.borrow();
+        (checks[0].level, checks[0].found.replace(&shown(&self.file()), "FILE"))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[tokio::test]
+async fn a_good_configuration_is_swapped_in_and_what_changed_is_told() {
+    let rig = Rig::start("limits.turns_max = 5").await;
+    let before = rig.seen.snapshots.borrow().digest;
+    let text =
+        "limits.turns_max = 6\nmodel.default = \"x/m\"\n[providers.x]\nbase_url = \"http://127.0.0.1:1/v1\"";
+    let report = rig.reload(text).await.expect("reloaded");
+    let expect = [
+        "limits.turns_max",
+        "model.default",
+        "providers.x.base_url",
+        "providers.x.format",
+        "providers.x.parallel_requests_max",
+    ];
+    assert_eq!(report.changed, expect);
+    assert!(report.needs_restart.is_empty());
+    assert_eq!(rig.turns_max(), 6);
+    assert_eq!((report.digest == before, report.digest), (false, rig.seen.snapshots.borrow().digest));
+    assert_eq!(rig.seen.models.borrow().default_model().to_string(), "x/m");
+    let turns =
+        rig.seen.facts.borrow().iter().find(|fact| fact.key == "limits.turns_max").cloned().expect("there");
+    assert_eq!((turns.value.as_str(), turns.origin), ("6", format!("{}:1", shown(&rig.file()))));
+    assert_eq!(rig.check().0, CheckLevel::Ok);
+    assert!(rig.reload(text).await.expect("reloaded").changed.is_empty());
+}
+
+#[tokio::test]
+async fn a_bad_configuration_changes_nothing_and_says_so() {
+    let rig = Rig::start("limits.turns_max = 5").await;
+    let before = rig.seen.snapshots.borrow().clone();
+    for (text, code, told) in [
+        (
+            "limits.turns_max = 0\nlimits.x = 1",
+            ErrorCode::ConfigInvalid,
+            "2 mistakes\n  FILE:1:20: `limits.turns_max` takes",
+        ),
+        (
+            "limits.turns_max = 7\nmodel.default = \"nope/m\"",
+            ErrorCode::ConfigInvalid,
+            "FILE:2:17: `model.default` is `nope/m`",
+        ),
+        (
+            "limits.turns_max = 7\n[providers.x]\nbase_url = \"nonsense\"",
+            ErrorCode::ConfigInvalid,
+            "provider `x` cannot be set up",
+        ),
+        ("[limits", ErrorCode::ConfigInvalid, "not valid TOML"),
+    ] {
+        let refused = rig.reload(text).await.expect_err(text);
+        assert_eq!(refused.code, code);
+        assert!(refused.message.replace(&shown(&rig.file()), "FILE").contains(told), "{refused}");
+        assert_eq!(*rig.seen.snapshots.borrow(), before);
+        assert_eq!(rig.seen.models.borrow().default_model().to_string(), "demo/demo");
+        let (level, found) = rig.check();
+        assert!(
+            level == CheckLevel::Warning
+                && found.contains("the old one stays in force")
+                && found.contains(told)
+        );
+    }
+    std::fs::remove_file(rig.file()).expect("removed");
+    assert_eq!(rig.handle.reload().await.expect_err("no file").code, ErrorCode::ConfigUnreadable);
+    assert_eq!(rig.turns_max(), 5);
+    rig.reload("limits.turns_max = 8").await.expect("mended");
+    assert_eq!((rig.turns_max(), rig.check().0), (8, CheckLevel::Ok));
+}
+
+#[tokio::test]
+async fn what_needs_a_restart_is_named_until_it_is_as_at_the_start() {
+    let rig = Rig::start("listen.tcp = \"127.0.0.1:7070\"").await;
+    let moved = rig.reload("listen.tcp = \"127.0.0.1:7071\"").await.expect("reloaded");
+    assert_eq!(
+        (moved.changed.as_slice(), &moved.needs_restart),
+        (&["listen.tcp".to_owned()][..], &moved.changed)
+    );
+    assert!(rig.check().1.ends_with("since it needs a restart: listen.tcp"), "{:?}", rig.check());
+    let again = rig.reload("listen.tcp = \"127.0.0.1:7071\"\nlimits.turns_max = 3").await.expect("reloaded");
+    assert_eq!(
+        (again.changed, again.needs_restart),
+        (vec!["limits.turns_max".to_owned()], vec!["listen.tcp".to_owned()])
+    );
+    let back = rig.reload("listen.tcp = \"127.0.0.1:7070\"").await.expect("reloaded");
+    assert_eq!((back.changed.len(), back.needs_restart.len(), rig.check().0), (2, 0, CheckLevel::Ok));
+}

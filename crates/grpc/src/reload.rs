@@ -1,0 +1,87 @@
+//! The way to the daemon's configuration: asking that it be read again.
+//!
+//! The daemon answers one request after the other; this transport only carries question and answer.
+
+use palyra_types::ErrorCode;
+use tokio::sync::{mpsc, oneshot};
+
+/// Reloads waiting for their turn; whoever comes then waits to be let in.
+const REQUESTS_MAX: usize = 4;
+
+/// What came of a reload that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReloadReport {
+    /// The digest of the snapshot that governs runs from now on.
+    pub digest: [u8; 32],
+    /// The keys whose values differ from those before, in order.
+    pub changed: Vec<String>,
+    /// The keys whose values differ from those the daemon started with and need a restart, in order.
+    pub needs_restart: Vec<String>,
+}
+
+/// Why the old configuration stays in force.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the configuration was not reloaded, the old one stays in force: {message}")]
+pub struct ReloadRefused {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// Every mistake, each with its place and mend; lines after the first are indented.
+    pub message: String,
+}
+
+/// A reload that somebody waits for.
+#[derive(Debug)]
+pub struct ReloadRequest {
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Result<ReloadReport, ReloadRefused>>,
+}
+
+/// Asks the daemon to read its configuration again.
+#[derive(Debug, Clone)]
+pub struct ReloadHandle {
+    requests: mpsc::Sender<ReloadRequest>,
+}
+
+impl ReloadHandle {
+    /// Makes a handle, and the end at which the daemon takes requests.
+    #[must_use]
+    pub fn channel() -> (Self, mpsc::Receiver<ReloadRequest>) {
+        let (requests, taken) = mpsc::channel(REQUESTS_MAX);
+        (Self { requests }, taken)
+    }
+
+    /// Returns once the new configuration governs what begins from now on.
+    ///
+    /// # Errors
+    /// [`ReloadRefused`]: nothing changed.
+    pub async fn reload(&self) -> Result<ReloadReport, ReloadRefused> {
+        let gone = || ReloadRefused {
+            code: ErrorCode::ShuttingDown,
+            message: "the daemon is shutting down".to_owned(),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(ReloadRequest { reply }).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reload_is_answered_or_the_daemon_is_going() {
+        let (handle, mut requests) = ReloadHandle::channel();
+        let report =
+            ReloadReport { digest: [7; 32], changed: vec!["a.b".to_owned()], needs_restart: Vec::new() };
+        let given = report.clone();
+        let answering = async {
+            let request = requests.recv().await.unwrap();
+            request.reply.send(Ok(given)).unwrap();
+            drop(requests);
+        };
+        let (answer, ()) = tokio::join!(handle.reload(), answering);
+        assert_eq!(answer, Ok(report));
+        assert_eq!(handle.reload().await.unwrap_err().code, ErrorCode::ShuttingDown);
+    }
+}
