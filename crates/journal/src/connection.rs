@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::sql::u64_to_sql;
@@ -49,7 +50,10 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
     connection.pragma_update(None, "cache_size", -PAGE_CACHE_KIB_MAX)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
     match access {
-        Access::Read => connection.pragma_update(None, "query_only", true)?,
+        Access::Read => {
+            connection.pragma_update(None, "query_only", true)?;
+            add_holds_text(&connection)?;
+        }
         Access::Write => {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", "FULL")?;
@@ -63,6 +67,20 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
         }
     }
     Ok(connection)
+}
+
+/// Adds `holds_text(text, lower_case_needle)`: whether the text, in lower case, holds the needle. SQLite's own
+/// `LIKE` knows the case of ASCII only.
+fn add_holds_text(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("holds_text", 2, flags, |context| {
+        let text = context.get_raw(0).as_str_or_null().unwrap_or_default();
+        let needle = context.get_raw(1).as_str_or_null().unwrap_or_default();
+        Ok(match (text, needle) {
+            (Some(text), Some(needle)) => text.to_lowercase().contains(needle),
+            _ => false,
+        })
+    })
 }
 
 /// Returns the path of the write-ahead log of a database.

@@ -5,11 +5,13 @@
 
 use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
 use palyra_ports::NewEntry;
+use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use rusqlite::{Connection, Row};
 
+use crate::blob::BLOB_CHUNKS;
 use crate::codec::{self, Place};
 use crate::fault::{EntryFault, ReadFault};
 
@@ -38,6 +40,7 @@ pub(crate) struct PreparedEntry {
     pub(crate) kind: u16,
     pub(crate) facts: Vec<u8>,
     pub(crate) payload: Option<Payload>,
+    pub(crate) blobs: Vec<Blob>,
 }
 
 impl PreparedEntry {
@@ -61,12 +64,14 @@ impl PreparedEntry {
             kind: coded.kind,
             facts: coded.facts,
             payload,
+            blobs: Vec::new(),
         })
     }
 
     /// Returns the bytes of content that it brings.
     pub(crate) fn payload_bytes(&self) -> usize {
-        self.payload.as_ref().map_or(0, |payload| payload.bytes.len())
+        let beside = self.blobs.iter().map(|blob| blob.expose().len()).sum::<usize>();
+        self.payload.as_ref().map_or(0, |payload| payload.bytes.len()) + beside
     }
 }
 
@@ -181,8 +186,9 @@ fn read_payload(
 }
 
 fn read_chunks(connection: &Connection, seq: Seq) -> rusqlite::Result<Vec<u8>> {
-    let mut statement = connection.prepare_cached("SELECT sealed FROM chunk WHERE seq = ?1 ORDER BY n")?;
-    let mut rows = statement.query([seq.0.cast_signed()])?;
+    let mut statement =
+        connection.prepare_cached("SELECT sealed FROM chunk WHERE seq = ?1 AND n < ?2 ORDER BY n")?;
+    let mut rows = statement.query((seq.0.cast_signed(), BLOB_CHUNKS))?;
     let mut payload = Vec::new();
     while let Some(row) = rows.next()? {
         payload.extend_from_slice(row.get_ref(0)?.as_blob()?);

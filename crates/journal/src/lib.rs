@@ -17,6 +17,7 @@ mod verify;
 
 mod project;
 
+mod blob;
 mod entry;
 
 mod codec;

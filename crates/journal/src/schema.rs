@@ -19,7 +19,7 @@ pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
 
 /// Tables that are derived from the log.
 pub(crate) const PROJECTION_TABLES: &[&str] =
-    &["kind_seen", "epoch", "principal", "token", "agent", "session", "run"];
+    &["kind_seen", "epoch", "principal", "token", "agent", "session", "session_reset", "run", "input_key"];
 
 /// Tables that may be emptied at any start. None yet.
 pub(crate) const SCRATCH_TABLES: &[&str] = &[];
@@ -147,6 +147,21 @@ CREATE TABLE session(
     UNIQUE(principal, session)
 ) STRICT;
 CREATE UNIQUE INDEX session_key ON session(principal, key) WHERE key IS NOT NULL;
+
+CREATE TABLE session_reset(
+    principal BLOB NOT NULL,
+    session BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY(principal, session, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE input_key(
+    principal BLOB NOT NULL,
+    idempotency BLOB NOT NULL,
+    run BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY(principal, idempotency)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run(
     seq INTEGER PRIMARY KEY,

@@ -14,6 +14,7 @@ use palyra_ports::{
 };
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::JournalEventRecord;
@@ -188,6 +189,10 @@ impl ReadTape for JournalStore {
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
         self.read(move |connection| read::session_tape(connection, session, after, limit))
     }
+
+    fn blob(&self, place: BlobRef) -> BoxFuture<'static, Result<Option<Blob>, ReadError>> {
+        self.read(move |connection| read::blob(connection, place))
+    }
 }
 
 impl ReadRecords for JournalStore {
@@ -224,6 +229,14 @@ impl ReadRecords for JournalStore {
         key: String,
     ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>> {
         self.read(move |connection| read::session_by_key(connection, principal, &key))
+    }
+
+    fn reset_before(
+        &self,
+        session: SessionRef,
+        seq: Seq,
+    ) -> BoxFuture<'static, Result<Option<Seq>, ReadError>> {
+        self.read(move |connection| read::reset_before(connection, session, seq))
     }
 
     fn sessions(

@@ -3,7 +3,7 @@
 //! Recomputes leaves, chain, numbering and commitments, compares columns with envelopes, checks that epochs
 //! rise and tapes are dense. Invariant: the fault reported is the first one in the order of the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_id, sha256};
 use palyra_ports::VerifyReport;
@@ -13,6 +13,7 @@ use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::blob::{self, BLOB_CHUNKS};
 use crate::connection;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
@@ -47,6 +48,7 @@ fn by_table(connection: &Connection, checks: &Checks) -> Result<Vec<(Seq, EntryF
     let found = [
         unowned_payload(connection)?,
         unowned_chunk(connection)?,
+        unowned_blob(connection, &checks.with_blobs)?,
         sparse_tape(connection)?,
         changed_static(connection, &checks.statics)?,
     ];
@@ -69,6 +71,8 @@ struct Checks {
     epoch: Option<Epoch>,
     /// Digests of static texts with the first entry that names each; there are few.
     statics: BTreeMap<[u8; 32], Seq>,
+    /// Entries that brought files along.
+    with_blobs: BTreeSet<Seq>,
 }
 
 fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
@@ -87,7 +91,7 @@ fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Re
         let due = checks.chain.map_or(Seq(0), |chain| chain.next_seq);
         let Some(row) = rows.next().map_err(|error| ReadFault::from(error).located(due))? else { break };
         let entry = StoredEntry::read(connection, row).map_err(|fault| fault.located(due))?;
-        if let Err(fault) = checks.admit(&entry) {
+        if let Err(fault) = checks.admit(connection, &entry) {
             drop(rows);
             return Err(name_culprit(connection, fault, &entry)?);
         }
@@ -121,7 +125,7 @@ fn name_culprit(
 }
 
 impl Checks {
-    fn admit(&mut self, entry: &StoredEntry) -> Result<(), ReadFault> {
+    fn admit(&mut self, connection: &Connection, entry: &StoredEntry) -> Result<(), ReadFault> {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
         let chain = self.chain.get_or_insert_with(|| Chain::begin(envelope.log_id));
@@ -134,6 +138,12 @@ impl Checks {
             return Err(EntryFault::PayloadMissing.at(seq));
         }
         let event = entry.event()?;
+        if !blob::verify(connection, seq, &event)? {
+            return Err(EntryFault::Payload.at(seq));
+        }
+        if blob::has_blobs(&event) {
+            self.with_blobs.insert(seq);
+        }
         if let JournalEvent::Tape(TapeEvent::ModelRequested(requested)) = &event {
             for digest in [requested.context.instructions_digest, requested.context.catalog_digest] {
                 self.statics.entry(digest).or_insert(seq);
@@ -176,9 +186,22 @@ fn unowned_payload(connection: &Connection) -> rusqlite::Result<Found> {
 
 fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
     let sql = "SELECT c.seq FROM chunk c WHERE NOT EXISTS
-            (SELECT 1 FROM payload p WHERE p.seq = c.seq AND length(p.sealed) = 32)
+            (SELECT 1 FROM payload p WHERE p.seq = c.seq
+                AND (c.n >= 1048576 OR length(p.sealed) = 32))
         ORDER BY c.seq LIMIT 1";
     first_seq(connection, sql, EntryFault::PayloadUnowned)
+}
+
+fn unowned_blob(connection: &Connection, owners: &BTreeSet<Seq>) -> rusqlite::Result<Found> {
+    let mut statement = connection.prepare("SELECT DISTINCT seq FROM chunk WHERE n >= ?1 ORDER BY seq")?;
+    let seqs = statement.query_map([BLOB_CHUNKS], |row| row.get::<_, i64>(0))?;
+    for seq in seqs {
+        let seq = seq_from_sql(seq?);
+        if !owners.contains(&seq) {
+            return Ok(Some((seq, EntryFault::PayloadUnowned)));
+        }
+    }
+    Ok(None)
 }
 
 fn first_seq(connection: &Connection, sql: &str, fault: EntryFault) -> rusqlite::Result<Found> {

@@ -1,6 +1,7 @@
 //! Appending to the journal.
 
 use futures::future::BoxFuture;
+use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
 use palyra_types::session::SessionRef;
@@ -9,15 +10,16 @@ use palyra_types::{ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, Tape
 /// Entries of one append, at most.
 pub const APPEND_ENTRIES_MAX: usize = 256;
 
-/// Payload bytes of one append, at most.
+/// Payload and blob bytes of one append, at most.
 pub const APPEND_BYTES_MAX: usize = 24 * 1024 * 1024;
 
 /// Durable, all-or-nothing appends.
 pub trait AppendTape: Send + Sync {
     /// Appends all entries in one commit, in their order, next to each other, or none of them.
     ///
-    /// The future resolves only after the commit is durable. Guards are checked inside the transaction;
-    /// one that fails refuses this append alone. Dropping the future does not take the append back.
+    /// The append takes its place in the order when this is called, not when the future is first polled. The
+    /// future resolves only after the commit is durable. Guards are checked inside the transaction; one that
+    /// fails refuses this append alone. Dropping the future does not take the append back.
     fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>>;
 }
 
@@ -28,6 +30,8 @@ pub struct JournalAppendRequest {
     pub guards: Vec<Guard>,
     /// Entries, at most [`APPEND_ENTRIES_MAX`].
     pub entries: Vec<NewEntry>,
+    /// Files that entries brought along, beside them.
+    pub blobs: Vec<EntryBlobs>,
     /// Daemon-made texts that the entries name by digest; stored once each.
     pub statics: Vec<StaticText>,
     /// Whether it may use the space kept for endings.
@@ -49,6 +53,15 @@ pub struct NewEntry {
     pub event: JournalEvent,
 }
 
+/// The blobs of one entry, as its attachments number them.
+#[derive(Debug, Clone)]
+pub struct EntryBlobs {
+    /// Which of the append's entries, from 0.
+    pub entry: usize,
+    /// The bytes, in the order of their index; size and SHA-256 are as the attachment says.
+    pub blobs: Vec<Blob>,
+}
+
 /// A text made by the daemon, without user content.
 #[derive(Debug, Clone)]
 pub struct StaticText {
@@ -68,7 +81,7 @@ pub enum Guard {
         /// Its last tape number.
         tape_seq: TapeSeq,
     },
-    /// No run of this principal was started with this key.
+    /// No run of this principal was started, and none was given an input, with this key.
     IdempotencyUnseen {
         /// The principal.
         principal: PrincipalId,

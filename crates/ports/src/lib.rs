@@ -18,7 +18,8 @@ pub mod clock;
 pub mod entropy;
 
 pub use append_tape::{
-    AppendClass, AppendError, AppendTape, Committed, Guard, JournalAppendRequest, NewEntry, StaticText,
+    AppendClass, AppendError, AppendTape, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry,
+    StaticText,
 };
 pub use clock::Clock;
 pub use entropy::Entropy;

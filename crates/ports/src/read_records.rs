@@ -5,7 +5,7 @@ use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{PrincipalId, RunId, Seq, SessionId};
+use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId};
 
 use crate::read_tape::ReadError;
 
@@ -20,7 +20,7 @@ pub trait ReadRecords: Send + Sync {
     /// Returns a run whoever owns it; callers check the principal.
     fn run(&self, run: RunId) -> BoxFuture<'static, Result<Option<RunRecord>, ReadError>>;
 
-    /// Returns the run that was started with this key.
+    /// Returns the run that was started, or given an input, with this key.
     fn run_by_idempotency(
         &self,
         principal: PrincipalId,
@@ -45,6 +45,13 @@ pub trait ReadRecords: Send + Sync {
         principal: PrincipalId,
         key: String,
     ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>>;
+
+    /// Returns the latest reset of a session before `seq`.
+    fn reset_before(
+        &self,
+        session: SessionRef,
+        seq: Seq,
+    ) -> BoxFuture<'static, Result<Option<Seq>, ReadError>>;
 
     /// Returns sessions of a principal, most recently used first.
     fn sessions(
@@ -89,6 +96,18 @@ pub enum RunFilter {
     Finished,
 }
 
+/// Which sessions to list, by whether they are put away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionFilter {
+    /// Those that take input.
+    #[default]
+    Current,
+    /// Those that are archived.
+    Archived,
+    /// All.
+    All,
+}
+
 /// Which sessions to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionQuery {
@@ -96,6 +115,10 @@ pub struct SessionQuery {
     pub principal: PrincipalId,
     /// Keyset cursor: the last row of the page before, as (updated, id).
     pub after: Option<(palyra_types::Timestamp, SessionId)>,
+    /// Only those whose key, title or beginning of an input holds this text; compared in lower case.
+    pub search: Option<Redacted<String>>,
+    /// Which of them.
+    pub only: SessionFilter,
     /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
     pub limit: usize,
 }

@@ -1,6 +1,7 @@
 //! Reading tapes.
 
 use futures::future::BoxFuture;
+use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
@@ -29,6 +30,10 @@ pub trait ReadTape: Send + Sync {
         after: Option<Seq>,
         limit: usize,
     ) -> BoxFuture<'static, Result<TapePage, ReadError>>;
+
+    /// Returns the bytes of a file that an entry brought along; `None` when there is no such entry or blob, or
+    /// its content was erased. Callers check the principal.
+    fn blob(&self, place: BlobRef) -> BoxFuture<'static, Result<Option<Blob>, ReadError>>;
 }
 
 /// Some entries in order.

@@ -11,6 +11,7 @@ pub mod samples;
 pub mod random_appends;
 
 pub mod appends;
+pub mod attachments;
 pub mod content;
 pub mod crowd;
 pub mod guards;
@@ -64,6 +65,11 @@ macro_rules! journal_conformance_tests {
             crowd: what_was_acknowledged_is_read_at_once,
             crowd: of_rivals_for_one_place_one_wins,
             crowd: a_dropped_future_takes_nothing_back,
+            attachments: files_lie_beside_their_entry,
+            attachments: files_that_are_not_named_are_refused,
+            attachments: the_key_of_an_input_leads_to_its_run,
+            attachments: every_reset_is_found_again,
+            attachments: sessions_are_found_by_their_words,
             content: every_event_is_read_back_as_written,
             content: large_content_is_read_back_whole,
             content: erased_entries_keep_their_place_and_lose_their_content,

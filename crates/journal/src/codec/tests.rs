@@ -3,14 +3,16 @@
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::agent::AgentProfile;
+use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
     AbandonCause, JournalEvent, LoopGuard, NextAttempt, TapeEvent, UnknownOutcomeCause,
 };
-use palyra_types::model::ModelFailureClass;
-use palyra_types::run::{CancelReason, UserInput};
+use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
+use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, UserInput};
+use palyra_types::session::BranchPoint;
 use palyra_types::tool::ToolName;
 use palyra_types::{
-    AgentId, Attempt, EffectId, Epoch, LogId, Redacted, SessionId, TapeSeq, Timestamp, TokenId,
+    AgentId, Attempt, EffectId, Epoch, LogId, Redacted, Seq, SessionId, TapeSeq, Timestamp, TokenId,
 };
 
 use super::event::Coded;
@@ -31,7 +33,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     let others = [
         TapeEvent::InputReceived {
             input: UserInput::text("go on".into()),
-            delivery: palyra_types::run::InputDelivery::Queue,
+            delivery: InputDelivery::Queue,
             idempotency: None,
         },
         TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 },
@@ -103,10 +105,67 @@ fn unhex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
+/// Kinds that later grew fields, with those fields set.
+fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    let model = samples::model();
+    let attachment = |body| Attachment {
+        name: "notes.txt".into(),
+        media_type: "text/plain".into(),
+        bytes: 5,
+        sha256: Redacted::new([8; 32]),
+        body,
+    };
+    let attachments =
+        vec![attachment(AttachmentBody::Text("hello".into())), attachment(AttachmentBody::Blob { index: 0 })];
+    let mut started = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut started {
+        started.delivery = InputDelivery::Interrupt;
+        started.input.attachments.clone_from(&attachments);
+        started.fallbacks = Redacted::new(vec![model.clone()]);
+        started.response_format = Some(ResponseFormat { schema: Redacted::new("{}".into()) });
+    }
+    let mut message = run.message(1, 0).event;
+    if let JournalEvent::Tape(TapeEvent::ModelMessage(message)) = &mut message {
+        let body = "[{\"at\":0}]".into();
+        message.continuation = Some(ProviderContinuation { model, format: "sample/1".to_owned(), body });
+    }
+    let received = TapeEvent::InputReceived {
+        input: UserInput { text: "faster".into(), attachments },
+        delivery: InputDelivery::Steer,
+        idempotency: Some(IdempotencyDigest([9; 32])),
+    };
+    let abandoned = TapeEvent::ModelAttemptAbandoned {
+        attempt: Attempt(2),
+        text_from: TapeSeq(3),
+        text_to: TapeSeq(7),
+        cause: AbandonCause::Failure(ModelFailureClass::RateLimit),
+        next: NextAttempt::NextModel,
+        retry_at: Some(Timestamp(1_700_000_000_500_000)),
+        detail: "slow down".into(),
+    };
+    let branched_from = Some(BranchPoint {
+        session: SessionId::from_parts(1, 3),
+        run: run.run,
+        run_first_seq: Seq(40),
+        tape_seq: TapeSeq(4),
+        since: Some(Seq(12)),
+    });
+    let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
+    let opened = JournalEvent::SessionOpened { session, agent, key: None, label: None, branched_from };
+    vec![
+        (Kind::SessionOpened, "SessionOpened-branched", opened),
+        (Kind::RunStarted, "RunStarted-grown", started),
+        (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
+        (Kind::ModelMessage, "ModelMessage-grown", message),
+        (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
+    ]
+}
+
 #[test]
 fn released_kinds_keep_their_bytes() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (kind, name, event) in one_of_each_kind() {
+    for (kind, name, event) in one_of_each_kind().into_iter().chain(grown_kinds()) {
         let coded = encode(&event).unwrap();
         let written = format!("facts {}\npayload {}\n", hex(&coded.facts), hex(&coded.payload));
         let path = folder.join(format!("{:04x}-{name}-v{VERSION}.txt", kind.number()));

@@ -6,18 +6,22 @@ use rusqlite::Connection;
 use super::agents::Agents;
 use super::epochs::Epochs;
 use super::folded::Folded;
+use super::input_keys::InputKeys;
 use super::kinds_seen::KindsSeen;
 use super::principals::Principals;
+use super::resets::Resets;
 use super::rows::Held;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::tokens::Tokens;
-use super::{agents, epochs, kinds_seen, principals, runs, sessions, tokens};
+use super::{agents, epochs, input_keys, kinds_seen, principals, resets, runs, sessions, tokens};
 
 /// All projections.
 pub(crate) struct Projections {
     pub(crate) runs: Held<Runs>,
     pub(crate) sessions: Held<Sessions>,
+    input_keys: Held<InputKeys>,
+    resets: Held<Resets>,
     agents: Held<Agents>,
     principals: Held<Principals>,
     tokens: Held<Tokens>,
@@ -30,6 +34,8 @@ impl Projections {
         Self {
             runs: Held::new(),
             sessions: Held::new(),
+            input_keys: Held::new(),
+            resets: Held::new(),
             agents: Held::new(),
             principals: Held::new(),
             tokens: Held::new(),
@@ -77,6 +83,7 @@ impl Projections {
                 sessions::archived(&mut self.sessions, connection, entry, *session, None)?;
             }
             JournalEvent::SessionReset { session } => {
+                resets::reset(&mut self.resets, entry, *session);
                 sessions::reset(&mut self.sessions, connection, entry, *session)?;
             }
             JournalEvent::LogOpened { .. } | JournalEvent::Unknown { .. } => {}
@@ -91,6 +98,9 @@ impl Projections {
         event: &TapeEvent,
     ) -> rusqlite::Result<()> {
         runs::fold(&mut self.runs, connection, entry, event)?;
+        if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
+            input_keys::received(&mut self.input_keys, connection, entry, *digest)?;
+        }
         sessions::touched(&mut self.sessions, connection, entry, event)
     }
 
@@ -98,6 +108,8 @@ impl Projections {
     pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.runs.flush(connection)?;
         self.sessions.flush(connection)?;
+        self.input_keys.flush(connection)?;
+        self.resets.flush(connection)?;
         self.agents.flush(connection)?;
         self.principals.flush(connection)?;
         self.tokens.flush(connection)?;
@@ -107,13 +119,20 @@ impl Projections {
 
     /// Returns whether so many rows are held that they should be written.
     pub(crate) fn is_full(&self) -> bool {
-        self.runs.is_full() || self.sessions.is_full() || self.agents.is_full() || self.principals.is_full()
+        self.runs.is_full()
+            || self.sessions.is_full()
+            || self.input_keys.is_full()
+            || self.resets.is_full()
+            || self.agents.is_full()
+            || self.principals.is_full()
     }
 
     /// Drops what is held after a rollback.
     pub(crate) fn forget(&mut self) {
         self.runs.forget();
         self.sessions.forget();
+        self.input_keys.forget();
+        self.resets.forget();
         self.agents.forget();
         self.principals.forget();
         self.tokens.forget();

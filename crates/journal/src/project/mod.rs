@@ -8,6 +8,8 @@ mod recreate;
 
 mod fold;
 
+mod input_keys;
+mod resets;
 mod runs;
 mod sessions;
 

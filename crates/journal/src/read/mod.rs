@@ -2,9 +2,13 @@
 
 mod pool;
 
+mod blobs;
 mod records;
 mod tapes;
 
+pub(crate) use blobs::blob;
 pub(crate) use pool::ReaderPool;
-pub(crate) use records::{open_runs, run, run_by_idempotency, runs, session, session_by_key, sessions};
+pub(crate) use records::{
+    open_runs, reset_before, run, run_by_idempotency, runs, session, session_by_key, sessions,
+};
 pub(crate) use tapes::{entries, session_tape, tape};

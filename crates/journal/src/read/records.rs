@@ -1,27 +1,30 @@
 //! Rows of the projections.
 
-use palyra_ports::read_records::{OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionQuery};
+use palyra_ports::read_records::{
+    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery,
+};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{PrincipalId, RunId};
+use palyra_types::{PrincipalId, RunId, Seq};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::fault::ReadFault;
 use crate::project::{RUN_COLUMNS, RunRow, SESSION_COLUMNS, SessionRow};
-use crate::sql::{count_to_sql, seq_to_sql};
+use crate::sql::{count_to_sql, seq_from_sql, seq_to_sql};
 
 /// Returns a run.
 pub(crate) fn run(connection: &Connection, run: RunId) -> Result<Option<RunRecord>, ReadFault> {
     Ok(select_runs(connection, "WHERE run = ?1", [run.to_bytes()])?.pop())
 }
 
-/// Returns the run that was started with a key.
+/// Returns the run that was started, or given an input, with a key.
 pub(crate) fn run_by_idempotency(
     connection: &Connection,
     principal: PrincipalId,
     digest: IdempotencyDigest,
 ) -> Result<Option<RunId>, ReadFault> {
-    let sql = "SELECT run FROM run WHERE principal = ?1 AND idempotency = ?2";
+    let sql = "SELECT run FROM run WHERE principal = ?1 AND idempotency = ?2
+        UNION ALL SELECT run FROM input_key WHERE principal = ?1 AND idempotency = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row((principal.to_bytes(), digest.0), |row| row.get(0)).optional()?;
     Ok(found.map(RunId::from_bytes))
@@ -95,17 +98,38 @@ pub(crate) fn sessions(
 ) -> Result<Vec<OrchestratorSessionRecord>, ReadFault> {
     let principal = query.principal.to_bytes();
     let limit = count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
-    match query.after {
-        Some((updated, session)) => {
-            let condition = "WHERE principal = ?1 AND (updated, session) < (?2, ?3)
-                ORDER BY updated DESC, session DESC LIMIT ?4";
-            select_sessions(connection, condition, params![principal, updated.0, session.to_bytes(), limit])
-        }
-        None => {
-            let condition = "WHERE principal = ?1 ORDER BY updated DESC, session DESC LIMIT ?2";
-            select_sessions(connection, condition, params![principal, limit])
-        }
-    }
+    let only = match query.only {
+        SessionFilter::Current => "AND archived IS NULL",
+        SessionFilter::Archived => "AND archived IS NOT NULL",
+        SessionFilter::All => "",
+    };
+    let (updated, session) = match query.after {
+        Some((updated, session)) => (updated.0, session.to_bytes()),
+        None => (i64::MAX, [u8::MAX; 16]),
+    };
+    let search = if query.search.is_some() { SEARCHED } else { "AND ?5 IS NULL" };
+    let needle = query.search.as_ref().map(|text| text.expose().to_lowercase());
+    let condition = format!(
+        "WHERE principal = ?1 AND (updated, session) < (?2, ?3) {only} {search}
+        ORDER BY updated DESC, session DESC LIMIT ?4"
+    );
+    select_sessions(connection, &condition, params![principal, updated, session, limit, needle])
+}
+
+const SEARCHED: &str = "AND (holds_text(key, ?5) OR holds_text(label, ?5) OR EXISTS (
+    SELECT 1 FROM run WHERE run.principal = session.principal AND run.session = session.session
+        AND holds_text(run.input_preview, ?5)))";
+
+/// Returns the latest reset of a session before a place in the log.
+pub(crate) fn reset_before(
+    connection: &Connection,
+    session: SessionRef,
+    seq: Seq,
+) -> Result<Option<Seq>, ReadFault> {
+    let sql = "SELECT max(seq) FROM session_reset WHERE principal = ?1 AND session = ?2 AND seq < ?3";
+    let values = (session.principal.to_bytes(), session.id.to_bytes(), seq_to_sql(seq));
+    let found: Option<i64> = connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(found.map(seq_from_sql))
 }
 
 fn select_sessions(

@@ -26,7 +26,8 @@ fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusq
     match guard {
         Guard::RunAt { run, tape_seq } => Ok(last_tape_seq(connection, rows, *run)? == *tape_seq),
         Guard::IdempotencyUnseen { principal, digest } => {
-            let sql = "SELECT 1 FROM run WHERE principal = ?1 AND idempotency = ?2";
+            let sql = "SELECT 1 FROM run WHERE principal = ?1 AND idempotency = ?2
+                UNION ALL SELECT 1 FROM input_key WHERE principal = ?1 AND idempotency = ?2";
             is_empty(connection, sql, (principal.to_bytes(), digest.0))
         }
         Guard::NoOtherRunInProgress { session, run } => {

@@ -15,6 +15,7 @@ use rusqlite::{Connection, params};
 use super::checkpoint::WAL_FRAME_BYTES;
 use super::guards;
 use super::prepare::{PreparedAppend, invalid};
+use crate::blob;
 use crate::counters::Counters;
 use crate::entry::{PreparedEntry, SALT_BYTES};
 use crate::fault::ReadFault;
@@ -208,7 +209,7 @@ impl LogWriter {
         let mut insert = self.connection.prepare_cached(sql)?;
         insert.execute(params![seq_to_sql(seq), encoded, run, tape_seq, entry.kind])?;
         drop(insert);
-        let content = self.insert_payload(seq, entry)?;
+        let content = self.insert_payload(seq, entry)? + blob::insert(&self.connection, seq, &entry.blobs)?;
         let folded = Folded {
             seq,
             kind: entry.kind,

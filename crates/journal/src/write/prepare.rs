@@ -6,6 +6,7 @@ use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendReques
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::{RunId, SessionId, TapeSeq};
 
+use crate::blob;
 use crate::entry::PreparedEntry;
 
 /// An append that keeps all rules that can be checked without looking at the log.
@@ -30,7 +31,14 @@ pub(crate) fn prepare(
         return Err(invalid("it has too many entries"));
     }
     let entries = request.entries.into_iter().map(|entry| prepare_entry(entry, entropy));
-    let entries = entries.collect::<Result<Vec<_>, _>>()?;
+    let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+    for beside in request.blobs {
+        let entry = entries.get_mut(beside.entry).ok_or_else(|| invalid("a blob names no entry of it"))?;
+        entry.blobs = beside.blobs;
+    }
+    if !entries.iter().all(|entry| blob::are_named(&entry.event, &entry.blobs)) {
+        return Err(invalid("a blob is not the one that its attachment names"));
+    }
     let payload_bytes = entries.iter().map(PreparedEntry::payload_bytes).sum();
     if payload_bytes > APPEND_BYTES_MAX {
         return Err(invalid("its content is too large"));

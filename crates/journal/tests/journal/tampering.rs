@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::{AppendTape, JournalAppendRequest, ReadError, ReadTape, StaticText};
+use palyra_ports::{AppendTape, EntryBlobs, JournalAppendRequest, ReadError, ReadTape, StaticText};
 use palyra_testkit::journal_suite::samples;
+use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::{Seq, TapeSeq};
+use palyra_types::run::{InputDelivery, UserInput};
+use palyra_types::{Redacted, Seq, TapeSeq};
 use rusqlite::Connection;
 
 use crate::opened::Folder;
@@ -133,6 +135,45 @@ async fn changed_content_is_named() {
     let unowned = "a payload stands where no entry owns it";
     kept.check("INSERT INTO payload VALUES (9000, 0, x'00')", 9000, unowned).await;
     kept.check("INSERT INTO chunk VALUES (10, 1, x'00')", 10, unowned).await;
+}
+
+#[tokio::test]
+async fn changed_files_beside_an_entry_are_named() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let blob: Blob = Redacted::new(Arc::from(vec![7u8; 200_000]));
+    let mut run = write_runs(&journal, 0..2).await.remove(1);
+    let attachment = Attachment {
+        name: "picture.png".into(),
+        media_type: "image/png".into(),
+        bytes: 200_000,
+        sha256: Redacted::new(palyra_ledger::sha256(blob.expose())),
+        body: AttachmentBody::Blob { index: 0 },
+    };
+    let input = UserInput { text: "look".into(), attachments: vec![attachment] };
+    let received = TapeEvent::InputReceived { input, delivery: InputDelivery::Queue, idempotency: None };
+    let blobs = vec![EntryBlobs { entry: 0, blobs: vec![blob] }];
+    let request = JournalAppendRequest { blobs, ..samples::append(vec![run.entry(received)]) };
+    let tape_seq = run.tape_seq;
+    let seq = journal.append(request).await.unwrap().first_seq.0;
+    assert_eq!(verify(&journal).await.fault, None);
+    journal.close().await;
+    drop(journal);
+    let paths = [folder.database(), folder.database().with_extension("db-wal")];
+    let files = paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).to_vec();
+    let kept = Kept { folder, files };
+    let payload = "the payload does not match its commitment";
+    let first = 1 << 20;
+    let row = format!("seq = {seq} AND n = {}", first + 2);
+    kept.check(&flip("chunk", "sealed", &row, 100), seq, payload).await;
+    kept.check(&format!("DELETE FROM chunk WHERE {row}"), seq, payload).await;
+    let further = format!("INSERT INTO chunk VALUES ({seq}, {}, x'00')", 2 * first);
+    kept.check(&further, seq, payload).await;
+    let unowned = "a payload stands where no entry owns it";
+    kept.check(&format!("INSERT INTO chunk VALUES (4, {first}, x'00')"), 4, unowned).await;
+    kept.check(&flip("chunk", "sealed", &row, 100), seq, payload).await;
+    let place = BlobRef { run: run.run, tape_seq, index: 0 };
+    assert_eq!(kept.folder.open().blob(place).await.unwrap_err(), ReadError::Corrupt { seq });
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use palyra_ports::{
     AppendClass, AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage,
 };
 use palyra_testkit::{Gate, MemoryJournal};
+use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::session::SessionRef;
 use palyra_types::{RunId, Seq, TapeSeq};
 use tokio::sync::watch;
@@ -138,5 +139,9 @@ impl ReadTape for FaultyJournal {
         limit: usize,
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
         self.inner.session_tape(session, after, limit)
+    }
+
+    fn blob(&self, place: BlobRef) -> BoxFuture<'static, Result<Option<Blob>, ReadError>> {
+        self.inner.blob(place)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionQuery};
+use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::agent::AgentProfile;
 use palyra_types::attachment::{Attachment, AttachmentBody};
@@ -63,7 +63,8 @@ impl RandomAppends {
             let principal = samples::principal(n.into());
             let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
             all.push(exposed(&journal.runs(query).await.unwrap(), |run| run.input_preview.expose().clone()));
-            let query = SessionQuery { principal, after: None, limit: 500 };
+            let query =
+                SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit: 500 };
             let sessions = journal.sessions(query).await.unwrap();
             all.push(exposed(&sessions, |session| {
                 format!("{:?}", session.key.as_ref().map(Redacted::expose))

@@ -1,6 +1,6 @@
 //! What is derived from the log.
 
-use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionQuery};
+use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{JournalEvent, LoopGuard, RunFinished, TapeEvent, UnknownOutcomeCause};
@@ -145,7 +145,7 @@ pub async fn sessions_are_listed_by_last_use(factory: &impl JournalFactory) {
     };
     let reset = journal.append(append(vec![reset])).await.unwrap();
 
-    let query = SessionQuery { principal, after: None, limit: 500 };
+    let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit: 500 };
     let listed = journal.sessions(query.clone()).await.unwrap();
     let order: Vec<_> = listed.iter().map(|session| session.session).collect();
     assert_eq!(order, [1, 0, 4, 3, 2].map(|at| sessions[at]));
@@ -225,7 +225,8 @@ pub async fn foreign_things_are_not_there(factory: &impl JournalFactory) {
     let theirs = palyra_types::session::SessionRef { principal: foreign, id: mine.id };
     assert_eq!(journal.session(theirs).await.unwrap(), None);
     assert_eq!(journal.session_by_key(foreign, "key".to_owned()).await.unwrap(), None);
-    let query = SessionQuery { principal: foreign, after: None, limit: 10 };
+    let query =
+        SessionQuery { principal: foreign, after: None, search: None, only: SessionFilter::All, limit: 10 };
     assert!(journal.sessions(query).await.unwrap().is_empty());
     let query = RunQuery {
         principal: foreign,

@@ -1,6 +1,7 @@
 //! One entry, as a value.
 
 use palyra_ports::NewEntry;
+use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::{Epoch, Seq};
@@ -13,6 +14,7 @@ pub(super) struct Entry {
     pub(super) epoch: Epoch,
     pub(super) content: ContentState,
     pub(super) new: NewEntry,
+    pub(super) blobs: Vec<Blob>,
 }
 
 impl Entry {

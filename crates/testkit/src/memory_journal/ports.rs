@@ -6,12 +6,13 @@ use palyra_ports::maintain_journal::{
     JournalHealth, JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport,
 };
 use palyra_ports::read_records::{
-    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, ReadRecords, RunFilter, RunQuery, SessionQuery,
+    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery,
 };
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
 use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::JournalEventRecord;
@@ -50,6 +51,26 @@ impl ReadTape for MemoryJournal {
         };
         done(page(state.entries.iter().filter(wanted), limit))
     }
+
+    fn blob(&self, place: BlobRef) -> Reading<Option<Blob>> {
+        let state = self.lock();
+        let wanted = |entry: &&Entry| entry.new.run == Some((place.run, place.tape_seq));
+        let index = usize::try_from(place.index).unwrap_or(usize::MAX);
+        done(state.entries.iter().find(wanted).and_then(|entry| entry.blobs.get(index).cloned()))
+    }
+}
+
+/// Returns whether a session's names, or an input of it, hold the text that is searched.
+fn is_found(state: &super::state::State, session: &OrchestratorSessionRecord, search: &str) -> bool {
+    let needle = search.to_lowercase();
+    let holds = |text: &str| text.to_lowercase().contains(&needle);
+    let named = [&session.key, &session.label].into_iter().flatten().any(|text| holds(text.expose()));
+    named
+        || state.records.runs.values().any(|run| {
+            run.principal == session.session.principal
+                && run.session == session.session.id
+                && holds(run.input_preview.expose())
+        })
 }
 
 fn page<'a>(entries: impl Iterator<Item = &'a Entry>, limit: usize) -> TapePage {
@@ -120,12 +141,24 @@ impl ReadRecords for MemoryJournal {
         done(self.lock().records.session_by_key(principal, &key).cloned())
     }
 
+    fn reset_before(&self, session: SessionRef, seq: Seq) -> Reading<Option<Seq>> {
+        let state = self.lock();
+        let before = state.records.resets.range((session, Seq(0))..(session, seq));
+        done(before.last().map(|(_, at)| *at))
+    }
+
     fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
         let state = self.lock();
         let place = |session: &OrchestratorSessionRecord| (session.updated, session.session.id);
         let wanted = |session: &&OrchestratorSessionRecord| {
             session.session.principal == query.principal
                 && query.after.is_none_or(|after| place(session) < after)
+                && match query.only {
+                    SessionFilter::Current => session.archived.is_none(),
+                    SessionFilter::Archived => session.archived.is_some(),
+                    SessionFilter::All => true,
+                }
+                && query.search.as_ref().is_none_or(|search| is_found(&state, session, search.expose()))
         };
         let mut sessions: Vec<_> = state.records.sessions.values().filter(wanted).cloned().collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(place(session)));

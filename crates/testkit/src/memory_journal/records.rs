@@ -1,7 +1,7 @@
 //! The records, folded from entries one by one. Written apart from the real journal's folds, so that the two
 //! check each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
@@ -11,7 +11,7 @@ use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
 };
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, TapeSeq, TokenId};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, TokenId};
 
 use super::entry::Entry;
 
@@ -24,6 +24,7 @@ const INPUT_PREVIEW_CHARS: usize = 120;
 pub(super) struct Records {
     pub(super) runs: BTreeMap<RunId, RunRecord>,
     pub(super) started_by: BTreeMap<(PrincipalId, IdempotencyDigest), RunId>,
+    pub(super) resets: BTreeSet<(SessionRef, Seq)>,
     pub(super) sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
     pub(super) agents: BTreeMap<AgentId, AgentRecord>,
     pub(super) principals: BTreeMap<PrincipalId, PrincipalRecord>,
@@ -110,6 +111,7 @@ impl Records {
                 });
             }
             JournalEvent::SessionReset { session } => {
+                self.resets.insert((SessionRef { principal, id: *session }, entry.seq));
                 self.change_session(entry, *session, |record| record.reset_at = Some(entry.seq));
             }
             JournalEvent::SessionRenamed { session, label } => {
@@ -150,6 +152,9 @@ impl Records {
                 session.runs += 1;
                 session.last_run = Some(run);
             }
+        }
+        if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
+            self.started_by.entry((entry.new.principal, *digest)).or_insert(run);
         }
         if let Some(record) = self.runs.get_mut(&run) {
             record.last_tape_seq = tape_seq;

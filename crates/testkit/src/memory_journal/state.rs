@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
 use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry};
+use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::OrchestratorSessionRecord;
@@ -105,10 +106,15 @@ impl State {
         for text in request.statics {
             self.statics.entry(text.sha256).or_insert(text.body);
         }
+        let first = self.entries.len();
         for entry in request.entries {
             self.rows += 1;
             self.bytes += content::content_bytes(&entry.event) as u64;
             self.push(entry);
+        }
+        for beside in request.blobs {
+            self.bytes += beside.blobs.iter().map(|blob| blob.expose().len() as u64).sum::<u64>();
+            self.entries[first + beside.entry].blobs = beside.blobs;
         }
         match told {
             Some(Failure::LoseAnswer) => Err(AppendError::Unknown),
@@ -118,7 +124,7 @@ impl State {
 
     fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
-        let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new };
+        let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new, blobs: Vec::new() };
         self.records.fold(&entry);
         self.entries.push(entry);
     }
@@ -135,6 +141,7 @@ impl State {
     pub(super) fn erase(&mut self, seq: Seq) {
         if let Some(entry) = usize::try_from(seq.0).ok().and_then(|at| self.entries.get_mut(at)) {
             content::erase(&mut entry.new.event);
+            entry.blobs.clear();
             entry.content = ContentState::Erased;
         }
         self.refold();
@@ -241,10 +248,13 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
     if request.entries.is_empty() || request.entries.len() > APPEND_ENTRIES_MAX {
         return invalid("it has no or too many entries");
     }
-    let bytes: usize = request.entries.iter().map(|entry| content::content_bytes(&entry.event)).sum();
+    let beside = request.blobs.iter().flat_map(|beside| &beside.blobs).map(|blob| blob.expose().len());
+    let bytes = request.entries.iter().map(|entry| content::content_bytes(&entry.event)).sum::<usize>()
+        + beside.sum::<usize>();
     if bytes > APPEND_BYTES_MAX {
         return invalid("its content is too large");
     }
+    check_blobs(request)?;
     for entry in &request.entries {
         let started = matches!(entry.event, JournalEvent::Tape(TapeEvent::RunStarted(_)));
         let fits = match (&entry.event, entry.run, entry.session) {
@@ -260,4 +270,37 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
         }
     }
     Ok(())
+}
+
+/// Each entry brings exactly the blobs that its attachments name.
+fn check_blobs(request: &JournalAppendRequest) -> Result<(), AppendError> {
+    let invalid = Err(AppendError::Invalid { what: "a blob is not the one that its attachment names" });
+    if request.blobs.iter().any(|beside| beside.entry >= request.entries.len()) {
+        return invalid;
+    }
+    for (at, entry) in request.entries.iter().enumerate() {
+        let brought = request.blobs.iter().find(|beside| beside.entry == at);
+        let brought = brought.map_or(&[][..], |beside| &beside.blobs);
+        let named: Vec<&Attachment> = attachments_of(&entry.event)
+            .iter()
+            .filter(|attachment| matches!(attachment.body, AttachmentBody::Blob { .. }))
+            .collect();
+        let fits = named.len() == brought.len()
+            && named.iter().zip(brought).zip(0..).all(|((attachment, blob), at)| {
+                attachment.body == AttachmentBody::Blob { index: at }
+                    && attachment.bytes == blob.expose().len() as u64
+            });
+        if !fits {
+            return invalid;
+        }
+    }
+    Ok(())
+}
+
+fn attachments_of(event: &JournalEvent) -> &[Attachment] {
+    match event {
+        JournalEvent::Tape(TapeEvent::RunStarted(started)) => &started.input.attachments,
+        JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => &input.attachments,
+        _ => &[],
+    }
 }
