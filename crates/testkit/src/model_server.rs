@@ -15,7 +15,7 @@ mod act;
 mod exchange;
 mod routes;
 mod assistant;
-mod faulty;
+mod perform;
 mod refusal;
 mod image;
 mod chat;

@@ -4,5 +4,6 @@ mod conformance;
 mod detection;
 mod faults;
 mod openai_sdk;
+mod anthropic_sdk;
 mod streaming;
 mod support;

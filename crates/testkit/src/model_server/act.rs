@@ -64,6 +64,24 @@ pub(super) struct Head {
     pub(super) headers: Vec<(String, String)>,
 }
 
+impl Performance {
+    /// Sends nothing of HTTP at all.
+    pub(super) fn headless(act: Act) -> Self {
+        Self { head: None, acts: vec![act] }
+    }
+
+    /// Sends a body that comes in one piece.
+    pub(super) fn whole(status: u16, content_type: &str, body: Vec<u8>) -> Self {
+        Self::of(status, content_type, vec![Act::Send(body)])
+    }
+
+    /// Sends a head, and then does this.
+    pub(super) fn of(status: u16, content_type: &str, acts: Vec<Act>) -> Self {
+        let headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
+        Self { head: Some(Head { status, headers }), acts }
+    }
+}
+
 /// Cuts behind the first `bytes` bytes of the body; what is shorter stays whole.
 pub(super) fn cut_at(acts: Vec<Act>, bytes: usize, cut: Cut) -> Vec<Act> {
     let mut left = bytes;

@@ -118,7 +118,7 @@ impl Behaviour {
         self
     }
 
-    /// Wants a key: as a bearer from Chat Completions, in `x-api-key` from Messages.
+    /// Wants a key: as a bearer; from Messages also in `x-api-key`.
     #[must_use]
     pub fn with_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());

@@ -73,7 +73,7 @@ fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
 /// Decodes standard base64 with its padding; `None` when it is anything else.
 fn decode_base64(data: &str) -> Option<Vec<u8>> {
     let text = data.trim_end_matches('=').as_bytes();
-    if data.len() % 4 != 0 || data.len() - text.len() > 2 {
+    if !data.len().is_multiple_of(4) || data.len() - text.len() > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);

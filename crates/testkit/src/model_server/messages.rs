@@ -4,6 +4,7 @@ pub(super) mod wire;
 pub(super) mod events;
 pub(super) mod errors;
 pub(super) mod validate;
-mod blocks;
 mod conversation;
+mod blocks;
+mod verdict;
 mod signature;

@@ -5,12 +5,11 @@
 
 use std::time::Duration;
 
-use super::act::{Act, Cut, Head, Performance, cut_at, in_chunks};
+use super::act::{Act, Cut, Performance, cut_at, in_chunks};
 use super::answer::{Answer, Part, Quirk, Stop, Tear, Tokens, Trouble, Word};
-use super::exchange::{Dialect, Exchange};
+use super::exchange::Exchange;
 use super::fault::Fault;
-use super::refusal::pause_headers;
-use super::{chat, faulty, messages};
+use super::perform;
 use crate::scripted_provider::Gate;
 
 /// An answer to one request.
@@ -277,18 +276,14 @@ impl Reply {
     /// Returns what to do on the wire for a request.
     pub(super) fn performance(&self, exchange: &Exchange) -> Performance {
         let mut performance = match &self.kind {
-            Kind::Silent => Performance { head: None, acts: vec![Act::Hang] },
-            Kind::Fault(fault) => faulty::performance(*fault, exchange),
-            Kind::Error { status, code, message } => {
-                let body = match exchange.dialect {
-                    Dialect::Chat => chat::errors::plain(exchange.vendor, *status, code, message),
-                    Dialect::Messages => messages::errors::plain(exchange.number, code, message),
-                };
-                whole(*status, "application/json", body.to_string().into_bytes())
+            Kind::Silent => Performance::headless(Act::Hang),
+            Kind::Fault(fault) => perform::failed(*fault, exchange),
+            Kind::Error { status, code, message } => perform::refused(*status, code, message, exchange),
+            Kind::Status(status, body) => {
+                Performance::whole(*status, "application/json", body.clone().into_bytes())
             }
-            Kind::Status(status, body) => whole(*status, "application/json", body.clone().into_bytes()),
-            Kind::Raw(content_type, body) => whole(200, content_type, body.clone()),
-            Kind::Answer(answer) => answered(answer, exchange),
+            Kind::Raw(content_type, body) => Performance::whole(200, content_type, body.clone()),
+            Kind::Answer(answer) => perform::answered(answer, exchange),
         };
         if let Some(head) = &mut performance.head {
             if let Some(content_type) = &self.content_type {
@@ -308,69 +303,4 @@ impl Reply {
         }
         performance
     }
-}
-
-/// Makes the performance of a body that comes in one piece.
-pub(super) fn whole(status: u16, content_type: &str, body: Vec<u8>) -> Performance {
-    with_head(status, content_type, vec![Act::Send(body)])
-}
-
-/// Makes a performance with a head of its own.
-pub(super) fn with_head(status: u16, content_type: &str, acts: Vec<Act>) -> Performance {
-    let headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
-    Performance { head: Some(Head { status, headers }), acts }
-}
-
-/// Makes the performance of an answer; one that does not stream fails as a whole.
-pub(super) fn answered(answer: &Answer, exchange: &Exchange) -> Performance {
-    if exchange.streams {
-        let mut acts = match exchange.dialect {
-            Dialect::Chat => chat::events::events(answer, exchange),
-            Dialect::Messages => messages::events::events(answer, exchange),
-        };
-        if answer.has(Quirk::EventsDoubled) {
-            acts = acts.into_iter().flat_map(doubled).collect();
-        }
-        return with_head(200, "text/event-stream", acts);
-    }
-    let mut acts = answer.waits();
-    let document = match exchange.dialect {
-        Dialect::Chat => chat::wire::document(answer, exchange),
-        Dialect::Messages => messages::wire::document(answer, exchange),
-    };
-    let document = document.to_string().into_bytes();
-    match answer.trouble {
-        None => acts.push(Act::Send(document)),
-        Some(Trouble::Torn(tear)) => {
-            acts.push(Act::Send(document));
-            acts = faulty::torn(acts, tear);
-        }
-        Some(Trouble::Fails(fault)) => {
-            let mut performance = faulty::performance(fault, exchange);
-            acts.append(&mut performance.acts);
-            performance.acts = acts;
-            return performance;
-        }
-    }
-    with_head(200, "application/json", acts)
-}
-
-fn doubled(act: Act) -> Vec<Act> {
-    match act {
-        Act::Send(_) => vec![act.clone(), act],
-        other => vec![other],
-    }
-}
-
-/// Adds what a refusal's head carries beside its type.
-pub(super) fn refused(
-    mut performance: Performance,
-    fault: Fault,
-    more: Vec<(String, String)>,
-) -> Performance {
-    if let Some(head) = &mut performance.head {
-        head.headers.extend(pause_headers(fault));
-        head.headers.extend(more);
-    }
-    performance
 }

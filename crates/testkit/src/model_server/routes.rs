@@ -53,10 +53,13 @@ fn unwelcome(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> 
             (!is_known).then(|| Reply::error(401, "invalid_api_key", "Incorrect API key provided"))
         }
         Dialect::Messages => {
-            let words = match request.header("x-api-key") {
-                Some(said) if said == key => return None,
-                Some(_) => "invalid x-api-key",
-                None => "x-api-key header is required",
+            // The vendor takes either; its own client sends a bearer since version 2.
+            let bearer = request.authorization.as_deref().and_then(|said| said.strip_prefix("Bearer "));
+            let words = match (request.header("x-api-key"), bearer) {
+                (Some(said), _) | (None, Some(said)) if said == key => return None,
+                (Some(_), _) => "invalid x-api-key",
+                (None, Some(_)) => "Invalid bearer token",
+                (None, None) => "x-api-key header is required",
             };
             Some(Reply::error(401, "authentication_error", words))
         }

@@ -124,6 +124,8 @@ mod tests {
         for name in ["uv", "cargo-deny", "cargo-nextest"] {
             assert!(pins.binaries.keys().any(|package| package.ends_with(name)), "{name}");
         }
-        assert!(pins.python.contains_key("openai"));
+        for name in ["openai", "anthropic"] {
+            assert!(pins.python.contains_key(name), "{name}");
+        }
     }
 }

@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use super::wire::{call_deltas, chunk, finish_reason, reasoning_field, usage_chunk};
 use crate::model_server::act::Act;
-use crate::model_server::answer::{Answer, Part, Quirk, Trouble};
+use crate::model_server::answer::{Answer, Part, Quirk};
 use crate::model_server::exchange::Exchange;
-use crate::model_server::faulty;
 
-/// Returns the stream of an answer.
+/// Returns the stream of an answer, up to where it breaks.
 pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> Vec<Act> {
     let event = |mut value: Value| {
         if answer.has(Quirk::UnknownFields) {
@@ -29,11 +28,10 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         for (at, (tool, arguments)) in answer.calls.iter().enumerate() {
             acts.extend(call_deltas(at, tool, arguments).iter().map(delta));
         }
-        match answer.breaks() {
-            None => acts.push(event(chunk(exchange, &json!({}), Some(answer.word(finish_reason))))),
-            Some(Trouble::Torn(tear)) => return faulty::torn(acts, tear),
-            Some(Trouble::Fails(fault)) => return faulty::within(fault, exchange, acts),
+        if answer.breaks().is_some() {
+            return acts;
         }
+        acts.push(event(chunk(exchange, &json!({}), Some(answer.word(finish_reason)))));
     }
     if exchange.wants_usage && !answer.has(Quirk::NoUsage) {
         acts.push(event(usage_chunk(answer, exchange)));

@@ -1,4 +1,4 @@
-//! What a strict vendor demands of a schema that an answer is to fit.
+//! What a strict vendor demands of names, and of a schema that an answer is to fit.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) fn complaint(format: &Value) -> Option<String> {
     }
     let wanted = &format["json_schema"];
     let name = wanted["name"].as_str().unwrap_or_default();
-    if !super::validate::is_name(name) {
+    if !is_name(name) {
         return Some("Missing or invalid parameter: 'response_format.json_schema.name'.".to_owned());
     }
     if !wanted["schema"].is_object() {
@@ -46,4 +46,10 @@ fn strict_flaw(schema: &Value, place: &str) -> Option<String> {
         return properties.iter().find_map(inside);
     }
     schema.get("items").and_then(|items| strict_flaw(items, "('items',)"))
+}
+
+/// Returns whether a text can name a tool or a format.
+pub(super) fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }

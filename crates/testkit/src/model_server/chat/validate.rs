@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::schema;
+use super::schema::{self, is_name};
 use crate::model_server::exchange::Vendor;
 use crate::model_server::image::{ImageFlaw, MEDIA_TYPES, data_url, flaw};
 
@@ -149,11 +149,6 @@ fn is_tool(tool: &Value) -> bool {
     tool["type"] == "function"
         && is_name(name)
         && tool.pointer("/function/parameters").is_some_and(Value::is_object)
-}
-
-pub(super) fn is_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }
 
 fn unpaired(messages: &[Value]) -> Option<String> {

@@ -3,30 +3,38 @@
 use serde_json::Value;
 
 use super::signature::{is_sealed, sign};
-use super::validate::{Verdict, is_tool_name, known_fields, wrong};
+use super::verdict::{Verdict, is_tool_name, known_fields, wrong};
 use crate::model_server::image::{IMAGE_BYTES_MAX, ImageFlaw, flaw};
 
-/// Checks a block of a message by the user or the assistant.
-pub(super) fn check(place: &str, by_user: bool, model: &str, block: &Value) -> Verdict {
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    User,
+    Assistant,
+}
+
+/// Checks a block of a message.
+pub(super) fn check(place: &str, role: Role, model: &str, block: &Value) -> Verdict {
+    use Role::{Assistant, User};
     let kind = block["type"].as_str().unwrap_or_default();
-    match (kind, by_user) {
+    match (kind, role) {
         ("text", _) => text(place, block),
-        ("image", true) => image(place, block),
-        ("document", true) => source(place, block),
-        ("tool_result", true) => tool_result(place, block),
-        ("tool_use", false) => tool_use(place, block),
-        ("thinking", false) => thinking(place, model, block),
-        ("redacted_thinking", false) => {
+        ("image", User) => image(place, block),
+        ("document", User) => source(place, block),
+        ("tool_result", User) => tool_result(place, block),
+        ("tool_use", Assistant) => tool_use(place, block),
+        ("thinking", Assistant) => thinking(place, model, block),
+        ("redacted_thinking", Assistant) => {
             fields(place, block, &["type", "data"])?;
             if is_sealed(model, block["data"].as_str().unwrap_or_default()) {
                 return Ok(());
             }
             wrong(format!("{place}: Invalid `data` in `redacted_thinking` block"))
         }
-        ("image" | "document" | "tool_result", false) => {
+        ("image" | "document" | "tool_result", Assistant) => {
             wrong(format!("{place}: `{kind}` blocks can only be in `user` messages"))
         }
-        ("tool_use" | "thinking" | "redacted_thinking", true) => {
+        ("tool_use" | "thinking" | "redacted_thinking", User) => {
             wrong(format!("{place}: `{kind}` blocks can only be in `assistant` messages"))
         }
         _ => wrong(format!(

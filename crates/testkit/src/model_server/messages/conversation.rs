@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::blocks;
-use super::validate::{Verdict, known_fields, wrong};
+use super::blocks::{self, Role};
+use super::verdict::{Verdict, known_fields, wrong};
+use crate::model_server::refusal::Refusal;
 
 /// One message, its content as a list of blocks.
 struct Turn<'a> {
     at: usize,
-    by_user: bool,
+    role: Role,
     blocks: Vec<&'a Value>,
 }
 
@@ -25,11 +26,11 @@ pub(super) fn check(body: &Value) -> Verdict {
         let turn = turn(at, message)?;
         alternates(turns.last(), &turn)?;
         for (block_at, block) in turn.blocks.iter().enumerate() {
-            blocks::check(&format!("messages.{at}.content.{block_at}"), turn.by_user, model, block)?;
+            blocks::check(&format!("messages.{at}.content.{block_at}"), turn.role, model, block)?;
         }
         turns.push(turn);
     }
-    if turns.last().is_some_and(|last| !last.by_user) {
+    if turns.last().is_some_and(|last| last.role == Role::Assistant) {
         return wrong(
             "This model does not support assistant message prefill. The conversation must end with a user message."
                 .to_owned(),
@@ -55,17 +56,17 @@ fn system(body: &Value) -> Verdict {
     }
 }
 
-fn turn(at: usize, message: &Value) -> Result<Turn<'_>, super::super::refusal::Refusal> {
+fn turn(at: usize, message: &Value) -> Result<Turn<'_>, Refusal> {
     let fields = message.as_object().into_iter().flat_map(serde_json::Map::keys);
     known_fields(&format!("messages.{at}"), fields, &["role", "content"])?;
-    let by_user = match message["role"].as_str() {
-        Some("user") => true,
-        Some("assistant") => false,
+    let role = match message["role"].as_str() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
         _ => return wrong(format!("messages.{at}.role: Input should be 'user' or 'assistant'")),
     };
     let blocks: Vec<&Value> = match &message["content"] {
         Value::String(text) if text.trim().is_empty() => Vec::new(),
-        Value::String(_) => return Ok(Turn { at, by_user, blocks: Vec::new() }),
+        Value::String(_) => return Ok(Turn { at, role, blocks: Vec::new() }),
         Value::Array(blocks) => blocks.iter().collect(),
         _ => return wrong(format!("messages.{at}.content: Input should be a valid list")),
     };
@@ -74,14 +75,19 @@ fn turn(at: usize, message: &Value) -> Result<Turn<'_>, super::super::refusal::R
             "messages.{at}: all messages must have non-empty content except for the optional final assistant message"
         ));
     }
-    Ok(Turn { at, by_user, blocks })
+    Ok(Turn { at, role, blocks })
 }
 
 fn alternates(before: Option<&Turn<'_>>, turn: &Turn<'_>) -> Verdict {
-    let role = if turn.by_user { "user" } else { "assistant" };
+    let role = match turn.role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    };
     match before {
-        None if !turn.by_user => wrong("messages: first message must use the \"user\" role".to_owned()),
-        Some(before) if before.by_user == turn.by_user => wrong(format!(
+        None if turn.role == Role::Assistant => {
+            wrong("messages: first message must use the \"user\" role".to_owned())
+        }
+        Some(before) if before.role == turn.role => wrong(format!(
             "messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"{role}\" roles in a row"
         )),
         _ => Ok(()),
@@ -165,7 +171,7 @@ fn reasoning(body: &Value, turns: &[Turn<'_>]) -> Verdict {
             )),
             None => Ok(()),
         },
-        None | Some("disabled") => match asked.blocks.iter().position(|block| is_thought(&block)) {
+        None | Some("disabled") => match asked.blocks.iter().position(is_thought) {
             Some(at) => wrong(format!(
                 "messages.{}.content.{at}: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request.",
                 asked.at

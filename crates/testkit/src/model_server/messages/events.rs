@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 use super::signature::{seal, sign};
 use super::wire::{Kind, begun, ending, kind_of, tool_use};
 use crate::model_server::act::Act;
-use crate::model_server::answer::{Answer, Part, Quirk, Trouble};
+use crate::model_server::answer::{Answer, Part, Quirk};
 use crate::model_server::exchange::Exchange;
-use crate::model_server::faulty;
 
-/// Returns the stream of an answer.
+/// Returns the stream of an answer, up to where it breaks.
 pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> Vec<Act> {
     let mut acts = Vec::new();
     for _ in 0..answer.times() {
@@ -21,15 +20,16 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         for part in &answer.parts {
             stream.part(part);
         }
-        if let Some(trouble) = answer.breaks().filter(|_| answer.calls.is_empty()) {
-            return broken(stream.acts, trouble, exchange);
+        let breaks = answer.breaks().is_some();
+        if breaks && answer.calls.is_empty() {
+            return stream.acts;
         }
         stream.close();
         for (at, (tool, arguments)) in answer.calls.iter().enumerate() {
             stream.call(at, tool, arguments);
         }
-        if let Some(trouble) = answer.breaks() {
-            return broken(stream.acts, trouble, exchange);
+        if breaks {
+            return stream.acts;
         }
         stream.close();
         stream.send(ending(answer, exchange));
@@ -39,13 +39,6 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         acts = stream.acts;
     }
     acts
-}
-
-fn broken(acts: Vec<Act>, trouble: Trouble, exchange: &Exchange) -> Vec<Act> {
-    match trouble {
-        Trouble::Torn(tear) => faulty::torn(acts, tear),
-        Trouble::Fails(fault) => faulty::within(fault, exchange, acts),
-    }
 }
 
 /// A stream in the making.
@@ -80,22 +73,22 @@ impl Stream<'_> {
         if kind == Kind::Redacted {
             self.close();
             let data = seal(&self.exchange.model, text);
-            return self.open(Some(kind), json!({"type": "redacted_thinking", "data": data}));
+            return self.open(Some(kind), &json!({"type": "redacted_thinking", "data": data}));
         }
+        let (block, delta) = match kind {
+            Kind::Thought => (
+                json!({"type": "thinking", "thinking": "", "signature": ""}),
+                json!({"type": "thinking_delta", "thinking": text}),
+            ),
+            Kind::Text | Kind::Redacted => {
+                (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
+            }
+        };
         if self.open.as_ref().is_none_or(|open| open.kind != Some(kind)) {
             self.close();
-            self.open(
-                Some(kind),
-                match kind {
-                    Kind::Text | Kind::Redacted => json!({"type": "text", "text": ""}),
-                    Kind::Thought => json!({"type": "thinking", "thinking": "", "signature": ""}),
-                },
-            );
+            self.open(Some(kind), &block);
         }
-        self.delta(match kind {
-            Kind::Text | Kind::Redacted => json!({"type": "text_delta", "text": text}),
-            Kind::Thought => json!({"type": "thinking_delta", "thinking": text}),
-        });
+        self.delta(&delta);
         if let Some(open) = &mut self.open {
             open.text.push_str(text);
         }
@@ -103,14 +96,14 @@ impl Stream<'_> {
 
     fn call(&mut self, at: usize, tool: &str, arguments: &str) {
         self.close();
-        self.open(None, tool_use(self.exchange, at, tool));
+        self.open(None, &tool_use(self.exchange, at, tool));
         let (head, tail) = arguments.split_at(arguments.floor_char_boundary(arguments.len() / 2));
         for part in ["", head, tail] {
-            self.delta(json!({"type": "input_json_delta", "partial_json": part}));
+            self.delta(&json!({"type": "input_json_delta", "partial_json": part}));
         }
     }
 
-    fn open(&mut self, kind: Option<Kind>, block: Value) {
+    fn open(&mut self, kind: Option<Kind>, block: &Value) {
         self.send(json!({"type": "content_block_start", "index": self.index, "content_block": block}));
         if self.index == 0 {
             self.send(json!({"type": "ping"}));
@@ -118,7 +111,7 @@ impl Stream<'_> {
         self.open = Some(Open { kind, text: String::new() });
     }
 
-    fn delta(&mut self, delta: Value) {
+    fn delta(&mut self, delta: &Value) {
         self.send(json!({"type": "content_block_delta", "index": self.index, "delta": delta}));
     }
 
@@ -126,7 +119,7 @@ impl Stream<'_> {
         let Some(open) = self.open.take() else { return };
         if open.kind == Some(Kind::Thought) {
             let signature = sign(&self.exchange.model, &open.text);
-            self.delta(json!({"type": "signature_delta", "signature": signature}));
+            self.delta(&json!({"type": "signature_delta", "signature": signature}));
         }
         self.send(json!({"type": "content_block_stop", "index": self.index}));
         self.index += 1;
@@ -135,8 +128,8 @@ impl Stream<'_> {
     /// An event, a block and a delta of types that came into the world after the client.
     fn strangers(&mut self) {
         self.send(json!({"type": "message_mood", "mood": "sunny"}));
-        self.open(None, json!({"type": "hologram", "shape": "cube"}));
-        self.delta(json!({"type": "hologram_delta", "partial_shape": "\u{1f9ca}"}));
+        self.open(None, &json!({"type": "hologram", "shape": "cube"}));
+        self.delta(&json!({"type": "hologram_delta", "partial_shape": "\u{1f9ca}"}));
         self.close();
     }
 }

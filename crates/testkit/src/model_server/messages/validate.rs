@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::conversation;
+use super::verdict::{Verdict, is_tool_name, known_fields, wrong};
 use crate::model_server::SeenRequest;
 use crate::model_server::refusal::Refusal;
 
@@ -16,7 +17,6 @@ const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;
 const OUTPUT_TOKENS_MAX: u64 = 64_000;
 const CACHE_CONTROLS_MAX: usize = 4;
 const THINKING_TOKENS_MIN: u64 = 1_024;
-const TOOL_NAME_CHARS_MAX: usize = 128;
 
 const FIELDS: [&str; 21] = [
     "cache_control",
@@ -42,14 +42,6 @@ const FIELDS: [&str; 21] = [
     "top_p",
 ];
 
-/// What is wrong with a request, or nothing.
-pub(super) type Verdict = Result<(), Refusal>;
-
-/// Makes the refusal of a wrong request.
-pub(super) fn wrong<T>(message: String) -> Result<T, Refusal> {
-    Err(Refusal::new(400, "invalid_request_error", &message))
-}
-
 /// Returns what is wrong with a request, if anything.
 pub(in crate::model_server) fn complaint(request: &SeenRequest) -> Option<Refusal> {
     check(request).err()
@@ -59,23 +51,37 @@ fn check(request: &SeenRequest) -> Verdict {
     if request.body_bytes > REQUEST_BYTES_MAX {
         return Err(Refusal::new(413, "request_too_large", "Request exceeds the maximum size"));
     }
-    match request.header("anthropic-version") {
+    let version = match request.header("anthropic-version") {
         None => return wrong("anthropic-version: header is required".to_owned()),
-        Some("2023-06-01" | "2023-01-01") => {}
+        Some("2023-06-01") => Version::Of2023,
+        Some("2026-10-21") => Version::Of2026,
         Some(other) => return wrong(format!("anthropic-version: \"{other}\" is not a valid version")),
-    }
+    };
     if !request.header("content-type").is_some_and(|kind| kind.starts_with("application/json")) {
         return wrong("content-type: must be application/json".to_owned());
     }
-    body(&request.body)
+    body(version, &request.body)
+}
+
+/// A version of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// 2023-06-01.
+    Of2023,
+    /// 2026-10-21: takes no sampling parameters and no citations from the user any more.
+    Of2026,
 }
 
 /// Checks a body.
-pub(super) fn body(body: &Value) -> Verdict {
+pub(super) fn body(version: Version, body: &Value) -> Verdict {
     let Some(fields) = body.as_object() else {
         return wrong("The request body is not valid JSON".to_owned());
     };
     known_fields("", fields.keys(), &FIELDS)?;
+    let gone = ["temperature", "top_p", "top_k"].into_iter().find(|name| fields.contains_key(*name));
+    if let Some(name) = gone.filter(|_| version == Version::Of2026) {
+        return wrong(format!("{name}: Extra inputs are not permitted"));
+    }
     if body["model"].as_str().unwrap_or_default().is_empty() {
         return wrong("model: Field required".to_owned());
     }
@@ -97,25 +103,6 @@ pub(super) fn body(body: &Value) -> Verdict {
         ));
     }
     conversation::check(body)
-}
-
-/// Checks that an object has no field but the known ones.
-pub(super) fn known_fields<'a>(
-    place: &str,
-    names: impl Iterator<Item = &'a String>,
-    known: &[&str],
-) -> Verdict {
-    let dot = if place.is_empty() { "" } else { "." };
-    match names.into_iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => wrong(format!("{place}{dot}{name}: Extra inputs are not permitted")),
-        None => Ok(()),
-    }
-}
-
-/// Returns whether a name can be a tool's.
-pub(super) fn is_tool_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    (1..=TOOL_NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(allowed)
 }
 
 fn output_cap(body: &Value) -> Verdict {

@@ -10,7 +10,7 @@ use crate::model_server::messages::signature::{seal, sign};
 fn check(messages: &Value, more: &Value, flaw: &str) {
     let mut whole = json!({"model": "m", "max_tokens": 2_000, "messages": messages});
     whole.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-    match body(&whole) {
+    match body(Version::Of2023, &whole) {
         Ok(()) => assert!(flaw.is_empty(), "taken, though {flaw}: {whole}"),
         Err(refusal) => {
             assert!(!flaw.is_empty() && refusal.message.contains(flaw), "{}: {whole}", refusal.message);
@@ -18,12 +18,12 @@ fn check(messages: &Value, more: &Value, flaw: &str) {
     }
 }
 
-fn user(content: Value) -> Value {
-    json!({"role": "user", "content": content})
+fn user(content: impl Into<Value>) -> Value {
+    json!({"role": "user", "content": content.into()})
 }
 
-fn assistant(content: Value) -> Value {
-    json!({"role": "assistant", "content": content})
+fn assistant(content: impl Into<Value>) -> Value {
+    json!({"role": "assistant", "content": content.into()})
 }
 
 fn call(id: &str) -> Value {
@@ -179,7 +179,12 @@ fn fields_are_known_and_go_together() {
     refused(json!({"system": [marked, marked, marked, marked]}), "");
     refused(json!({"system": [marked, marked, marked, marked, marked]}), "maximum of 4 blocks");
     let whole = json!({"model": "m", "messages": hi});
-    assert!(body(&whole).is_err_and(|refusal| refusal.message == "max_tokens: Field required"));
-    assert!(body(&json!({"max_tokens": 5, "messages": hi})).is_err());
-    assert!(body(&Value::Null).is_err());
+    assert!(
+        body(Version::Of2026, &whole).is_err_and(|refusal| refusal.message == "max_tokens: Field required")
+    );
+    assert!(body(Version::Of2026, &json!({"max_tokens": 5, "messages": hi})).is_err());
+    assert!(body(Version::Of2026, &Value::Null).is_err());
+    let warm = json!({"model": "m", "max_tokens": 5, "messages": hi, "temperature": 1.0});
+    assert!(body(Version::Of2023, &warm).is_ok());
+    assert!(body(Version::Of2026, &warm).is_err_and(|refusal| refusal.message.starts_with("temperature")));
 }
