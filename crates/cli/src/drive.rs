@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, Flow, RunView, Shown, run_state, span};
-use crate::terminal::{Interrupts, Mark, Output, TypedLines};
+use crate::terminal::{Interrupts, Keyboard, Mark, Output, TypedLines};
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -78,12 +78,37 @@ impl From<bool> for Format {
     }
 }
 
+/// Who sits here.
+pub(crate) enum Person<'a> {
+    /// Nobody who could answer when the run waits.
+    Nobody,
+    /// Somebody who types a line when the run waits.
+    Types(&'a mut TypedLines),
+    /// Somebody whose keyboard is watched; what is typed is read elsewhere.
+    Watched(&'a Keyboard),
+}
+
+impl<'a> Person<'a> {
+    /// Somebody who types lines, where there are any.
+    pub(crate) fn at(lines: Option<&'a mut TypedLines>) -> Self {
+        lines.map_or(Self::Nobody, Self::Types)
+    }
+}
+
+/// Why driving pauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// The run is over, or nothing more can be done from here.
+    Over(Exit),
+    /// A key was pressed at a watched keyboard.
+    Touched,
+}
+
 /// The terminal that a run is driven at.
 pub(crate) struct Seat<'a> {
     pub(crate) output: &'a Output,
     pub(crate) interrupts: &'a Interrupts,
-    /// Who answers when the run waits; `None` when nobody sits here.
-    pub(crate) answers: Option<&'a mut TypedLines>,
+    pub(crate) person: Person<'a>,
     pub(crate) format: Format,
     pub(crate) echo: Echo,
     /// How long the run may take before it is cancelled from here.
@@ -96,16 +121,16 @@ pub(crate) async fn drive(
     seat: Seat<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
-    seat.interrupts.begin("");
-    let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
-    let view = RunView::new(seat.echo, flow);
-    let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
-    Drive { run, seat, opened, view, caught_up: false, asking: false, time_up, timed_out: false }
-        .until_over()
-        .await
+    let mut drive = Drive::begin(run, seat, opened);
+    loop {
+        if let Pause::Over(exit) = drive.go_on().await? {
+            return Ok(exit);
+        }
+    }
 }
 
-struct Drive<'a, R, F> {
+/// A run that is being driven.
+pub(crate) struct Drive<'a, R, F> {
     run: &'a mut R,
     seat: Seat<'a>,
     opened: F,
@@ -122,32 +147,54 @@ struct Drive<'a, R, F> {
 enum Happened {
     Interrupted,
     TimeUp,
+    Touched,
     Typed(Option<String>),
     Event(Option<FollowEvent>),
 }
 
-impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
-    async fn until_over(mut self) -> Result<Exit, Failure> {
+impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
+    /// Begins to drive a run.
+    pub(crate) fn begin(run: &'a mut R, seat: Seat<'a>, opened: F) -> Self {
+        seat.interrupts.begin("");
+        let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
+        let view = RunView::new(seat.echo, flow);
+        let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
+        Self { run, seat, opened, view, caught_up: false, asking: false, time_up, timed_out: false }
+    }
+
+    /// Returns the run.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.run.run()
+    }
+
+    /// Returns whether the run waits for what the person types next.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asking
+    }
+
+    /// Drives until the run is over, or a key is pressed.
+    pub(crate) async fn go_on(&mut self) -> Result<Pause, Failure> {
         loop {
             match self.happening().await? {
                 Happened::Interrupted => self.cancel(),
-                Happened::TimeUp if self.timed_out => return Ok(Exit::TimeLimit),
+                Happened::TimeUp if self.timed_out => return Ok(Pause::Over(Exit::TimeLimit)),
                 Happened::TimeUp => self.stop_at_limit(),
-                Happened::Typed(Some(answer)) => self.answer(answer)?,
+                Happened::Touched => return Ok(Pause::Touched),
+                Happened::Typed(Some(answer)) => self.take_line(answer)?,
                 Happened::Typed(None) => {
                     self.say_how_to_answer();
-                    return Ok(Exit::Withheld);
+                    return Ok(Pause::Over(Exit::Withheld));
                 }
-                Happened::Event(None) => return Ok(Exit::Failed),
+                Happened::Event(None) => return Ok(Pause::Over(Exit::Failed)),
                 Happened::Event(Some(FollowEvent::Ended(end))) => {
-                    return Ok(match self.view.exit(run_state(end.state)) {
+                    return Ok(Pause::Over(match self.view.exit(run_state(end.state)) {
                         Exit::Cancelled if self.timed_out => Exit::TimeLimit,
                         exit => exit,
-                    });
+                    }));
                 }
                 Happened::Event(Some(event)) => {
                     if let Some(exit) = self.take(event).await? {
-                        return Ok(exit);
+                        return Ok(Pause::Over(exit));
                     }
                 }
             }
@@ -156,23 +203,28 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
 
     async fn happening(&mut self) -> Result<Happened, Failure> {
         let (asking, time_up) = (self.asking, self.time_up);
-        let answers = &mut self.seat.answers;
-        let typed = async {
-            match answers {
-                Some(lines) if asking => lines.next().await,
-                _ => std::future::pending().await,
+        let person = &mut self.seat.person;
+        let hands = async {
+            match person {
+                Person::Types(lines) if asking => Happened::Typed(lines.next().await),
+                Person::Watched(keyboard) => {
+                    keyboard.touched().await;
+                    Happened::Touched
+                }
+                Person::Types(_) | Person::Nobody => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
             () = self.seat.interrupts.pressed() => Ok(Happened::Interrupted),
-            line = typed => Ok(Happened::Typed(line)),
+            happened = hands => Ok(happened),
             () = until(time_up) => Ok(Happened::TimeUp),
             event = self.run.next() => Ok(Happened::Event(event?)),
         }
     }
 
-    fn cancel(&mut self) {
+    /// Asks the run to stop.
+    pub(crate) fn cancel(&mut self) {
         self.run.request_cancel();
         self.seat.output.note(Mark::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
     }
@@ -187,12 +239,17 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             .note(Mark::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
     }
 
-    fn answer(&mut self, answer: String) -> Result<(), Failure> {
+    fn take_line(&mut self, answer: String) -> Result<(), Failure> {
         self.seat.output.line_was_typed();
         if answer.trim().is_empty() {
             self.seat.output.prompt("answer> ");
             return Ok(());
         }
+        self.answer(answer)
+    }
+
+    /// Answers a run that waits.
+    pub(crate) fn answer(&mut self, answer: String) -> Result<(), Failure> {
         self.asking = false;
         Ok(self.run.send_input(answer)?)
     }
@@ -214,7 +271,8 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
         self.ask().await
     }
 
-    fn take_opened(&mut self, opened: &v1::Opened) {
+    /// Takes note of what the daemon said when the run was opened.
+    pub(crate) fn take_opened(&mut self, opened: &v1::Opened) {
         for note in &opened.notes {
             self.seat.output.note(Mark::Info, note);
         }
@@ -263,14 +321,21 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             self.seat.output.note(Mark::Doubt, told);
             return Ok(Some(Exit::Withheld));
         }
-        if self.seat.answers.is_none() {
-            self.say_how_to_answer();
-            return Ok(Some(Exit::Withheld));
-        }
+        let (told, prompt) = match &self.seat.person {
+            Person::Nobody => {
+                self.say_how_to_answer();
+                return Ok(Some(Exit::Withheld));
+            }
+            Person::Types(_) => {
+                ("the run waits: a line you type lets it go on, Ctrl-C cancels it", "answer> ")
+            }
+            Person::Watched(_) => ("the run waits: what you type next lets it go on, Ctrl-C cancels it", ""),
+        };
         self.asking = true;
-        let told = "the run waits: a line you type lets it go on, Ctrl-C cancels it";
         self.seat.output.note(Mark::Doubt, told);
-        self.seat.output.prompt("answer> ");
+        if !prompt.is_empty() {
+            self.seat.output.prompt(prompt);
+        }
         Ok(None)
     }
 

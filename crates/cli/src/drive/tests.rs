@@ -116,8 +116,14 @@ async fn driven_within(
     let mut run = run;
     let (output, out, err) = captured(false);
     let mut lines = typed.map(|typed| TypedLines::of(move || Box::new(typed.as_bytes())));
-    let seat =
-        Seat { output: &output, interrupts, answers: lines.as_mut(), format, echo: Echo::No, time_limit };
+    let seat = Seat {
+        output: &output,
+        interrupts,
+        person: Person::at(lines.as_mut()),
+        format,
+        echo: Echo::No,
+        time_limit,
+    };
     let outcome = drive(&mut run, seat, |_| {}).await;
     Driven { outcome, out: out.text(), err: err.text(), run }
 }

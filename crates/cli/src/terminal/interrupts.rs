@@ -15,7 +15,11 @@ struct Shared {
     presses: AtomicU32,
     pressed: Notify,
     parting: Mutex<String>,
+    undo: Mutex<Option<Undo>>,
 }
+
+/// Puts the terminal back as it was.
+pub(crate) type Undo = Box<dyn Fn() + Send>;
 
 /// Listens for Ctrl-C.
 #[derive(Clone, Default)]
@@ -34,6 +38,9 @@ impl Interrupts {
                     let parting = heard.shared.parting.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     if !parting.is_empty() {
                         output.note(Mark::Info, &parting);
+                    }
+                    if let Some(undo) = &*heard.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) {
+                        undo();
                     }
                     std::process::exit(i32::from(Exit::Cancelled.number()));
                 }
@@ -58,6 +65,11 @@ impl Interrupts {
     /// Replaces what is said at the second press.
     pub(crate) fn say_at_parting(&self, parting: &str) {
         parting.clone_into(&mut self.shared.parting.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Has something undone before the second press ends the program.
+    pub(crate) fn at_parting(&self, undo: Option<Undo>) {
+        *self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) = undo;
     }
 
     /// Returns at the next press.

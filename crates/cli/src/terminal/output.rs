@@ -216,6 +216,13 @@ impl Output {
         let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
     }
 
+    /// Writes a line of several columns to standard error.
+    pub(crate) fn row(&self, text: &str) {
+        let mut streams = self.lock();
+        let line = Cleaner::default().piece(text);
+        streams.write_err(&line, DIM);
+    }
+
     /// Writes an error and its mend to standard error.
     pub(crate) fn error(&self, code: ErrorCode, message: &str) {
         self.error_lines(&error_lines(code, message));
@@ -252,6 +259,15 @@ impl Output {
         }
     }
 
+    /// Begins a new line where text stands in the middle of one.
+    pub(crate) fn close_line(&self) {
+        let mut streams = self.lock();
+        streams.erase_progress();
+        if std::mem::take(&mut streams.line_open) {
+            let _ = streams.write_out("\n");
+        }
+    }
+
     /// Takes note that a person ended the line of a prompt.
     pub(crate) fn line_was_typed(&self) {
         self.lock().line_open = false;
@@ -283,6 +299,12 @@ impl Output {
     /// Returns whether text is watched as it comes.
     pub(crate) fn is_watched(&self) -> bool {
         self.lock().out.kind.is_terminal()
+    }
+
+    /// Returns whether both streams lead to a terminal that takes escape codes.
+    pub(crate) fn is_drawn_on(&self) -> bool {
+        let streams = self.lock();
+        streams.out.kind.min(streams.err.kind) > Kind::Dumb
     }
 
     /// Returns whether standard error is a terminal.

@@ -50,17 +50,28 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
         return Err(refused(told));
     }
     let mut attachments = Vec::new();
-    let mut total = 0;
     for file in files {
-        let attachment = read_one(file)?;
-        total += attachment.content.len();
-        if total > INPUT_ATTACHMENTS_BYTES_MAX {
-            let told = format!("the files are larger than {} together", shown(INPUT_ATTACHMENTS_BYTES_MAX));
-            return Err(refused(told));
-        }
-        attachments.push(attachment);
+        attachments.push(read_one(file)?);
+        check_together(&attachments)?;
     }
     Ok(attachments)
+}
+
+/// Refuses files that do not go together.
+pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachment>) -> Result<(), Failure> {
+    let (mut number, mut total) = (0, 0);
+    for file in files {
+        number += 1;
+        total += file.content.len();
+    }
+    if number > ATTACHMENTS_MAX {
+        return Err(refused(format!("{number} files are too many, at most {ATTACHMENTS_MAX} go along")));
+    }
+    if total > INPUT_ATTACHMENTS_BYTES_MAX {
+        let told = format!("the files are larger than {} together", shown(INPUT_ATTACHMENTS_BYTES_MAX));
+        return Err(refused(told));
+    }
+    Ok(())
 }
 
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {

@@ -1,27 +1,39 @@
-//! `palyra chat`: one line, one input, in the session of this folder.
+//! `palyra chat`: what is typed is said in the session of this folder.
+//!
+//! Owns the order of things: who types when, what waits while a run is active, what ends the chat. At a
+//! terminal lines are edited, and typing while an answer streams holds the answer for the moment;
+//! elsewhere one line is one input, and the next is read when its answer is there.
+//! Begin at [`run`]; `words` says what a line means.
 
-use std::io::IsTerminal;
+mod input;
+mod place;
+mod words;
 
-use palyra_client::{Client, RunFollower};
-use palyra_types::RunId;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palyra_client::{ClientError, FollowEvent, RunFollower};
 use palyra_wire::v1;
+use palyra_wire::v1::InputDelivery;
 
+use super::attachments;
 use super::ids::session_selector;
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, Seat, drive};
+use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count};
-use crate::terminal::{Mark, TypedLines};
+use crate::render::{Echo, age, bytes, count};
+use crate::terminal::{Keyboard, Mark, Typed, clean_line};
+use input::Input;
+use place::Place;
+use words::Line;
 
-const HELP: [&str; 5] = [
-    "/status  which session and model this is",
-    "/reset   begin a fresh context; nothing is deleted",
-    "/quit    leave; Ctrl-D does too",
-    "Ctrl-C   cancels the answer that comes; twice leaves",
-    "anything else is sent as it is",
-];
+const NAME_CHARS_MAX: usize = 60;
+const SESSIONS_LISTED_MAX: u32 = 10;
+/// More wait in the daemon; these are the ones this chat will show.
+const WAITING_MAX: usize = 256;
 
 /// Talk, line by line, and go on where this folder's last chat ended.
 #[derive(Debug, clap::Args)]
@@ -37,237 +49,417 @@ pub(crate) struct ChatArgs {
     choice: Choice,
 }
 
-/// What a typed line means.
-#[derive(Debug, PartialEq, Eq)]
-enum Line<'a> {
-    Nothing,
-    Help,
-    Quit,
-    Reset,
-    Status,
-    Unknown(&'a str),
-    Say(&'a str),
-}
-
-fn read(line: &str) -> Line<'_> {
-    match line.trim() {
-        "" => Line::Nothing,
-        "/help" | "/?" => Line::Help,
-        "/quit" | "/exit" | "/q" => Line::Quit,
-        "/reset" | "/new" => Line::Reset,
-        "/status" => Line::Status,
-        // A path is not a command.
-        command if command.starts_with('/') && !command[1..].contains(['/', ' ', '.']) => {
-            Line::Unknown(command)
-        }
-        _ => Line::Say(line),
-    }
-}
-
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
     let workspace_root = workspace_root(context)?;
     let client = context.connect().await?;
     let key = || format!("chat:{workspace_root}");
     let selector = session_selector(&args.session.clone().unwrap_or_else(key));
+    let agent = args.choice.agent.clone().unwrap_or_default();
+    let place = Place { client, agent, selector };
+    let models = Arc::new(Mutex::new(Vec::new()));
     let mut chat = Chat {
         context,
-        client,
+        input: Input::open(context, &models)?,
+        place,
         choice: args.choice,
-        selector,
         workspace_root,
-        lines: TypedLines::of_process(),
-        interactive: std::io::stdin().is_terminal() && context.output.can_ask(),
         format: args.json.into(),
         told_model: false,
+        files: Vec::new(),
+        waiting: VecDeque::new(),
     };
-    let session = chat.resolve(None).await?;
-    chat.greet(&session);
-    let mut exit = chat.go_on_with(&session).await?;
-    while let Some(line) = chat.typed().await {
-        match chat.obey(&line).await? {
-            Obeyed::Quit => break,
-            Obeyed::Command => {}
-            Obeyed::Ran(ended) => {
-                // A script that talks is told by the exit code that something went wrong on the way.
-                if exit == Exit::Done {
-                    exit = ended;
-                }
-                if !chat.interactive && ended == Exit::Withheld {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(if chat.interactive { Exit::Done } else { exit })
+    let exit = chat.go_on_with_session(&models).await?;
+    let exit = chat.until_left(exit).await?;
+    Ok(if chat.input.is_person() { Exit::Done } else { exit })
 }
 
+/// A run of this chat that is not followed yet.
+struct Waiting {
+    run: DaemonRun,
+    opened: v1::Opened,
+    echo: Echo,
+}
+
+/// What a line led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Obeyed {
-    Quit,
-    Command,
-    Ran(Exit),
+    GoOn,
+    Leave,
 }
 
 struct Chat<'a> {
     context: &'a Context,
-    client: Client,
+    input: Input,
+    place: Place,
     choice: Choice,
-    selector: v1::SessionSelector,
     workspace_root: String,
-    lines: TypedLines,
-    interactive: bool,
     format: Format,
     told_model: bool,
+    /// Files that go along with what is said next.
+    files: Vec<v1::Attachment>,
+    waiting: VecDeque<Waiting>,
 }
 
 impl Chat<'_> {
-    fn greet(&self, session: &v1::Session) {
-        if !self.interactive {
-            return;
+    fn note(&self, mark: Mark, text: &str) {
+        self.context.output.note(mark, text);
+    }
+
+    /// Shows where the session stands, and follows what of it is still open.
+    async fn go_on_with_session(&mut self, models: &Mutex<Vec<String>>) -> Result<Exit, Failure> {
+        let session = self.place.session().await?;
+        let open = self.place.open_runs(&session).await?;
+        if self.input.is_person() {
+            *models.lock().unwrap_or_else(PoisonError::into_inner) = self.place.models().await?;
+            self.greet(&session, open.is_empty()).await?;
         }
+        // So that what is typed next does not wait behind them unseen.
+        for run in open {
+            self.note(Mark::Info, &format!("run {run} of this chat is still open; following it"));
+            let follower = RunFollower::attach(&self.place.client, run, 0);
+            let run = DaemonRun { client: self.place.client.clone(), follower };
+            let waiting = opened(run, Echo::Inputs).await?;
+            self.waiting.push_back(waiting);
+        }
+        self.follow_waiting().await.map(|(exit, _)| exit)
+    }
+
+    async fn greet(&self, session: &v1::Session, at_rest: bool) -> Result<(), Failure> {
         let known = match session.runs {
             0 => "a new chat".to_owned(),
             runs => format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated)),
         };
-        self.context.output.note(Mark::Info, &format!("{known}; /help lists commands"));
+        self.note(Mark::Info, &format!("{known}; /help lists commands"));
+        if at_rest && let Some([said, answer]) = self.place.last_exchange(session).await? {
+            self.note(Mark::Info, &format!("you said: {said}"));
+            if !answer.is_empty() {
+                self.note(Mark::Info, &format!("the answer: {answer}"));
+            }
+        }
+        Ok(())
     }
 
-    async fn resolve(&self, reset: Option<()>) -> Result<v1::Session, Failure> {
-        let session = Some(v1::SessionSelector { reset: reset.is_some(), ..self.selector.clone() });
-        let agent = self.choice.agent.clone().unwrap_or_default();
-        let answer = self
-            .client
-            .resolve_session(v1::ResolveSessionRequest { session, agent, branch_from: None })
-            .await?;
-        let missing = palyra_client::ClientError::Protocol { what: "a session was not described" };
-        Ok(answer.session.ok_or(missing)?)
-    }
-
-    /// Follows runs of this session that are still open, so that what is typed next does not wait behind them unseen.
-    async fn go_on_with(&mut self, session: &v1::Session) -> Result<Exit, Failure> {
-        let request = v1::ListRunsRequest {
-            session_id: session.session_id.clone(),
-            only: "open".to_owned(),
-            ..Default::default()
-        };
-        let open = self.client.list_runs(request).await?.runs;
-        let mut exit = Exit::Done;
-        for run in open.iter().rev().filter_map(|run| run.run_id.parse::<RunId>().ok()) {
-            self.context
-                .output
-                .note(Mark::Info, &format!("run {run} of this chat is still open; following it"));
-            let follower = RunFollower::attach(&self.client, run, 0);
-            let followed = DaemonRun { client: self.client.clone(), follower };
-            exit = self.drive(followed, Echo::Inputs).await?;
+    /// Obeys line after line.
+    async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
+        while let Some(line) = self.input.typed(self.context).await? {
+            if self.obey(&line).await? == Obeyed::Leave {
+                break;
+            }
+            let (ended, obeyed) = self.follow_waiting().await?;
+            // A script that talks is told by the exit code that something went wrong on the way.
+            if exit == Exit::Done {
+                exit = ended;
+            }
+            if obeyed == Obeyed::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
+                break;
+            }
         }
         Ok(exit)
     }
 
-    /// Returns the next line; `None` when there is no more, or Ctrl-C was pressed twice.
-    async fn typed(&mut self) -> Option<String> {
-        self.context.interrupts.begin("");
-        loop {
-            if self.interactive {
-                self.context.output.prompt("> ");
-            }
-            tokio::select! {
-                biased;
-                () = self.context.interrupts.pressed(), if self.interactive => {
-                    self.context.output.note(Mark::Info, "Ctrl-C again leaves, as does /quit");
-                }
-                line = self.lines.next() => {
-                    self.context.output.line_was_typed();
-                    return line;
-                }
-            }
-        }
-    }
-
+    /// Obeys a line; what it says waits to be followed.
     async fn obey(&mut self, line: &str) -> Result<Obeyed, Failure> {
-        let output = &self.context.output;
-        match read(line) {
-            Line::Nothing => {}
-            Line::Quit => return Ok(Obeyed::Quit),
-            Line::Help => HELP.iter().for_each(|line| output.note(Mark::Info, line)),
-            Line::Unknown(command) => {
-                output.note(Mark::Bad, &format!("there is no {command}; /help lists commands"));
+        let obeyed = match words::read(line) {
+            Line::Quit => return Ok(Obeyed::Leave),
+            Line::Say(delivery, text) => self.say(text, delivery, None).await,
+            Line::Cancel => {
+                self.note(Mark::Info, "no run is active");
+                Ok(())
             }
-            Line::Reset => {
-                self.resolve(Some(())).await?;
-                output.note(Mark::Good, "a fresh context begins; what was said before stays in the journal");
-            }
-            Line::Status => self.status().await?,
-            Line::Say(text) => return Ok(Obeyed::Ran(self.say(text.to_owned()).await?)),
-        }
-        Ok(Obeyed::Command)
+            Line::Reset => self.reset().await,
+            Line::Branch(place) => self.branch(place).await,
+            Line::Sessions(name) => self.sessions(name).await,
+            other => self.look(other).await,
+        };
+        self.tell(obeyed)
     }
 
-    async fn status(&self) -> Result<(), Failure> {
-        let session = self.resolve(None).await?;
-        let status = self.client.list_models(palyra_client::AskProviders::No).await?;
-        let model = self.choice.model.as_ref().unwrap_or(&status.default_model);
-        let told = format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
-        self.context.output.note(Mark::Info, &told);
+    /// Obeys a line while a run is active.
+    async fn obey_meanwhile<F: FnMut(&v1::Opened)>(
+        &mut self,
+        drive: &mut Drive<'_, DaemonRun, F>,
+        line: &str,
+    ) -> Result<Obeyed, Failure> {
+        let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
+        let obeyed = match words::read(line) {
+            Line::Quit => {
+                self.note(
+                    Mark::Info,
+                    &format!("the run goes on; `palyra runs tail {active}` shows how it ends"),
+                );
+                return Ok(Obeyed::Leave);
+            }
+            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => drive.answer(text.to_owned()),
+            Line::Say(delivery, text) => self.say(text, delivery, Some(&active)).await,
+            Line::Cancel => {
+                drive.cancel();
+                Ok(())
+            }
+            Line::Reset | Line::Branch(_) | Line::Sessions(_) => {
+                self.note(Mark::Bad, "a run is active; that goes once it is over, or after /cancel");
+                Ok(())
+            }
+            other => self.look(other).await,
+        };
+        self.tell(obeyed)
+    }
+
+    /// What may be obeyed at any time and starts nothing.
+    async fn look(&mut self, line: Line<'_>) -> Result<(), Failure> {
+        match line {
+            Line::Help => words::help().for_each(|line| self.context.output.row(&line)),
+            Line::Status => return self.status().await,
+            Line::Model(name) => return self.model(name).await,
+            Line::Attach(files) => return self.attach(files),
+            Line::Unknown(command) => {
+                let told = format!(
+                    "there is no {command}; /help lists commands, and a blank before it has it said as it is"
+                );
+                self.note(Mark::Bad, &told);
+            }
+            Line::Incomplete(command) => {
+                self.note(Mark::Bad, &format!("something has to follow {command}; /help lists commands"));
+            }
+            _ => {}
+        }
         Ok(())
     }
 
-    async fn say(&mut self, input: String) -> Result<Exit, Failure> {
-        let request = v1::StartRunRequest {
-            session: Some(self.selector.clone()),
-            input,
-            workspace_root: self.workspace_root.clone(),
-            ..Default::default()
-        };
-        let followed = start(&self.client, &self.choice, request);
-        self.drive(followed, Echo::No).await
+    /// The next line may fare better; only what ends the chat is an error.
+    fn tell(&self, outcome: Result<(), Failure>) -> Result<Obeyed, Failure> {
+        match outcome {
+            Ok(()) => Ok(Obeyed::GoOn),
+            Err(Failure::Client(error)) if error.is_unreachable() => Err(error.into()),
+            Err(failure @ (Failure::OutputClosed | Failure::Output(_))) => Err(failure),
+            Err(Failure::Usage(told)) => {
+                self.note(Mark::Bad, &told);
+                Ok(Obeyed::GoOn)
+            }
+            Err(failure) if self.input.is_person() => {
+                self.context.output.failure(&failure);
+                Ok(Obeyed::GoOn)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
-    async fn drive(&mut self, mut followed: DaemonRun, echo: Echo) -> Result<Exit, Failure> {
+    async fn reset(&mut self) -> Result<(), Failure> {
+        self.place.reset().await?;
+        self.note(Mark::Good, "a fresh context begins; what was said before stays in the journal");
+        Ok(())
+    }
+
+    async fn branch(&mut self, place: &str) -> Result<(), Failure> {
+        let session = self.place.branch(place).await?;
+        let told =
+            format!("going on in a branch; `palyra chat --session {}` comes back to it", session.session_id);
+        self.note(Mark::Good, &told);
+        Ok(())
+    }
+
+    async fn sessions(&mut self, name: &str) -> Result<(), Failure> {
+        if !name.is_empty() {
+            let old = std::mem::replace(
+                &mut self.place.selector,
+                v1::SessionSelector { require_existing: true, ..session_selector(name) },
+            );
+            return match self.place.session().await {
+                Ok(session) => {
+                    self.place.go_to(&session);
+                    self.greet(&session, true).await
+                }
+                Err(failure) => {
+                    self.place.selector = old;
+                    Err(failure)
+                }
+            };
+        }
+        let request = v1::ListSessionsRequest { page_size: SESSIONS_LISTED_MAX, ..Default::default() };
+        let page = self.place.client.list_sessions(request).await?;
+        for session in page.sessions {
+            let name = if session.label.is_empty() { &session.session_key } else { &session.label };
+            let name = clean_line(name, NAME_CHARS_MAX);
+            let (id, age) = (&session.session_id, age(session.updated));
+            self.context.output.row(&format!("{id}  {age:>4} ago  {:>4}  {name}", session.runs));
+        }
+        Ok(())
+    }
+
+    async fn status(&self) -> Result<(), Failure> {
+        let session = self.place.session().await?;
+        let models = self.place.models().await?;
+        let model = self.choice.model.as_ref().or(models.first()).cloned().unwrap_or_default();
+        let told = format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
+        self.note(Mark::Info, &told);
+        for file in &self.files {
+            self.note(Mark::Info, &format!("goes along with the next input: {}", described(file)));
+        }
+        Ok(())
+    }
+
+    async fn model(&mut self, name: &str) -> Result<(), Failure> {
+        let models = self.place.models().await?;
+        if name.is_empty() {
+            let chosen = self.choice.model.as_ref().or(models.first()).cloned();
+            for model in &models {
+                let mark = if Some(model) == chosen.as_ref() { "* " } else { "  " };
+                self.context.output.row(&format!("{mark}{}", clean_line(model, NAME_CHARS_MAX)));
+            }
+            return Ok(());
+        }
+        if !name.contains('/') {
+            return Err(Failure::Usage(format!("a model is named as provider/model, such as {}", models[0])));
+        }
+        self.choice.model = Some(name.to_owned());
+        self.note(Mark::Good, &format!("{name} answers from now on"));
+        Ok(())
+    }
+
+    fn attach(&mut self, files: &str) -> Result<(), Failure> {
+        // A name with blanks in it is one file, when there is one.
+        let whole = PathBuf::from(files.replace("\\ ", " "));
+        let files =
+            if whole.exists() { vec![whole] } else { files.split_whitespace().map(PathBuf::from).collect() };
+        let read = attachments::read(&files)?;
+        attachments::check_together(self.files.iter().chain(&read))?;
+        for file in &read {
+            self.note(Mark::Good, &format!("goes along with the next input: {}", described(file)));
+        }
+        self.files.extend(read);
+        Ok(())
+    }
+
+    /// Says something; the run that answers it waits to be followed.
+    async fn say(
+        &mut self,
+        text: &str,
+        delivery: InputDelivery,
+        active: Option<&str>,
+    ) -> Result<(), Failure> {
+        if self.waiting.len() >= WAITING_MAX {
+            return Err(Failure::Usage("too much waits already; it was not sent".to_owned()));
+        }
+        let request = v1::StartRunRequest {
+            session: Some(self.place.selector.clone()),
+            input: text.to_owned(),
+            workspace_root: self.workspace_root.clone(),
+            delivery: delivery.into(),
+            attachments: self.files.clone(),
+            ..Default::default()
+        };
+        let run = start(&self.place.client, &self.choice, request);
+        let echo = if active.is_some() { Echo::Inputs } else { Echo::No };
+        let waiting = opened(run, echo).await?;
+        self.files.clear();
+        if !std::mem::replace(&mut self.told_model, true) {
+            note_other_model(&self.context.output, &self.choice, &waiting.opened.model);
+        }
+        match (active, delivery) {
+            (None, _) => self.waiting.push_back(waiting),
+            (Some(active), _) if waiting.opened.run_id == active => {
+                self.note(Mark::Good, "the run takes it into account with its next step");
+            }
+            (Some(_), InputDelivery::Interrupt) => {
+                self.note(Mark::Info, "interrupting the run");
+                self.waiting.push_front(waiting);
+            }
+            (Some(_), _) => {
+                self.note(Mark::Info, "it waits for its turn");
+                self.waiting.push_back(waiting);
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows what waits, one after the other; returns how the last of it that went wrong ended.
+    async fn follow_waiting(&mut self) -> Result<(Exit, Obeyed), Failure> {
+        let mut exit = Exit::Done;
+        while let Some(waiting) = self.waiting.pop_front() {
+            let followed = match &self.input {
+                Input::Editor(_) => self.follow_at_keyboard(waiting).await,
+                Input::Person(_) | Input::Script(_) => {
+                    self.follow_lines(waiting).await.map(|exit| (exit, Obeyed::GoOn))
+                }
+            };
+            let (ended, obeyed) = match followed {
+                // The next line may fare better; only what ends the chat is an error.
+                Err(Failure::Client(error)) if !error.is_unreachable() => {
+                    let failure = Failure::Client(error);
+                    self.context.output.failure(&failure);
+                    (failure.exit(), Obeyed::GoOn)
+                }
+                followed => followed?,
+            };
+            if ended != Exit::Done {
+                exit = ended;
+            }
+            if obeyed == Obeyed::Leave {
+                return Ok((exit, obeyed));
+            }
+        }
+        Ok((exit, Obeyed::GoOn))
+    }
+
+    async fn follow_lines(&mut self, mut waiting: Waiting) -> Result<Exit, Failure> {
         let context = self.context;
-        let (choice, told) = (&self.choice, &mut self.told_model);
-        let seat = Seat {
-            output: &context.output,
-            interrupts: &context.interrupts,
-            answers: self.interactive.then_some(&mut self.lines),
-            format: self.format,
-            echo,
-            time_limit: None,
+        for note in &waiting.opened.notes {
+            self.note(Mark::Info, note);
+        }
+        let person = match &mut self.input {
+            Input::Person(lines) => Person::Types(lines),
+            Input::Script(_) | Input::Editor(_) => Person::Nobody,
         };
-        let opened = |opened: &v1::Opened| {
-            if !std::mem::replace(told, true) {
-                note_other_model(&context.output, choice, &opened.model);
+        let seat = seat(context, person, self.format, waiting.echo);
+        drive(&mut waiting.run, seat, |_| {}).await
+    }
+
+    /// Follows a run at a terminal: the first key holds the answer, the line it begins is obeyed, and the
+    /// answer goes on.
+    async fn follow_at_keyboard(&mut self, mut waiting: Waiting) -> Result<(Exit, Obeyed), Failure> {
+        let context = self.context;
+        let keyboard = Keyboard::watch(&context.interrupts);
+        let person = keyboard.as_ref().map_or(Person::Nobody, Person::Watched);
+        let seat = seat(context, person, self.format, waiting.echo);
+        let mut drive = Drive::begin(&mut waiting.run, seat, |_| {});
+        drive.take_opened(&waiting.opened);
+        loop {
+            match drive.go_on().await? {
+                Pause::Over(exit) => return Ok((exit, Obeyed::GoOn)),
+                Pause::Touched => {}
             }
-        };
-        match drive(&mut followed, seat, opened).await {
-            // The next line may fare better; only what ends the chat is an error.
-            Err(Failure::Client(error)) if !error.is_unreachable() => {
-                let failure = Failure::Client(error);
-                context.output.failure(&failure);
-                Ok(failure.exit())
+            let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, Obeyed::Leave)) };
+            let typed = editor.read("> ", &context.output).await?;
+            let obeyed = match typed {
+                Typed::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
+                Typed::End => self.obey_meanwhile(&mut drive, "/quit").await?,
+                // As if it had been pressed while the answer streamed.
+                Typed::Interrupted if context.interrupts.press() => Obeyed::Leave,
+                Typed::Interrupted => Obeyed::GoOn,
+            };
+            if obeyed == Obeyed::Leave {
+                return Ok((Exit::Done, Obeyed::Leave));
             }
-            outcome => outcome,
+            keyboard.iter().for_each(Keyboard::rearm);
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn seat<'a>(context: &'a Context, person: Person<'a>, format: Format, echo: Echo) -> Seat<'a> {
+    Seat { output: &context.output, interrupts: &context.interrupts, person, format, echo, time_limit: None }
+}
 
-    #[test]
-    fn commands_are_told_from_what_is_said() {
-        for (line, expect) in [
-            ("  ", Line::Nothing),
-            ("/help", Line::Help),
-            (" /quit ", Line::Quit),
-            ("/reset", Line::Reset),
-            ("/status", Line::Status),
-            ("/stats", Line::Unknown("/stats")),
-            ("/etc/passwd is what?", Line::Say("/etc/passwd is what?")),
-            ("/README.md", Line::Say("/README.md")),
-            ("hello /quit", Line::Say("hello /quit")),
-        ] {
-            assert_eq!(read(line), expect);
+fn described(file: &v1::Attachment) -> String {
+    format!("{} ({}, {})", file.name, file.media_type, bytes(file.bytes))
+}
+
+/// Waits until the daemon has taken a run on.
+async fn opened(mut run: DaemonRun, echo: Echo) -> Result<Waiting, Failure> {
+    loop {
+        match run.next().await? {
+            Some(FollowEvent::Opened(opened)) => return Ok(Waiting { run, opened, echo }),
+            Some(_) => {}
+            None => return Err(ClientError::Protocol { what: "a run ended before it was opened" }.into()),
         }
     }
 }

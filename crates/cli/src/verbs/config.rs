@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1::ReloadConfigResponse;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -34,6 +35,13 @@ pub(crate) enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Have the daemon read it again: all of it, or nothing where it has mistakes
+    #[command(after_help = "Example:\n  palyra config reload")]
+    Reload {
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show every setting there is, with range, default and meaning
     #[command(after_help = "Example:\n  palyra config schema --json > palyra.schema.json")]
     Schema {
@@ -52,6 +60,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
             tell(context, &verdict, json.into())
         }
+        ConfigVerb::Reload { json } => reload(context, json.into()).await,
         ConfigVerb::Schema { json: true } => {
             let schema = (context.daemon.config_schema)();
             context.output.line(&format!("{schema:#}"))?;
@@ -80,6 +89,36 @@ async fn show(context: &Context, origin: Origins, form: Form) -> Result<Exit, Fa
         }
     }
     Ok(Exit::Done)
+}
+
+async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
+    let ReloadConfigResponse { digest, changed, needs_restart, mistakes } =
+        context.connect_running().await?.reload_config().await?;
+    let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
+    if form == Form::Json {
+        let outcome = json!({
+            "digest": digest,
+            "changed": changed,
+            "needs_restart": needs_restart,
+            "mistakes": mistakes,
+        });
+        context.output.json(&outcome)?;
+        return Ok(exit);
+    }
+    if exit != Exit::Done {
+        mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
+        context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
+        return Ok(exit);
+    }
+    match &*changed {
+        [] => context.output.note(Mark::Good, "read again; nothing changed"),
+        changed => context.output.note(Mark::Good, &format!("read again; changed: {}", changed.join(", "))),
+    }
+    if !needs_restart.is_empty() {
+        let told = format!("these count after a restart (`palyra admin stop`): {}", needs_restart.join(", "));
+        context.output.note(Mark::Doubt, &told);
+    }
+    Ok(exit)
 }
 
 /// Tells what a look at the configuration found: findings on standard output, the sum of them on standard error.

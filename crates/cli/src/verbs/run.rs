@@ -11,7 +11,7 @@ use super::attachments;
 use super::ids::session_selector;
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{Seat, drive};
+use crate::drive::{Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Echo;
@@ -84,7 +84,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let seat = Seat {
         output: &context.output,
         interrupts: &context.interrupts,
-        answers: lines.as_mut(),
+        person: Person::at(lines.as_mut()),
         format: args.json.into(),
         echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),

@@ -10,7 +10,7 @@ use palyra_wire::v1;
 
 use super::ids::RunName;
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, Seat, drive};
+use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, count, date, run_state, run_state_name};
@@ -218,7 +218,7 @@ async fn tail(
     let seat = Seat {
         output: &context.output,
         interrupts: &context.interrupts,
-        answers: lines.as_mut(),
+        person: Person::at(lines.as_mut()),
         format,
         echo: Echo::Inputs,
         time_limit: None,

@@ -1,0 +1,101 @@
+//! The keyboard while an answer streams: tells that a key was pressed, and reads nothing itself.
+//!
+//! Keys are neither shown nor gathered into lines meanwhile, so that whoever reads them next (the line
+//! editor) gets every one of them. Invariant: the terminal is as it was once this is dropped, also when
+//! the program is left by the second Ctrl-C.
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::stdio::stdin;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tokio::sync::Notify;
+
+use super::interrupts::Interrupts;
+
+/// A paste says where it begins and ends.
+const PASTE_IS_MARKED: &str = "\u{1b}[?2004h";
+const PASTE_IS_PLAIN: &str = "\u{1b}[?2004l";
+
+/// A watched keyboard.
+pub(crate) struct Keyboard {
+    before: Termios,
+    interrupts: Interrupts,
+    touched: Arc<Notify>,
+    /// A byte has the watcher look again; its end ends the watcher.
+    again: OwnedFd,
+}
+
+impl Keyboard {
+    /// Watches the terminal on standard input; `None` where there is none.
+    pub(crate) fn watch(interrupts: &Interrupts) -> Option<Self> {
+        let before = tcgetattr(stdin()).ok()?;
+        let (orders, again) = rustix::pipe::pipe().ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(stdin(), OptionalActions::Now, &quiet).ok()?;
+        let restored = before.clone();
+        interrupts.at_parting(Some(Box::new(move || restore(&restored))));
+        let touched = Arc::new(Notify::new());
+        let tells = Arc::clone(&touched);
+        std::thread::spawn(move || watch(&orders, &tells));
+        write(PASTE_IS_MARKED);
+        Some(Self { before, interrupts: interrupts.clone(), touched, again })
+    }
+
+    /// Takes the keyboard back after somebody else has read from it.
+    pub(crate) fn rearm(&self) {
+        write(PASTE_IS_MARKED);
+        let _ = rustix::io::write(&self.again, b"r");
+    }
+
+    /// Returns once a key waits to be read; then not again before [`rearm`](Self::rearm).
+    pub(crate) async fn touched(&self) {
+        self.touched.notified().await;
+    }
+}
+
+/// Tells of a key, then waits to be asked again. A thread, since a terminal cannot be waited for in another
+/// way without unsafe code.
+fn watch(orders: &OwnedFd, touched: &Notify) {
+    loop {
+        let stdin = stdin();
+        let mut watched = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(orders, PollFlags::IN)];
+        match poll(&mut watched, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+        if !watched[1].revents().is_empty() {
+            return;
+        }
+        if watched[0].revents().is_empty() {
+            continue;
+        }
+        touched.notify_one();
+        if !rustix::io::read(orders, &mut [0_u8; 1]).is_ok_and(|count| count > 0) {
+            return;
+        }
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        self.interrupts.at_parting(None);
+        restore(&self.before);
+    }
+}
+
+fn restore(before: &Termios) {
+    let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+    write(PASTE_IS_PLAIN);
+}
+
+/// Nobody to tell when the terminal is gone.
+fn write(sequence: &str) {
+    let mut terminal = std::io::stdout();
+    let _ = terminal.write_all(sequence.as_bytes()).and_then(|()| terminal.flush());
+}

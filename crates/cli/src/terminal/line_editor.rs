@@ -1,0 +1,222 @@
+//! Lines typed at a terminal with editing, history and completion.
+//!
+//! Owns the file that keeps the history: only the person may read it, and it holds a bounded number of
+//! lines. Knows no verb; what completes is handed in. A pasted text is one line here, however many
+//! lines it has; Alt-Enter and a backslash at the end go on in a new one.
+
+use std::borrow::Cow;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{FileHistory, History};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Cmd, Config, Context, Editor, Helper, KeyCode, KeyEvent, Modifiers};
+
+use super::output::Output;
+use crate::failure::Failure;
+
+/// Lines that the history keeps.
+const HISTORY_LINES_MAX: usize = 1_000;
+/// A longer line, such as a pasted file, is not kept.
+const HISTORY_LINE_BYTES_MAX: usize = 16 * 1024;
+
+/// Returns what may stand in place of the last word of a line, given the line up to the cursor.
+pub(crate) type Completions = Arc<dyn Fn(&str) -> Suggestions + Send + Sync>;
+
+/// What may stand in place of the last word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Suggestions {
+    /// One of these words.
+    Words(Vec<String>),
+    /// A file.
+    Files,
+}
+
+/// What came of reading a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A line, or several.
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D on an empty line.
+    End,
+}
+
+/// An editor on standard input and output, which both are a terminal.
+pub(crate) struct LineEditor {
+    editor: Option<Editor<Words, FileHistory>>,
+    history: Option<PathBuf>,
+}
+
+impl LineEditor {
+    /// Opens an editor; its history comes from a file, where that can be read.
+    pub(crate) fn open(history: Option<PathBuf>, completions: Completions) -> Result<Self, Failure> {
+        let config = Config::builder()
+            .max_history_size(HISTORY_LINES_MAX)
+            .and_then(|config| config.history_ignore_dups(true))
+            .map_err(|error| unusable(&error))?
+            .history_ignore_space(true)
+            .build();
+        let mut editor = Editor::with_config(config).map_err(|error| unusable(&error))?;
+        editor.set_helper(Some(Words { completions, files: FilenameCompleter::new() }));
+        editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+        if let Some(file) = &history {
+            make_private(file);
+            // The first chat has none, and a broken one is not worth a word.
+            let _ = editor.load_history(file);
+        }
+        Ok(Self { editor: Some(editor), history })
+    }
+
+    /// Reads the next line. Must not be dropped before it returns: keys would be lost.
+    pub(crate) async fn read(&mut self, prompt: &str, output: &Output) -> Result<Typed, Failure> {
+        output.close_line();
+        let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
+        let (prompt, history) = (prompt.to_owned(), self.history.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let typed = editor.readline(prompt.as_str());
+            if let Ok(line) = &typed {
+                keep(&mut editor, line, history.as_deref());
+            }
+            (editor, typed)
+        });
+        let (editor, typed) = read.await.map_err(|error| unusable(&ReadlineError::Io(error.into())))?;
+        self.editor = Some(editor);
+        match typed {
+            Ok(line) => Ok(Typed::Text(joined(&line))),
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Typed::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(error) => Err(unusable(&error)),
+        }
+    }
+}
+
+fn unusable(error: &ReadlineError) -> Failure {
+    Failure::Output(std::io::Error::other(format!("the terminal cannot be used: {error}")))
+}
+
+/// What people typed is nobody else's business, also when the file was made by something else.
+fn make_private(file: &Path) {
+    if let Some(folder) = file.parent() {
+        use std::os::unix::fs::DirBuilderExt;
+        let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    }
+    if file.exists() {
+        let _ = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600));
+    }
+}
+
+fn keep(editor: &mut Editor<Words, FileHistory>, line: &str, history: Option<&Path>) {
+    if line.trim().is_empty() || line.len() > HISTORY_LINE_BYTES_MAX {
+        return;
+    }
+    let added = editor.add_history_entry(line).unwrap_or(false);
+    if let (true, Some(file)) = (added, history) {
+        // The line counts, not its memory.
+        let _ = editor.history_mut().append(file);
+    }
+}
+
+/// Takes out the backslashes that only said that more follows.
+pub(crate) fn joined(line: &str) -> String {
+    line.replace("\\\n", "\n")
+}
+
+/// Returns whether a line says that more follows.
+pub(crate) fn goes_on(line: &str) -> bool {
+    line.ends_with('\\') && !line.ends_with("\\\\")
+}
+
+struct Words {
+    completions: Completions,
+    files: FilenameCompleter,
+}
+
+impl Helper for Words {}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Highlighter for Words {
+    fn highlight_candidate<'c>(&self, candidate: &'c str, _: rustyline::CompletionType) -> Cow<'c, str> {
+        Cow::Borrowed(candidate)
+    }
+}
+
+impl Validator for Words {
+    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        let more = goes_on(context.input());
+        Ok(if more { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let before = line.get(..at).unwrap_or(line);
+        let begin = before.rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
+        match (self.completions)(before) {
+            Suggestions::Files => self.files.complete_path(line, at),
+            Suggestions::Words(words) => {
+                let fitting = words.into_iter().filter(|word| word.starts_with(&before[begin..]));
+                let pairs =
+                    fitting.map(|word| Pair { display: word.clone(), replacement: format!("{word} ") });
+                Ok((begin, pairs.collect()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(completions: impl Fn(&str) -> Suggestions + Send + Sync + 'static) -> Words {
+        Words { completions: Arc::new(completions), files: FilenameCompleter::new() }
+    }
+
+    #[test]
+    fn the_last_word_is_completed() {
+        let words = words(|_| Suggestions::Words(vec!["/reset".into(), "/run".into(), "/quit".into()]));
+        let history = FileHistory::with_config(&Config::default());
+        let (begin, found) = words.complete("say /r", 6, &Context::new(&history)).unwrap();
+        let found: Vec<_> = found.into_iter().map(|pair| pair.replacement).collect();
+        assert_eq!((begin, found), (4, vec!["/reset ".to_owned(), "/run ".to_owned()]));
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_goes_on() {
+        assert!(goes_on("one \\") && !goes_on("one \\\\") && !goes_on("one"));
+        assert_eq!(joined("one \\\ntwo\nthree"), "one \ntwo\nthree");
+    }
+
+    #[test]
+    fn the_history_is_private_bounded_and_leaves_long_texts_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state/history");
+        let open = || LineEditor::open(Some(file.clone()), Arc::new(|_| Suggestions::Files)).unwrap();
+        let mut first = open();
+        let editor = first.editor.as_mut().unwrap();
+        keep(editor, &"x".repeat(HISTORY_LINE_BYTES_MAX + 1), Some(&file));
+        keep(editor, " secret", Some(&file));
+        for number in 0..HISTORY_LINES_MAX + 5 {
+            keep(editor, &format!("line {number}\nof two"), Some(&file));
+        }
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let again = open();
+        let history = again.editor.as_ref().unwrap().history();
+        assert_eq!(
+            (history.len(), &history[history.len() - 1]),
+            (HISTORY_LINES_MAX, &"line 1004\nof two".to_owned())
+        );
+        assert!(!std::fs::read_to_string(&file).unwrap().contains("secret"));
+    }
+}

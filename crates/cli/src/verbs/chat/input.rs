@@ -1,0 +1,97 @@
+//! Where a chat's lines come from: an editor, a plain terminal, or a script.
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::words;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::terminal::{LineEditor, Mark, Typed, TypedLines, goes_on, joined};
+
+const HISTORY_FILE_NAME: &str = "chat_history";
+const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
+
+/// Where lines come from.
+pub(super) enum Input {
+    /// A terminal that can be drawn on.
+    Editor(Box<LineEditor>),
+    /// A terminal that cannot.
+    Person(TypedLines),
+    /// A pipe or a file.
+    Script(TypedLines),
+}
+
+impl Input {
+    /// Opens what this process was given.
+    pub(super) fn open(context: &Context, models: &Arc<Mutex<Vec<String>>>) -> Result<Self, Failure> {
+        let asks = std::io::stdin().is_terminal() && context.output.can_ask();
+        if !asks {
+            return Ok(Self::Script(TypedLines::of_process()));
+        }
+        if !context.output.is_drawn_on() {
+            return Ok(Self::Person(TypedLines::of_process()));
+        }
+        let history = context.state_dir().ok().map(|dir| dir.join(HISTORY_FILE_NAME));
+        let models = Arc::clone(models);
+        let suggest =
+            move |line: &str| words::suggest(line, &models.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Self::Editor(Box::new(LineEditor::open(history, Arc::new(suggest))?)))
+    }
+
+    /// Returns whether somebody sits here.
+    pub(super) fn is_person(&self) -> bool {
+        !matches!(self, Self::Script(_))
+    }
+
+    /// Returns the next line while no run is active; `None` when there is none.
+    pub(super) async fn typed(&mut self, context: &Context) -> Result<Option<String>, Failure> {
+        context.interrupts.begin("");
+        match self {
+            Self::Editor(editor) => edited(editor, context).await,
+            Self::Person(lines) => Ok(read(lines, context, Asks::Yes).await),
+            Self::Script(lines) => Ok(read(lines, context, Asks::No).await),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    Yes,
+    No,
+}
+
+async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<String>, Failure> {
+    let mut pressed = false;
+    loop {
+        match editor.read("> ", &context.output).await? {
+            Typed::Text(line) => return Ok(Some(line)),
+            Typed::End => return Ok(None),
+            Typed::Interrupted if pressed => return Ok(None),
+            Typed::Interrupted => pressed = true,
+        }
+        context.output.note(Mark::Info, LEAVES);
+    }
+}
+
+/// Reads a line, and those it goes on in.
+async fn read(lines: &mut TypedLines, context: &Context, asks: Asks) -> Option<String> {
+    let mut whole = String::new();
+    loop {
+        if asks == Asks::Yes {
+            context.output.prompt("> ");
+        }
+        tokio::select! {
+            biased;
+            () = context.interrupts.pressed(), if asks == Asks::Yes => context.output.note(Mark::Info, LEAVES),
+            line = lines.next() => {
+                context.output.line_was_typed();
+                let Some(line) = line else { return (!whole.is_empty()).then_some(whole) };
+                whole.push_str(&line);
+                if !goes_on(&line) {
+                    return Some(joined(&whole));
+                }
+                whole.push('\n');
+            }
+        }
+    }
+}

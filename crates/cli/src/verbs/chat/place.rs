@@ -1,0 +1,144 @@
+//! Where a chat is: its session, and what the daemon knows of it.
+
+use palyra_client::{AskProviders, Client, ClientError};
+use palyra_types::RunId;
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+
+use super::super::ids::RunPlace;
+use crate::failure::Failure;
+use crate::terminal::clean_line;
+
+/// As much of a tape's end as is looked through for the last answer.
+const ENTRIES_READ_MAX: u32 = 400;
+const SAID_CHARS_MAX: usize = 400;
+
+/// The session a chat goes on in.
+pub(super) struct Place {
+    pub(super) client: Client,
+    pub(super) agent: String,
+    pub(super) selector: v1::SessionSelector,
+}
+
+impl Place {
+    /// Finds the session, or opens it.
+    pub(super) async fn session(&self) -> Result<v1::Session, Failure> {
+        self.resolve(self.selector.clone(), None).await
+    }
+
+    /// Begins a fresh context in it.
+    pub(super) async fn reset(&self) -> Result<v1::Session, Failure> {
+        self.resolve(v1::SessionSelector { reset: true, ..self.selector.clone() }, None).await
+    }
+
+    /// Goes on in a new session that branches off; `place` is a number of an entry of the last run, a run
+    /// with or without such a number, or nothing for here.
+    pub(super) async fn branch(&mut self, place: &str) -> Result<v1::Session, Failure> {
+        let last = self.session().await?.last_run_id;
+        if last.is_empty() {
+            return Err(Failure::Usage(
+                "nothing was said here yet, so there is nothing to branch from".to_owned(),
+            ));
+        }
+        let place = match place {
+            "" => last,
+            number if number.chars().all(|c| c.is_ascii_digit()) => format!("{last}@{number}"),
+            place => place.to_owned(),
+        };
+        let place: RunPlace = place.parse().map_err(Failure::Usage)?;
+        let point = place.branch_point(&self.client).await?;
+        let session = self.resolve(v1::SessionSelector::default(), Some(point)).await?;
+        self.go_to(&session);
+        Ok(session)
+    }
+
+    /// Goes on in this session from now on.
+    pub(super) fn go_to(&mut self, session: &v1::Session) {
+        self.selector = v1::SessionSelector {
+            session_id: session.session_id.clone(),
+            require_existing: true,
+            ..Default::default()
+        };
+    }
+
+    async fn resolve(
+        &self,
+        session: v1::SessionSelector,
+        branch_from: Option<v1::BranchPoint>,
+    ) -> Result<v1::Session, Failure> {
+        let request =
+            v1::ResolveSessionRequest { session: Some(session), agent: self.agent.clone(), branch_from };
+        let missing = ClientError::Protocol { what: "a session was not described" };
+        Ok(self.client.resolve_session(request).await?.session.ok_or(missing)?)
+    }
+
+    /// Returns the runs of the session that are not over, oldest first.
+    pub(super) async fn open_runs(&self, session: &v1::Session) -> Result<Vec<RunId>, Failure> {
+        let request = v1::ListRunsRequest {
+            session_id: session.session_id.clone(),
+            only: "open".to_owned(),
+            ..Default::default()
+        };
+        let runs = self.client.list_runs(request).await?.runs;
+        Ok(runs.iter().rev().filter_map(|run| run.run_id.parse().ok()).collect())
+    }
+
+    /// Returns what was said last and what the answer was, each in a line.
+    pub(super) async fn last_exchange(&self, session: &v1::Session) -> Result<Option<[String; 2]>, Failure> {
+        let Ok(run) = session.last_run_id.parse::<RunId>() else { return Ok(None) };
+        let known = self.client.get_run(run).await?;
+        let from = known.last_tape_seq.saturating_sub(ENTRIES_READ_MAX);
+        let page = self.client.read_tape(run, from, ENTRIES_READ_MAX).await?;
+        let answer = clean_line(&last_answer(&page.entries), SAID_CHARS_MAX);
+        Ok(Some([clean_line(&known.input_preview, SAID_CHARS_MAX), answer]))
+    }
+
+    /// Returns the models the daemon can ask, the default one first.
+    pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
+        let models = self.client.list_models(AskProviders::No).await?;
+        let others = models.models.into_iter().map(|model| model.model);
+        let default = models.default_model;
+        let mut names = vec![default.clone()];
+        names.extend(others.filter(|model| *model != default));
+        Ok(names)
+    }
+}
+
+/// Returns the text of the last message that is complete.
+fn last_answer(entries: &[v1::TapeEntry]) -> String {
+    let (mut answer, mut coming) = (String::new(), String::new());
+    for entry in entries {
+        match &entry.event {
+            Some(Event::ModelRequested(_) | Event::ModelAttemptAbandoned(_)) => coming.clear(),
+            Some(Event::ModelText(said)) => coming.push_str(&said.text),
+            Some(Event::ModelMessage(_)) if !coming.is_empty() => answer = std::mem::take(&mut coming),
+            _ => {}
+        }
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_answer_is_the_last_message_that_is_complete() {
+        let text = |text: &str| Event::ModelText(v1::ModelText { attempt: 1, text: text.to_owned() });
+        let message = || Event::ModelMessage(v1::ModelMessage::default());
+        let entries = |events: Vec<Event>| -> Vec<v1::TapeEntry> {
+            let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
+            events.into_iter().map(entry).collect()
+        };
+        let requested = || Event::ModelRequested(v1::ModelRequested::default());
+        let abandoned = || Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned::default());
+        for (events, expect) in [
+            (vec![], ""),
+            (vec![text("one "), text("two"), message(), requested(), message()], "one two"),
+            (vec![text("half"), abandoned(), text("whole"), message()], "whole"),
+            (vec![text("whole"), message(), text("half")], "whole"),
+        ] {
+            assert_eq!(last_answer(&entries(events)), expect);
+        }
+    }
+}
