@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_grpc::{ConfigFact, ReloadRefused, ReloadReport, ReloadRequest};
+use palyra_grpc::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
 use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
-use palyra_types::ErrorCode;
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
+use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
 use crate::{floors, models};
 
@@ -117,7 +117,7 @@ impl Reloader {
         }
     }
 
-    async fn reload(&self) -> Result<ReloadReport, ReloadRefused> {
+    async fn reload(&self) -> Result<ReloadReport, ReloadError> {
         let (config, directory) = match self.validate().await {
             Ok(valid) => valid,
             Err(refused) => {
@@ -139,14 +139,17 @@ impl Reloader {
         Ok(ReloadReport { digest, changed, needs_restart })
     }
 
-    async fn validate(&self) -> Result<(Config, ModelDirectory), ReloadRefused> {
-        let refused = |code: ErrorCode, message: String| ReloadRefused { code, message };
-        let config = self.source.load().map_err(|wrong| refused(wrong.code(), wrong.to_string()))?;
+    async fn validate(&self) -> Result<(Config, ModelDirectory), ReloadError> {
+        let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
         let directory = models::build(&config, &self.source.environment).await;
-        let directory =
-            directory.map_err(|errors| refused(ErrorCode::ConfigInvalid, models::told(&errors)))?;
+        let told = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
+        let directory = directory.map_err(|errors| invalid(told(errors)))?;
         Ok((config, directory))
     }
+}
+
+fn invalid(mistakes: Vec<String>) -> ReloadError {
+    ReloadError::Invalid { mistakes }
 }
 
 /// Returns the keys that differ from those at the start and take effect only there.
@@ -174,7 +177,7 @@ fn in_force_check(digest: &[u8; 32], needs_restart: &[String]) -> Check {
     }
 }
 
-fn refused_check(refused: &ReloadRefused) -> Check {
+fn refused_check(refused: &ReloadError) -> Check {
     Check {
         name: CHECK_NAME,
         level: CheckLevel::Warning,

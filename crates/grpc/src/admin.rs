@@ -14,6 +14,7 @@ use tonic::{Request, Response, Status};
 
 use crate::auth;
 use crate::daemon_facts::{ConfigFact, DaemonFacts};
+use crate::reload::{ReloadError, ReloadReport};
 use crate::status::Refusal;
 use crate::translate;
 
@@ -44,8 +45,25 @@ impl AdminServiceImpl {
         })
     }
 
+    async fn reload(&self) -> Result<ReloadConfigResponse, Refusal> {
+        let ReloadReport { digest, changed, needs_restart } = match self.daemon.reload.reload().await {
+            Ok(report) => report,
+            Err(ReloadError::Invalid { mistakes }) => {
+                return Ok(ReloadConfigResponse { digest: self.digest(), mistakes, ..Default::default() });
+            }
+            Err(ReloadError::ShuttingDown) => return Err(Refusal::shutting_down()),
+        };
+        let digest = translate::hex(&digest);
+        Ok(ReloadConfigResponse { digest, changed, needs_restart, mistakes: Vec::new() })
+    }
+
+    /// Returns the digest of the snapshot in force.
+    fn digest(&self) -> String {
+        translate::hex(&self.state.config.borrow().digest)
+    }
+
     fn config(&self) -> GetConfigResponse {
-        let digest = translate::hex(&self.state.config.borrow().digest);
+        let digest = self.digest();
         let values = self.daemon.config.borrow().iter().map(config_value).collect();
         GetConfigResponse { digest, values }
     }
@@ -124,8 +142,8 @@ impl AdminService for AdminServiceImpl {
         &self,
         request: Request<ReloadConfigRequest>,
     ) -> Result<Response<ReloadConfigResponse>, Status> {
-        let _ = auth::open(request)?;
-        Err(Status::unimplemented("reload_config"))
+        auth::open(request)?;
+        Ok(Response::new(self.reload().await?))
     }
 
     async fn create_token(

@@ -42,5 +42,5 @@ mod status;
 pub use daemon_facts::{ConfigFact, DaemonFacts};
 pub use gateway::GatewayServiceImpl;
 pub use limits::ServeLimits;
-pub use reload::{ReloadHandle, ReloadRefused, ReloadReport, ReloadRequest};
+pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};
 pub use server::{Listeners, ServeError, serve};

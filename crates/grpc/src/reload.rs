@@ -2,7 +2,6 @@
 //!
 //! The daemon answers one request after the other; this transport only carries question and answer.
 
-use palyra_types::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 
 /// Reloads waiting for their turn; whoever comes then waits to be let in.
@@ -21,19 +20,30 @@ pub struct ReloadReport {
 
 /// Why the old configuration stays in force.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the configuration was not reloaded, the old one stays in force: {message}")]
-pub struct ReloadRefused {
-    /// The stable code.
-    pub code: ErrorCode,
-    /// Every mistake, each with its place and mend; lines after the first are indented.
-    pub message: String,
+pub enum ReloadError {
+    /// The new one is not valid.
+    #[error("the configuration was not reloaded, the old one stays in force: {}", listed(mistakes))]
+    Invalid {
+        /// Every mistake, each with its place and mend; never empty.
+        mistakes: Vec<String>,
+    },
+    /// The daemon is about to end.
+    #[error("the daemon is shutting down")]
+    ShuttingDown,
+}
+
+fn listed(mistakes: &[String]) -> String {
+    match mistakes {
+        [only] => only.clone(),
+        all => format!("it has {} mistakes\n  {}", all.len(), all.join("\n  ")),
+    }
 }
 
 /// A reload that somebody waits for.
 #[derive(Debug)]
 pub struct ReloadRequest {
     /// Where the answer goes.
-    pub reply: oneshot::Sender<Result<ReloadReport, ReloadRefused>>,
+    pub reply: oneshot::Sender<Result<ReloadReport, ReloadError>>,
 }
 
 /// Asks the daemon to read its configuration again.
@@ -53,15 +63,11 @@ impl ReloadHandle {
     /// Returns once the new configuration governs what begins from now on.
     ///
     /// # Errors
-    /// [`ReloadRefused`]: nothing changed.
-    pub async fn reload(&self) -> Result<ReloadReport, ReloadRefused> {
-        let gone = || ReloadRefused {
-            code: ErrorCode::ShuttingDown,
-            message: "the daemon is shutting down".to_owned(),
-        };
+    /// [`ReloadError`]: nothing changed.
+    pub async fn reload(&self) -> Result<ReloadReport, ReloadError> {
         let (reply, answer) = oneshot::channel();
-        self.requests.send(ReloadRequest { reply }).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        self.requests.send(ReloadRequest { reply }).await.map_err(|_| ReloadError::ShuttingDown)?;
+        answer.await.map_err(|_| ReloadError::ShuttingDown)?
     }
 }
 
@@ -82,6 +88,6 @@ mod tests {
         };
         let (answer, ()) = tokio::join!(handle.reload(), answering);
         assert_eq!(answer, Ok(report));
-        assert_eq!(handle.reload().await.unwrap_err().code, ErrorCode::ShuttingDown);
+        assert_eq!(handle.reload().await, Err(ReloadError::ShuttingDown));
     }
 }

@@ -32,6 +32,15 @@ impl Client {
         self.answer(SHORT, admin.get_config(v1::GetConfigRequest {})).await
     }
 
+    /// Has the daemon read its configuration again; one that is not valid is an answer, with its mistakes.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn reload_config(&self) -> Result<v1::ReloadConfigResponse, ClientError> {
+        let mut admin = self.admin();
+        self.answer(SHORT, admin.reload_config(v1::ReloadConfigRequest {})).await
+    }
+
     /// Makes an access token; its text is in this answer and nowhere else.
     ///
     /// # Errors

@@ -142,6 +142,18 @@ impl Mistakes {
     }
 }
 
+impl Mistakes {
+    /// Returns them as lines, the last of which says whether there may be more.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let more = match self.more {
+            More::No => None,
+            More::Perhaps => Some("perhaps there are more".to_owned()),
+        };
+        self.list.iter().map(ConfigError::to_string).chain(more).collect()
+    }
+}
+
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let ([only], More::No) = (&*self.list, self.more) {

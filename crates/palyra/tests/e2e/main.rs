@@ -19,3 +19,7 @@ mod bad_configuration;
 mod damaged_journal;
 mod bad_providers;
 mod bad_input;
+mod config_verbs;
+mod config_reload;
+mod drain_on_term;
+mod systemd_notices;

@@ -47,7 +47,7 @@ pub(crate) enum Table {
     BuildScript,
 }
 
-const FOLDERS: [&str; 3] = ["crates", "docs", ".ci"];
+const FOLDERS: [&str; 4] = ["crates", "docs", "contrib", ".ci"];
 
 impl House {
     /// Reads the repository at `root`.
