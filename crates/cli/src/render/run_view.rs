@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
+use prost_types::Timestamp;
 
 use super::amounts::{bytes, count};
 use super::names::run_state;
@@ -110,16 +111,19 @@ impl RunView {
             Some(Event::InputReceived(received)) => {
                 self.may_wait = false;
                 if self.echo == Echo::Inputs {
-                    shown.push(note(
-                        Mark::Info,
-                        format!("answered: {}", clean_line(&received.input, INPUT_CHARS_MAX)),
-                    ));
+                    let said = clean_line(&received.input, INPUT_CHARS_MAX);
+                    let how = if received.delivery == "steer" { "told" } else { "answered" };
+                    self.close_line(&mut shown);
+                    shown.push(note(Mark::Info, format!("{how}: {said}")));
                 }
             }
             Some(Event::ModelRequested(requested)) => self.requested(requested, &mut shown),
             Some(Event::ModelReasoning(_)) => {}
             Some(Event::ModelMessage(message)) => self.message(message, &mut shown),
-            Some(Event::ModelAttemptAbandoned(abandoned)) => self.abandoned(abandoned, &mut shown),
+            Some(Event::ModelAttemptAbandoned(abandoned)) => {
+                self.abandoned(abandoned, &mut shown);
+                shown.extend(again(abandoned, entry.time));
+            }
             Some(Event::ToolProposed(proposed)) => self.proposed(proposed, &mut shown),
             Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
@@ -318,6 +322,23 @@ impl RunView {
             _ => {}
         }
     }
+}
+
+/// Says what is done instead, where that is more than beginning the answer again at once.
+fn again(abandoned: &v1::ModelAttemptAbandoned, now: Option<Timestamp>) -> Option<Shown> {
+    let seconds = |time: Option<Timestamp>| time.map_or(0, |time| time.seconds);
+    let wait = abandoned.retry_at.map_or(0, |at| at.seconds.saturating_sub(seconds(now)));
+    let what = match abandoned.next.as_str() {
+        "same_model" if wait > 0 => format!("asking again in {wait} s"),
+        "same_model" if abandoned.text_from == 0 => "asking again".to_owned(),
+        "next_model" => "asking the next model".to_owned(),
+        "shorter_context" => "asking again with older messages left out".to_owned(),
+        _ => return None,
+    };
+    let cause = clean_line(&abandoned.cause, CAUSE_CHARS_MAX);
+    let detail = clean_line(&abandoned.detail, REASON_CHARS_MAX);
+    let why = if detail.is_empty() { cause } else { format!("{cause}: {detail}") };
+    Some(note(Mark::Doubt, format!("no answer ({why}); {what}")))
 }
 
 fn note(mark: Mark, text: String) -> Shown {

@@ -223,6 +223,31 @@ fn a_pipe_loses_nothing_of_any_message_wherever_a_tape_is_cut() {
 }
 
 #[test]
+fn what_is_done_instead_of_an_attempt_is_told() {
+    let at = |seconds| Some(prost_types::Timestamp { seconds, nanos: 0 });
+    let abandoned = |text_from, next: &str, retry_at| v1::ModelAttemptAbandoned {
+        text_from,
+        cause: "rate_limit".to_owned(),
+        next: next.to_owned(),
+        retry_at,
+        detail: "slow\ndown".to_owned(),
+        ..Default::default()
+    };
+    for (abandoned, expect) in [
+        (abandoned(0, "same_model", at(112)), Some("asking again in 12 s")),
+        (abandoned(0, "same_model", None), Some("asking again")),
+        (abandoned(3, "same_model", None), None),
+        (abandoned(0, "next_model", None), Some("asking the next model")),
+        (abandoned(0, "shorter_context", None), Some("asking again with older messages left out")),
+        (abandoned(0, "none", None), None),
+    ] {
+        let expect =
+            expect.map(|what| note(Mark::Doubt, format!("no answer (rate_limit: slow down); {what}")));
+        assert_eq!(again(&abandoned, at(100)), expect);
+    }
+}
+
+#[test]
 fn an_answer_that_broke_off_for_good_is_told() {
     check(
         vec![text("half"), abandoned(1, 2, "auth"), finished(RunState::Failed, "provider_error", "PLY-3001")],
