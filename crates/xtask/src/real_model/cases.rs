@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::http;
 use super::judge::{self, Finding, Judgement, Kind, Verdict};
-use super::model_server::{ANSWER_TOKENS_MAX, ModelServer, SLOTS, Template};
+use super::model_server::{ANSWER_TOKENS_MAX, CONTEXT_TOKENS, ModelServer, SLOTS, Template};
 use super::packages::Installed;
 use super::palyra::{Daemon, Ran};
 use super::relay::{Exchange, Relay};
@@ -24,6 +24,7 @@ const QUESTIONS: [&str; SLOTS] = [
     "Tell me about bread in three sentences.",
 ];
 const READ_PLAINLY: &str = "Read the file README.md";
+const CITY: &str = "Tell me about the city of Paris.";
 /// The wording that a model of this size can follow: it only has to repeat.
 const READ_DICTATED: &str = "Answer with exactly this and nothing else:\n<tool_call>\n\
                              {\"name\": \"read_file\", \"arguments\": {\"path\": \"README.md\"}}\n</tool_call>";
@@ -40,6 +41,19 @@ pub(super) struct Scene<'a> {
     /// Where logs and recorded exchanges are left.
     pub(super) records: &'a Path,
     pub(super) progress: &'a dyn Fn(&str),
+}
+
+/// What became of carrying out a case.
+enum Outcome {
+    Judged(Judgement),
+    /// The model or its server did not do its part.
+    Lacking(String),
+}
+
+impl From<Judgement> for Outcome {
+    fn from(judgement: Judgement) -> Self {
+        Self::Judged(judgement)
+    }
 }
 
 /// Tries every case.
@@ -62,11 +76,12 @@ impl Scene<'_> {
     }
 
     /// Carries out one case; what goes wrong on the way is its failure.
-    fn case(&self, case: &'static str, carry_out: impl FnOnce() -> Result<Judgement>) -> Finding {
+    fn case(&self, case: &'static str, carry_out: impl FnOnce() -> Result<Outcome>) -> Finding {
         (self.progress)(case);
         let (verdict, seen) = match carry_out() {
-            Ok(Ok(seen)) => (Verdict::Pass, seen),
-            Ok(Err(wrong)) => (Verdict::Fail, wrong),
+            Ok(Outcome::Judged(Ok(seen))) => (Verdict::Pass, seen),
+            Ok(Outcome::Judged(Err(wrong))) => (Verdict::Fail, wrong),
+            Ok(Outcome::Lacking(what)) => (Verdict::NotSupported, what),
             Err(error) => (Verdict::Fail, format!("{error:#}")),
         };
         (self.progress)(&format!("  {}: {seen}", verdict.word()));
@@ -96,22 +111,23 @@ fn answers(scene: &Scene<'_>, server: &ModelServer) -> Result<Vec<Finding>> {
         let exchange = exchanges.into_iter().next().context("the server was not asked")?;
         let judgement = judge::streamed(&ran.tape, ran.started, exchange.last_byte);
         told = Some((ran, exchange));
-        Ok(judgement)
+        Ok(judgement.into())
     });
     let usage = scene.case("usage as the server reports it", || {
         let (ran, exchange) = told.as_ref().context("there was no answer")?;
-        Ok(judge::usage(&ran.tape, &http::parse(&exchange.response)?.events()))
+        Ok(judge::usage(&ran.tape, &http::parse(&exchange.response)?.events()).into())
     });
-    let obeys = supported(scene.case("a JSON schema, sent to the server directly", || obeys(server)));
-    let at_once = scene.case("three runs at once", || at_once(server, &daemon));
+    let obeys = scene.case("a JSON schema, sent to the server directly", || obeys(server));
+    let schema = scene.case("a JSON schema, through palyra run --schema", || held_to_schema(&daemon));
+    scene.keep("schema", &relay.take())?;
+    let at_once = scene.case("three runs at once", || at_once(server, &daemon).map(Outcome::from));
     scene.keep("at-once", &relay.take())?;
-    Ok(vec![streamed, usage, obeys, at_once])
-}
-
-/// Turns a failure of the model's own into a remark about it.
-fn supported(finding: Finding) -> Finding {
-    let verdict = if finding.verdict == Verdict::Fail { Verdict::NotSupported } else { finding.verdict };
-    Finding { verdict, ..finding }
+    let too_long = scene.case("an input longer than the model's context", || {
+        let ran = daemon.run(&[&"lamp ".repeat(CONTEXT_TOKENS)])?.finish()?;
+        Ok(judge::too_long(&ran.tape).into())
+    });
+    scene.keep("too-long", &relay.take())?;
+    Ok(vec![streamed, usage, obeys, schema, at_once, too_long])
 }
 
 /// The fields of the schema, and their kinds.
@@ -131,15 +147,28 @@ fn schema() -> Value {
     })
 }
 
-fn obeys(server: &ModelServer) -> Result<Judgement> {
+fn obeys(server: &ModelServer) -> Result<Outcome> {
     let format = json!({"name": "answer", "strict": true, "schema": schema()});
     let body = json!({
-        "messages": [{"role": "user", "content": "Tell me about the city of Paris."}],
+        "messages": [{"role": "user", "content": CITY}],
         "response_format": {"type": "json_schema", "json_schema": format},
     });
     let said = http::post(server.address, "/v1/chat/completions", &body)?.json()?;
     let text = said.pointer("/choices/0/message/content").and_then(Value::as_str);
-    Ok(judge::fits(text.with_context(|| format!("no answer: {said}"))?, &FIELDS))
+    let text = text.with_context(|| format!("no answer: {said}"))?;
+    Ok(judge::fits(text, &FIELDS).map_or_else(Outcome::Lacking, |seen| Ok(seen).into()))
+}
+
+fn held_to_schema(daemon: &Daemon) -> Result<Outcome> {
+    let (_, help) = daemon.say(&["run", "--help"])?;
+    if !help.contains("--schema") {
+        return Ok(Outcome::Lacking("this build of palyra takes no schema yet".to_owned()));
+    }
+    let file = daemon.work().join("schema.json");
+    std::fs::write(&file, schema().to_string()).context("could not write schema.json")?;
+    let ran = daemon.run(&["--schema", "schema.json", CITY])?.finish()?;
+    let end = judge::ended(&ran.tape, "RUN_STATE_DONE");
+    Ok(end.and_then(|_| judge::fits(&ran.tape.text(), &FIELDS)).into())
 }
 
 fn at_once(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
@@ -164,8 +193,9 @@ fn at_once(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
 /// Cases in which an answer is cut short; the last one takes the server with it.
 fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Finding>> {
     let daemon = scene.daemon("interruptions", &server.base_url())?;
-    let cancel = scene.case("a cancel in mid-stream", || cancel(&server, &daemon));
-    let killed = scene.case("the server killed in mid-answer", || killed(&mut server, &daemon));
+    let cancel = scene.case("a cancel in mid-stream", || cancel(&server, &daemon).map(Outcome::from));
+    let killed =
+        scene.case("the server killed in mid-answer", || killed(&mut server, &daemon).map(Outcome::from));
     let again = scene.case("the same session, once the server is back", || {
         let log = scene.records.join("server-again.log");
         let server = ModelServer::start_at(scene.installed, &log, server.address, Template::OfTheModel)?;
@@ -173,7 +203,8 @@ fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Findi
         let end = judge::ended(&ran.tape, "RUN_STATE_DONE");
         let verified = verify(&daemon)?;
         drop(server);
-        Ok(end.and(verified.map(|()| format!("answered `{}`; the journal verifies", ran.tape.text()))))
+        let said = format!("answered `{}`; the journal verifies", ran.tape.text());
+        Ok(end.and(verified).map(|()| said).into())
     });
     Ok(vec![cancel, killed, again])
 }
@@ -237,17 +268,16 @@ fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
         ("a tool call, dictated word for word", "tool-dictated", READ_DICTATED),
     ];
     let findings = wordings.map(|(case, name, wording)| {
-        let mut proposed = true;
-        let finding = scene.case(case, || {
+        scene.case(case, || {
             let ran = daemon.run(&[wording])?.finish()?;
             let exchanges = relay.take();
             scene.keep(name, &exchanges)?;
-            proposed = exchanges.iter().any(proposes);
+            if exchanges.iter().any(proposes) {
+                return Ok(judge::tool_call(&ran.tape, "read_file").into());
+            }
             let said: String = ran.tape.text().chars().take(60).collect();
-            let judgement = judge::tool_call(&ran.tape, "read_file");
-            Ok(if proposed { judgement } else { Err(format!("the model proposed no call and said: {said}")) })
-        });
-        if proposed { finding } else { supported(finding) }
+            Ok(Outcome::Lacking(format!("the model proposed no call; it began with: {said}")))
+        })
     });
     Ok(findings.into())
 }

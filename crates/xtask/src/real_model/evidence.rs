@@ -24,6 +24,8 @@ pub(super) struct Occasion {
     pub(super) machine: String,
     /// What the programs under test are, as they say.
     pub(super) palyra: String,
+    /// What is checked out.
+    pub(super) commit: String,
     pub(super) seconds: u64,
 }
 
@@ -51,7 +53,7 @@ fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> 
     writeln!(text, "| case | verdict | what was seen |\n|---|---|---|")?;
     writeln!(text, "{}", report::rows(findings))?;
     writeln!(text, "| what | version | bytes |\n|---|---|--:|")?;
-    writeln!(text, "| `palyra`, debug build | {} | |", occasion.palyra)?;
+    writeln!(text, "| `palyra`, debug build | {} at `{}` | |", occasion.palyra, occasion.commit)?;
     let (server, weights) = (bytes(&installed.server), bytes(&installed.weights));
     writeln!(
         text,

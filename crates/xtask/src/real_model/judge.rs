@@ -135,6 +135,17 @@ pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> Judgement {
     ))
 }
 
+/// An input that the server refused for its length.
+pub(super) fn too_long(tape: &Tape) -> Judgement {
+    let end = ended(tape, "RUN_STATE_FAILED")?;
+    let asked = tape.all("model_requested").count();
+    if end.code == "PLY-3007" && end.reason == "context_exhausted" {
+        Ok(format!("{} ({}): {}; asked {asked} times", end.code, end.reason, end.message))
+    } else {
+        Err(format!("the run ended as {end:?}"))
+    }
+}
+
 /// A tool call with its stations, and an answer after it.
 pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
     ended(tape, "RUN_STATE_DONE")?;

@@ -19,7 +19,7 @@ use super::packages::Installed;
 /// How many requests the server takes at once; the others wait in it.
 pub(super) const SLOTS: usize = 3;
 /// The room of each slot, in tokens: all that the model was trained for.
-const CONTEXT_TOKENS: usize = 8192;
+pub(super) const CONTEXT_TOKENS: usize = 8192;
 /// What the server says at most when a request does not say it, in tokens.
 pub(super) const ANSWER_TOKENS_MAX: usize = 600;
 /// Reading 98 MB of weights from a cold disk.

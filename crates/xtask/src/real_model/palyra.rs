@@ -61,6 +61,11 @@ impl Daemon {
         log.lines().last().unwrap_or("it said nothing").to_owned()
     }
 
+    /// Returns the folder that its commands are started in.
+    pub(super) fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
     /// Starts `palyra run --json` with `arguments`.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Running> {
         let mut command = command(&self.program, &self.folder, &self.base_url);

@@ -99,8 +99,17 @@ fn occasion(program: &Path, tried: Instant) -> Result<Occasion> {
         date: say(Path::new("date"), "+%F")?,
         machine: processor.map_or("an unnamed processor", |(_, name)| name).trim().to_owned(),
         palyra: say(program, "--version")?,
+        commit: commit()?,
         seconds: tried.elapsed().as_secs(),
     })
+}
+
+/// Returns the commit that is checked out, and whether anything was changed since.
+fn commit() -> Result<String> {
+    let output =
+        Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(repo::root()).output();
+    let output = output.context("could not start git")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[cfg(test)]

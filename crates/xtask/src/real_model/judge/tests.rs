@@ -88,6 +88,15 @@ fn a_lost_server_is_a_typed_failure_that_keeps_what_was_shown() {
 }
 
 #[test]
+fn an_input_that_is_too_long_is_told_as_that() {
+    let start = Instant::now();
+    let end = |reason: &str| json!({"run_finished": {"state": "RUN_STATE_FAILED", "reason": reason, "error_code": "PLY-3007"}});
+    assert!(too_long(&tape(start, &[end("context_exhausted")])).is_ok());
+    assert!(too_long(&tape(start, &[end("provider_error")])).is_err());
+    assert!(too_long(&tape(start, &[finished("DONE")])).is_err());
+}
+
+#[test]
 fn a_tool_call_was_proposed_and_performed() {
     let start = Instant::now();
     let proposed = json!({"tool_proposed": {"tool": "read_file", "arguments": "{}"}});
