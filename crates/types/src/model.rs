@@ -200,6 +200,9 @@ pub struct ProviderContinuation {
 /// Bytes of a [`ProviderContinuation`], at most.
 pub const CONTINUATION_BYTES_MAX: usize = 1024 * 1024;
 
+/// Proposals of one answer, at most: they are recorded with it in one commit.
+pub const PROPOSALS_MAX: usize = 64;
+
 /// A call the model wants, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProposal {

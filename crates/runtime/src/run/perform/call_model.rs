@@ -8,7 +8,7 @@ use palyra_policy::decide_tool_call;
 use palyra_ports::ModelProvider;
 use palyra_run_core::JudgedCall;
 use palyra_types::model::{
-    ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, ToolProposal,
+    ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX, ToolProposal,
 };
 use palyra_types::tool::ToolCall;
 use palyra_types::{Attempt, Redacted};
@@ -21,8 +21,6 @@ use crate::models::broken_off;
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.
 const PIECES_MAX: usize = 64;
 
-/// Proposals of one answer, at most: they are recorded with it in one commit.
-const PROPOSALS_MAX: usize = 64;
 /// Bytes of all arguments of one answer, at most.
 const ARGUMENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
