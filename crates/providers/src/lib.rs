@@ -7,15 +7,22 @@
 
 pub mod demo;
 pub mod openai_chat;
+pub mod anthropic_messages;
+pub mod wire_format;
 pub mod detect;
+
+#[cfg(test)]
+mod recorded;
 
 pub mod key_reference;
 pub mod secret;
 
-mod http_client;
-mod sse;
-
+pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider};
 pub use demo::DemoProvider;
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
-pub use openai_chat::{OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider};
+pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
 pub use secret::Secret;
+pub use wire_format::{ProviderConfigError, Timeouts};
+
+/// The former name of [`ProviderConfigError`].
+pub use wire_format::ProviderConfigError as OpenAiChatConfigError;

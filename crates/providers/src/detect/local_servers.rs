@@ -7,6 +7,7 @@ use palyra_ports::ModelProvider;
 use palyra_types::model::ModelName;
 
 use crate::openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+use crate::wire_format::Timeouts;
 
 /// How long a server may take to tell its models.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(800);
@@ -68,7 +69,7 @@ pub async fn probe_servers(servers: Vec<LocalServer>) -> Vec<DetectedServer> {
 
 async fn probe(server: LocalServer) -> Option<DetectedServer> {
     let mut config = OpenAiChatConfig::new("probe", &server.base_url, None);
-    config.idle_timeout = PROBE_TIMEOUT;
+    config.timeouts = Timeouts::all(PROBE_TIMEOUT);
     let provider = OpenAiChatProvider::new(config).ok()?;
     let models = tokio::time::timeout(PROBE_TIMEOUT, provider.models()).await.ok()?.ok()?;
     Some(DetectedServer { server, models: models.into_iter().map(|info| info.name).collect() })

@@ -8,7 +8,8 @@ use palyra_ports::ModelProvider;
 use palyra_types::model::{ModelFailure, ModelName};
 
 use crate::key_reference::KeyReference;
-use crate::openai_chat::{OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider};
+use crate::openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+use crate::wire_format::ProviderConfigError;
 
 /// The variable that selects a server.
 pub const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
@@ -49,7 +50,7 @@ impl ExplicitSelection {
 pub enum SelectionError {
     /// The address is none. Its value is not repeated: it may hold a credential.
     #[error("{BASE_URL_VARIABLE} cannot be used")]
-    BaseUrl(#[source] OpenAiChatConfigError),
+    BaseUrl(#[source] ProviderConfigError),
 }
 
 /// Reads the selection in an environment; `None` when it selects nothing.

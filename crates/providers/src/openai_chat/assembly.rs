@@ -5,15 +5,16 @@
 //! Invariant: no text is given out once the answer has finished.
 
 use palyra_types::Redacted;
-use palyra_types::model::{FinishReason, ModelAnswer, ModelFailure, ModelName, TokenUsage, ToolProposal};
+use palyra_types::model::{
+    FinishReason, ModelAnswer, ModelFailure, ModelName, ModelPiece, PROPOSALS_MAX, TokenUsage, ToolProposal,
+};
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::failure::{malformed, stream_failure};
+use super::failure::ROWS;
 use super::usage::usage;
-
-/// How many calls one answer may propose.
-const CALLS_MAX: usize = 128;
+use crate::wire_format::answer_reader::{self, Flow};
+use crate::wire_format::failure::{malformed, stream_failure};
 
 /// An answer in the making.
 #[derive(Debug, Default)]
@@ -33,16 +34,26 @@ struct PartialCall {
     arguments: String,
 }
 
-impl Assembly {
-    /// Returns whether the server said why it stopped.
-    pub(super) fn is_finished(&self) -> bool {
+impl answer_reader::Assembly for Assembly {
+    fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Takes one object and returns the text in it; empty when there is none.
-    pub(super) fn take(&mut self, value: &Value) -> Result<String, ModelFailure> {
+    fn take_event(
+        &mut self,
+        kind: &str,
+        value: &Value,
+        out: &mut Vec<ModelPiece>,
+    ) -> Result<Flow, ModelFailure> {
+        if kind == "error" {
+            return Err(stream_failure(ROWS, value));
+        }
+        self.take_document(value, out).map(|()| Flow::GoesOn)
+    }
+
+    fn take_document(&mut self, value: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure> {
         if value.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(stream_failure(value));
+            return Err(stream_failure(ROWS, value));
         }
         keep_first(&mut self.response_id, value.get("id"));
         keep_first(&mut self.answered_by, value.get("model"));
@@ -51,18 +62,30 @@ impl Assembly {
         }
         let choices = value.get("choices").and_then(Value::as_array);
         let first = choices.and_then(|all| all.iter().find(|choice| index_of(choice).unwrap_or(0) == 0));
-        first.map_or(Ok(String::new()), |choice| self.take_choice(choice))
+        first.map_or(Ok(()), |choice| self.take_choice(choice, out))
     }
 
-    fn take_choice(&mut self, choice: &Value) -> Result<String, ModelFailure> {
+    fn end(&mut self) -> Result<ModelAnswer, ModelFailure> {
+        std::mem::take(self).into_answer()
+    }
+}
+
+impl Assembly {
+    fn take_choice(&mut self, choice: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure> {
         let message =
             ["delta", "message"].iter().find_map(|name| choice.get(*name).filter(|part| part.is_object()));
-        let mut text = String::new();
         if let Some(message) = message {
-            text = spoken(message);
+            let (thought, text) = (thought(message), spoken(message));
             let calls = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            if self.is_finished() && (!text.is_empty() || !calls.is_empty()) {
+            let says_nothing = thought.is_empty() && text.is_empty() && calls.is_empty();
+            if self.finish.is_some() && !says_nothing {
                 return Err(malformed("the answer went on after its end"));
+            }
+            if !thought.is_empty() {
+                out.push(ModelPiece::Reasoning(Redacted::new(thought)));
+            }
+            if !text.is_empty() {
+                out.push(ModelPiece::Text(Redacted::new(text)));
             }
             for call in calls {
                 self.take_call(call)?;
@@ -73,7 +96,7 @@ impl Assembly {
         {
             self.finish.get_or_insert(finish_reason(reason));
         }
-        Ok(text)
+        Ok(())
     }
 
     fn take_call(&mut self, call: &Value) -> Result<(), ModelFailure> {
@@ -83,7 +106,7 @@ impl Assembly {
         let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
         let slot = match self.calls.iter().rposition(|known| index.is_none() || known.index == index) {
             Some(at) if !begins_another(&self.calls[at], id, name) => at,
-            _ if self.calls.len() >= CALLS_MAX => {
+            _ if self.calls.len() >= PROPOSALS_MAX => {
                 return Err(malformed("the answer holds too many tool calls"));
             }
             _ => {
@@ -106,16 +129,13 @@ impl Assembly {
         Ok(())
     }
 
-    /// Ends the answer.
-    ///
-    /// # Errors
-    /// `Malformed` when the server never said why it stopped, or left a call without a name.
-    pub(super) fn end(self) -> Result<ModelAnswer, ModelFailure> {
+    fn into_answer(self) -> Result<ModelAnswer, ModelFailure> {
         let Some(said) = self.finish else {
             return Err(malformed("the answer ended without a finish reason"));
         };
-        let proposals: Vec<ToolProposal> = self
-            .calls
+        // What a filter cut off is not complete, whatever it looks like.
+        let calls = if said == FinishReason::ContentFilter { Vec::new() } else { self.calls };
+        let proposals: Vec<ToolProposal> = calls
             .into_iter()
             .enumerate()
             .map(|(at, call)| proposal(call, at + 1))
@@ -185,6 +205,13 @@ fn spoken(message: &Value) -> String {
     text
 }
 
+/// Returns what a message says of its reasoning, by whichever of the names in use; one server sends both.
+fn thought(message: &Value) -> String {
+    let said = ["reasoning_content", "reasoning", "thinking"].iter().map(|name| message.get(*name));
+    let text = said.flatten().filter_map(Value::as_str).find(|text| !text.is_empty());
+    text.unwrap_or_default().to_owned()
+}
+
 fn index_of(value: &Value) -> Option<u64> {
     value.get("index").and_then(Value::as_u64)
 }
@@ -196,3 +223,6 @@ fn keep_first(kept: &mut String, value: Option<&Value>) {
         text.clone_into(kept);
     }
 }
+
+#[cfg(test)]
+mod tests;

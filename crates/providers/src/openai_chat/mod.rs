@@ -6,14 +6,11 @@
 pub mod config;
 pub mod provider;
 
-mod link;
 mod render;
-mod answer_reader;
 mod assembly;
 mod usage;
 mod failure;
-mod retry_after;
 mod models;
 
-pub use config::{OpenAiChatConfig, OpenAiChatConfigError};
+pub use config::OpenAiChatConfig;
 pub use provider::OpenAiChatProvider;

@@ -4,34 +4,50 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::stream::{self, BoxStream};
-use futures::{FutureExt, StreamExt};
+use futures::stream::BoxStream;
 use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
-use reqwest::Response;
+use reqwest::Url;
+use reqwest::header::AUTHORIZATION;
 
-use super::answer_reader::{AnswerReader, Pieces};
-use super::config::{OpenAiChatConfig, OpenAiChatConfigError};
-use super::link::Link;
+use super::assembly::Assembly;
+use super::config::{Addresses, OpenAiChatConfig};
+use super::failure::ROWS;
 use super::models::models;
-use super::render::render;
+use super::render::{SchemaBy, render};
+use crate::wire_format::ProviderConfigError;
+use crate::wire_format::exchange::{self, Rendered, WireFormat};
+use crate::wire_format::link::{Link, LinkParts};
+use crate::wire_format::wishes::{Refusals, Wish};
 
 /// The adapter; clones share their connections.
 #[derive(Clone)]
 pub struct OpenAiChatProvider {
     name: ProviderName,
-    link: Arc<Link>,
+    chat: Arc<Chat>,
 }
 
 impl OpenAiChatProvider {
     /// Makes the adapter; connects to nothing yet.
     ///
     /// # Errors
-    /// [`OpenAiChatConfigError`] when the address or the key cannot be used.
-    pub fn new(config: OpenAiChatConfig) -> Result<Self, OpenAiChatConfigError> {
-        let link = Arc::new(Link::new(&config)?);
-        Ok(Self { name: config.name, link })
+    /// [`ProviderConfigError`] when the address or the key cannot be used.
+    pub fn new(config: OpenAiChatConfig) -> Result<Self, ProviderConfigError> {
+        let mut addresses = Addresses::read(&config.base_url)?;
+        addresses.context_tokens = config.context_tokens.unwrap_or(addresses.context_tokens);
+        addresses.images = config.images.unwrap_or(addresses.images);
+        let link = Link::new(LinkParts {
+            server: &addresses.chat,
+            timeouts: config.timeouts,
+            failures: ROWS,
+            key: config.key.as_ref(),
+            key_header: (AUTHORIZATION, "Bearer "),
+            headers: &[],
+        })?;
+        let chat = Chat { link, addresses, refusals: Refusals::default() };
+        Ok(Self { name: config.name, chat: Arc::new(chat) })
     }
 }
 
@@ -43,82 +59,65 @@ impl ModelProvider for OpenAiChatProvider {
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         ModelInfo {
             name: model.clone(),
-            context_tokens: self.link.addresses.context_tokens,
+            context_tokens: self.chat.addresses.context_tokens,
             note: "Chat Completions".to_owned(),
-            capabilities: ModelCapabilities::TEXT_AND_TOOLS,
+            capabilities: ModelCapabilities {
+                images: self.chat.addresses.images,
+                structured_output: !self.chat.refusals.has(model, Wish::Schema),
+                reasoning: true,
+                tools: true,
+            },
         }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
-        let link = self.link.clone();
+        let provider = self.clone();
         async move {
-            let body = link.get(&link.addresses.models).await?;
-            models(&body, link.addresses.context_tokens)
+            let chat = &provider.chat;
+            let body = chat.link.get(&chat.addresses.models).await?;
+            models(&body, |name| provider.model_info(name))
         }
         .boxed()
     }
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
-        let exchange = Exchange {
-            link: self.link.clone(),
-            state: State::Unsent(request),
-            reader: AnswerReader::new(),
-            ready: Pieces::new(),
+        exchange::stream(self.chat.clone(), request)
+    }
+}
+
+/// The format at one server.
+struct Chat {
+    link: Link,
+    addresses: Addresses,
+    refusals: Refusals,
+}
+
+impl WireFormat for Chat {
+    type Assembly = Assembly;
+
+    fn link(&self) -> &Link {
+        &self.link
+    }
+
+    fn address(&self) -> &Url {
+        &self.addresses.chat
+    }
+
+    fn refusals(&self) -> &Refusals {
+        &self.refusals
+    }
+
+    fn render(&self, request: &ModelRequest) -> Rendered {
+        let refused = self.refusals.has(&request.model.model, Wish::Schema);
+        let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
+        let wishes = match (&request.response_format, schema_by) {
+            (Some(_), SchemaBy::Field) => vec![Wish::Schema],
+            _ => Vec::new(),
         };
-        stream::unfold(exchange, Exchange::next).boxed()
-    }
-}
-
-/// One request and its answer.
-struct Exchange {
-    link: Arc<Link>,
-    state: State,
-    reader: AnswerReader,
-    ready: Pieces,
-}
-
-enum State {
-    Unsent(Arc<ModelRequest>),
-    Reading(Response),
-    Over,
-}
-
-impl Exchange {
-    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
-        loop {
-            if let Some(piece) = self.ready.pop_front() {
-                let piece = piece.map_err(|failure| self.link.scrubbed(failure));
-                return Some((piece, self));
-            }
-            match &mut self.state {
-                State::Over => return None,
-                State::Unsent(request) => {
-                    let body = render(request, self.link.addresses.cap).to_string();
-                    match self.link.post(&self.link.addresses.chat, body).await {
-                        Ok(response) => self.state = State::Reading(response),
-                        Err(failure) => self.fail(failure),
-                    }
-                }
-                State::Reading(response) => match self.link.next(response).await {
-                    Ok(Some(bytes)) => self.reader.feed(&bytes, &mut self.ready),
-                    Ok(None) => self.reader.end(&mut self.ready),
-                    Err(failure) => self.fail(failure),
-                },
-            }
-            if self.reader.has_ended() {
-                self.close();
-            }
-        }
+        Rendered { body: render(request, self.addresses.cap, schema_by).to_string(), wishes }
     }
 
-    fn fail(&mut self, failure: ModelFailure) {
-        self.ready.push_back(Err(failure));
-        self.state = State::Over;
-    }
-
-    fn close(&mut self) {
-        if let State::Reading(response) = std::mem::replace(&mut self.state, State::Over) {
-            tokio::spawn(Link::finish(response));
-        }
+    fn assembly(&self, _: &ModelRequest) -> Assembly {
+        Assembly::default()
     }
 }

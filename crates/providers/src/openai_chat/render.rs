@@ -3,12 +3,13 @@
 //! Invariant: equal requests give equal bytes, and what comes first changes least, so that a
 //! provider's prompt cache can serve it.
 
+use palyra_types::attachment::RenderedAttachment;
 use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ToolResultStatus};
 use palyra_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
-/// The longest tool name the format allows, in characters.
-const TOOL_NAME_CHARS_MAX: usize = 64;
+use crate::wire_format::attachments::{self, Shown};
+use crate::wire_format::{names, schema};
 
 /// Under which name the cap on the answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,22 @@ pub(super) enum OutputCapField {
     MaxCompletionTokens,
 }
 
+/// Who makes an answer fit a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SchemaBy {
+    /// The provider, which is sent the schema in a field of its own.
+    Field,
+    /// The model, which is told to; for servers that do not know the field.
+    Instruction,
+}
+
 /// Renders the body of `POST /chat/completions`.
-pub(super) fn render(request: &ModelRequest, cap: OutputCapField) -> Value {
-    let system = request.system.expose();
+pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: SchemaBy) -> Value {
+    let mut system = request.system.expose().clone();
+    let format = request.response_format.as_ref();
+    if let Some(format) = format.filter(|_| schema_by == SchemaBy::Instruction) {
+        schema::instruct(&mut system, format);
+    }
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !system.is_empty() {
         messages.push(json!({"role": "system", "content": system}));
@@ -43,13 +57,28 @@ pub(super) fn render(request: &ModelRequest, cap: OutputCapField) -> Value {
         };
         body[field] = json!(tokens);
     }
+    if let Some(format) = format.filter(|_| schema_by == SchemaBy::Field) {
+        // Strict mode takes only a part of JSON Schema; the answer is checked against the whole of it anyway.
+        let schema = json!({"name": "answer", "schema": schema::value(format), "strict": false});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+    }
     body
 }
 
 fn message(message: &ChatMessage) -> Option<Value> {
     match message {
-        ChatMessage::User { text, .. } => Some(json!({"role": "user", "content": text.expose()})),
-        ChatMessage::Assistant { text, calls, continuation: None } if calls.is_empty() => {
+        ChatMessage::User { text, attachments } if attachments.is_empty() => {
+            Some(json!({"role": "user", "content": text.expose()}))
+        }
+        ChatMessage::User { text, attachments } => {
+            let mut parts: Vec<Value> = attachments.iter().map(attached).collect();
+            if !text.expose().is_empty() {
+                parts.push(json!({"type": "text", "text": text.expose()}));
+            }
+            Some(json!({"role": "user", "content": plain(&parts).unwrap_or_else(|| parts.into())}))
+        }
+        // What a provider wanted back goes only to the format that made it.
+        ChatMessage::Assistant { text, calls, .. } if calls.is_empty() => {
             // Several servers refuse an assistant message that holds nothing.
             (!text.expose().is_empty()).then(|| json!({"role": "assistant", "content": text.expose()}))
         }
@@ -68,11 +97,27 @@ fn message(message: &ChatMessage) -> Option<Value> {
     }
 }
 
+fn attached(file: &RenderedAttachment) -> Value {
+    match attachments::shown(file) {
+        Shown::Text(text) => json!({"type": "text", "text": text}),
+        Shown::Image { media_type, base64 } => {
+            let url = format!("data:{media_type};base64,{base64}");
+            json!({"type": "image_url", "image_url": {"url": url}})
+        }
+    }
+}
+
+/// Joins parts into one string where all are text: many servers take nothing else.
+fn plain(parts: &[Value]) -> Option<Value> {
+    let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+    texts.map(|texts| texts.join("\n\n").into())
+}
+
 fn call(call: &RenderedCall) -> Value {
     json!({
         "id": call.call.0,
         "type": "function",
-        "function": {"name": tool_name(call.tool.as_str()), "arguments": call.arguments.expose()},
+        "function": {"name": names::allowed(call.tool.as_str()), "arguments": call.arguments.expose()},
     })
 }
 
@@ -80,19 +125,11 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({
         "type": "function",
         "function": {
-            "name": tool_name(spec.name.as_str()),
+            "name": names::allowed(spec.name.as_str()),
             "description": spec.description,
             "parameters": spec.schema,
         },
     })
-}
-
-/// Returns a name that the format allows: a model may have named anything, and one odd name in the
-/// history would have every later request refused.
-fn tool_name(name: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let name: String = name.chars().take(TOOL_NAME_CHARS_MAX).map(allowed).collect();
-    if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
-"""Drives a model server with the official OpenAI SDK: argv is the assistant's and the limited server's URL."""
+"""Drives a model server with the official OpenAI SDK.
+
+argv: the URLs of the assistant, of a server that limits rates, of one that reasons, and of one that fails with
+each fault in turn, as told by the status and exception names behind it; behind `stream:` within an answer.
+"""
 
 import json
 import sys
 
 import openai
 
-assistant_url, limited_url = sys.argv[1:]
+assistant_url, limited_url, thinker_url, faulty_url, *expected = sys.argv[1:]
 MODEL = "test-model"
 TOOLS = [
     {
@@ -70,12 +74,72 @@ def check_unpaired(server):
     raises(openai.BadRequestError, server, say("x") + history + say("y"))
 
 
-def raises(expected, server, messages):
+def raises(expected, server, messages, **more):
     try:
-        server.chat.completions.create(model=MODEL, messages=messages)
+        server.chat.completions.create(model=MODEL, messages=messages, **more)
     except expected as error:
         return error
     raise AssertionError(f"{expected} was not raised")
+
+
+def check_image(server):
+    url = "data:image/png;base64,iVBORw0KGgo="
+    image = {"type": "image_url", "image_url": {"url": url}}
+    text = {"type": "text", "text": "What is it?"}
+    answer = server.chat.completions.create(model=MODEL, messages=say([image, text]))
+    assert answer.choices[0].message.content == "You showed: image/png of 8 bytes", answer
+    image["image_url"]["url"] = url.replace("png", "gif")
+    raises(openai.BadRequestError, server, say([image, text]))
+
+
+def check_schema(server):
+    schema = {
+        "type": "object",
+        "properties": {"said": {"type": "string"}},
+        "required": ["said"],
+        "additionalProperties": False,
+    }
+    shape = {"name": "report", "strict": True, "schema": schema}
+    wanted = {"type": "json_schema", "json_schema": shape}
+    answer = server.chat.completions.create(model=MODEL, messages=say("Hello"), response_format=wanted)
+    assert json.loads(answer.choices[0].message.content) == {"said": "Hello"}, answer
+    del schema["additionalProperties"]
+    raises(openai.BadRequestError, server, say("Hello"), response_format=wanted)
+
+
+def check_options(server):
+    raises(openai.BadRequestError, server, say("x"), stream_options={"include_usage": True})
+    raises(openai.BadRequestError, server, say("x"), extra_body={"temprature": 1})
+    raises(openai.BadRequestError, server, say("x"), max_tokens=5, max_completion_tokens=5)
+
+
+def check_reasoning(server):
+    stream = server.chat.completions.create(model=MODEL, messages=say("x"), stream=True)
+    deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
+    thought = "".join((delta.model_extra or {}).get("reasoning_content") or "" for delta in deltas)
+    said = "".join(delta.content or "" for delta in deltas)
+    assert (thought, said) == ("Let me think.", "It counts herons."), deltas
+    answer = server.chat.completions.create(model=MODEL, messages=say("x"))
+    assert answer.choices[0].message.model_extra["reasoning_content"] == "Let me think.", answer
+    assert answer.usage.completion_tokens_details.reasoning_tokens == 30, answer.usage
+    assert answer.usage.prompt_tokens_details.cached_tokens == 80, answer.usage
+    assert answer.choices[0].finish_reason == "length"
+
+
+def check_faults(server):
+    for told in expected:
+        status, name = told.rsplit(":", 1)
+        streams = status == "stream"
+        kind = getattr(openai, name)
+        try:
+            answer = server.chat.completions.create(model=MODEL, messages=say("x"), stream=streams)
+            pieces = list(answer) if streams else []
+        except openai.APIError as error:
+            assert type(error) is kind, (told, error)
+            assert error.body and error.body["message"], (told, error.body)
+            assert streams or error.status_code == int(status), (told, error)
+        else:
+            raise AssertionError(f"{told} was not raised, but {answer} {pieces}")
 
 
 server = client(assistant_url)
@@ -87,4 +151,11 @@ check_unpaired(server)
 raises(openai.AuthenticationError, client(assistant_url, "wrong"), say("x"))
 limited = raises(openai.RateLimitError, client(limited_url), say("x"))
 assert limited.response.headers["retry-after"] == "7"
-print("models document stream tools unpaired auth rate_limit")
+assert limited.response.headers["x-ratelimit-reset-tokens"] == "6m0s"
+assert limited.code == "rate_limit_exceeded"
+check_image(server)
+check_schema(server)
+check_options(server)
+check_reasoning(client(thinker_url))
+check_faults(client(faulty_url))
+print("models document stream tools unpaired auth rate_limit image schema options reasoning faults")

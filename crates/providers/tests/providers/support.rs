@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use palyra_ports::ModelProvider;
-use palyra_providers::{OpenAiChatConfig, OpenAiChatProvider, Secret};
+use palyra_providers::{OpenAiChatConfig, OpenAiChatProvider, Secret, Timeouts};
 use palyra_testkit::model_server::{Behaviour, ModelServer};
 use palyra_types::model::{ChatMessage, ModelAnswer, ModelFailure, ModelPiece, ModelRef, ModelRequest};
 use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName, ToolSpec};
@@ -47,7 +47,7 @@ pub(crate) async fn served(behaviour: Behaviour) -> (ModelServer, OpenAiChatProv
 
 pub(crate) fn provider_at(base_url: &str, idle_timeout: Duration) -> OpenAiChatProvider {
     let mut config = OpenAiChatConfig::new("openai", base_url, Some(Secret::new(KEY)));
-    config.idle_timeout = idle_timeout;
+    config.timeouts = Timeouts::all(idle_timeout);
     OpenAiChatProvider::new(config).expect("a good configuration")
 }
 

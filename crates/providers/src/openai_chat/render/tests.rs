@@ -40,7 +40,8 @@ fn rendered_call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
 
 #[test]
 fn a_text_request_has_no_tools() {
-    let rendered = render(&request(vec![ChatMessage::user("Hi".into())]), OutputCapField::MaxTokens);
+    let rendered =
+        render(&request(vec![ChatMessage::user("Hi".into())]), OutputCapField::MaxTokens, SchemaBy::Field);
     assert_eq!(
         rendered,
         json!({
@@ -80,7 +81,7 @@ fn a_round_with_tools_pairs_calls_and_results() {
             "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}})
     };
     assert_eq!(
-        render(&request, OutputCapField::MaxTokens),
+        render(&request, OutputCapField::MaxTokens, SchemaBy::Field),
         json!({
             "model": "vendor/m-1",
             "messages": [
@@ -105,13 +106,6 @@ fn a_round_with_tools_pairs_calls_and_results() {
 fn the_cap_goes_by_two_names() {
     let mut request = request(Vec::new());
     request.output_tokens_max = Some(9);
-    let rendered = render(&request, OutputCapField::MaxCompletionTokens);
+    let rendered = render(&request, OutputCapField::MaxCompletionTokens, SchemaBy::Field);
     assert_eq!((rendered.get("max_tokens"), rendered["max_completion_tokens"].as_u64()), (None, Some(9)));
-}
-
-#[test]
-fn names_are_such_as_the_format_allows() {
-    assert_eq!(tool_name(""), "unnamed");
-    assert_eq!(tool_name(&"x".repeat(99)).len(), TOOL_NAME_CHARS_MAX);
-    assert_eq!(tool_name("a.b/c d-e_F"), "a_b_c_d-e_F");
 }

@@ -9,17 +9,17 @@ const PAUSE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The headers that tell of a pause.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PauseHeaders<'a> {
+pub(crate) struct PauseHeaders<'a> {
     /// `retry-after-ms`.
-    pub(super) retry_after_ms: Option<&'a str>,
+    pub(crate) retry_after_ms: Option<&'a str>,
     /// `retry-after`: seconds, or a date.
-    pub(super) retry_after: Option<&'a str>,
+    pub(crate) retry_after: Option<&'a str>,
     /// `date`: what a date in `retry-after` is measured from, so that no clock is asked.
-    pub(super) date: Option<&'a str>,
+    pub(crate) date: Option<&'a str>,
 }
 
 /// Returns the pause asked for.
-pub(super) fn retry_after(headers: PauseHeaders<'_>) -> Option<Duration> {
+pub(crate) fn retry_after(headers: PauseHeaders<'_>) -> Option<Duration> {
     let milliseconds = headers.retry_after_ms.and_then(|text| span(text, 1_000.0));
     let pause = milliseconds.or_else(|| {
         let text = headers.retry_after?;

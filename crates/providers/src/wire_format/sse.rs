@@ -1,7 +1,8 @@
 //! Decodes server-sent events from bytes, however they are cut.
 //!
 //! Follows the WHATWG rules for lines, comments and fields, with two deviations: an event that is
-//! not closed by a blank line still counts at the end, and an event has a size it may not exceed.
+//! not closed by a blank line still counts at the end, and an event has a size it may not exceed; data that
+//! are not UTF-8 are an error and not replaced.
 //! Sans-IO. Invariant: the events do not depend on how the bytes were split.
 
 /// One event.
@@ -13,11 +14,18 @@ pub(crate) struct SseEvent {
     pub(crate) data: String,
 }
 
-/// An event is larger than the decoder takes.
+/// Why a stream cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an event of the stream is larger than {event_bytes_max} bytes")]
-pub(crate) struct EventTooLarge {
-    event_bytes_max: usize,
+pub(crate) enum SseError {
+    /// An event is larger than the decoder takes.
+    #[error("an event of the stream is larger than {event_bytes_max} bytes")]
+    TooLarge {
+        /// What it takes.
+        event_bytes_max: usize,
+    },
+    /// The data of an event are not UTF-8. Replacing what is broken would change what was said.
+    #[error("an event of the stream is not UTF-8")]
+    NotText,
 }
 
 /// The decoder.
@@ -47,8 +55,8 @@ impl SseDecoder {
     /// Takes bytes and hands each completed event to `sink`.
     ///
     /// # Errors
-    /// [`EventTooLarge`]; the decoder is of no use afterwards.
-    pub(crate) fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
+    /// [`SseError`]; the decoder is of no use afterwards.
+    pub(crate) fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(SseEvent)) -> Result<(), SseError> {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
             if std::mem::take(&mut self.after_carriage_return) && first == b'\n' {
@@ -58,7 +66,7 @@ impl SseDecoder {
             let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let part = &rest[..end.unwrap_or(rest.len())];
             if self.line.len() + part.len() > self.event_bytes_max {
-                return Err(EventTooLarge { event_bytes_max: self.event_bytes_max });
+                return Err(SseError::TooLarge { event_bytes_max: self.event_bytes_max });
             }
             self.line.extend_from_slice(part);
             let Some(end) = end else { return Ok(()) };
@@ -72,8 +80,8 @@ impl SseDecoder {
     /// Returns the event that the end of the stream left open, if it has data.
     ///
     /// # Errors
-    /// [`EventTooLarge`].
-    pub(crate) fn finish(mut self) -> Result<Option<SseEvent>, EventTooLarge> {
+    /// [`SseError`].
+    pub(crate) fn finish(mut self) -> Result<Option<SseEvent>, SseError> {
         let mut last = None;
         if !self.line.is_empty() {
             self.end_of_line(&mut |event| last = Some(event))?;
@@ -83,7 +91,7 @@ impl SseDecoder {
         Ok(last)
     }
 
-    fn end_of_line(&mut self, sink: &mut impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
+    fn end_of_line(&mut self, sink: &mut impl FnMut(SseEvent)) -> Result<(), SseError> {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
         let line =
@@ -95,6 +103,9 @@ impl SseDecoder {
             }
         } else {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            if field == "data" && std::str::from_utf8(&bytes).is_err() {
+                return Err(SseError::NotText);
+            }
             self.take_field(field, value.strip_prefix(' ').unwrap_or(value))?;
         }
         self.line = bytes;
@@ -102,11 +113,11 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn take_field(&mut self, field: &str, value: &str) -> Result<(), EventTooLarge> {
+    fn take_field(&mut self, field: &str, value: &str) -> Result<(), SseError> {
         match field {
             "data" => {
                 if self.event.data.len() + value.len() >= self.event_bytes_max {
-                    return Err(EventTooLarge { event_bytes_max: self.event_bytes_max });
+                    return Err(SseError::TooLarge { event_bytes_max: self.event_bytes_max });
                 }
                 if std::mem::replace(&mut self.has_data, true) {
                     self.event.data.push('\n');

@@ -5,29 +5,59 @@
 
 use std::collections::VecDeque;
 
-use palyra_types::Redacted;
-use palyra_types::model::{ModelFailure, ModelPiece};
+use palyra_types::model::{ModelAnswer, ModelFailure, ModelPiece};
 use serde_json::Value;
 
-use super::assembly::Assembly;
-use super::failure::{malformed, stream_failure};
-use crate::sse::{SseDecoder, SseEvent};
+use super::failure::malformed;
+use super::sse::{SseDecoder, SseEvent};
 
 /// The largest event of a stream.
-const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The largest answer.
-const ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// What ends a stream.
+pub(crate) const ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// What ends a stream of Chat Completions, and of servers that mix it into other formats.
 const DONE: &str = "[DONE]";
 
 /// What comes out.
-pub(super) type Pieces = VecDeque<Result<ModelPiece, ModelFailure>>;
+pub(crate) type Pieces = VecDeque<Result<ModelPiece, ModelFailure>>;
+
+/// Puts an answer together from the JSON objects a server sends. Sans-IO.
+pub(crate) trait Assembly: Send + Sync {
+    /// Returns whether the server said why it stopped.
+    fn is_finished(&self) -> bool;
+
+    /// Takes the object of one event of a kind and gives out the pieces in it, none of them empty.
+    fn take_event(
+        &mut self,
+        kind: &str,
+        value: &Value,
+        out: &mut Vec<ModelPiece>,
+    ) -> Result<Flow, ModelFailure>;
+
+    /// Takes a whole answer in one object.
+    fn take_document(&mut self, value: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure>;
+
+    /// Ends the answer; asked once.
+    ///
+    /// # Errors
+    /// `Malformed` when the server never said why it stopped, or left something open.
+    fn end(&mut self) -> Result<ModelAnswer, ModelFailure>;
+}
+
+/// Whether an event was the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// More may come.
+    GoesOn,
+    /// Nothing that comes now belongs to the answer.
+    Over,
+}
 
 /// The reader.
 #[derive(Debug)]
-pub(super) struct AnswerReader {
+pub(crate) struct AnswerReader<A> {
     format: Format,
-    assembly: Assembly,
+    assembly: A,
     bytes_seen: usize,
     saw_object: bool,
     ended: bool,
@@ -40,25 +70,19 @@ enum Format {
     Document(Vec<u8>),
 }
 
-impl AnswerReader {
+impl<A: Assembly> AnswerReader<A> {
     /// Makes a reader.
-    pub(super) fn new() -> Self {
-        Self {
-            format: Format::Unknown,
-            assembly: Assembly::default(),
-            bytes_seen: 0,
-            saw_object: false,
-            ended: false,
-        }
+    pub(crate) fn new(assembly: A) -> Self {
+        Self { format: Format::Unknown, assembly, bytes_seen: 0, saw_object: false, ended: false }
     }
 
     /// Returns whether the answer or a failure was given out.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
     /// Takes bytes.
-    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut Pieces) {
+    pub(crate) fn feed(&mut self, bytes: &[u8], out: &mut Pieces) {
         if self.ended {
             return;
         }
@@ -102,14 +126,16 @@ impl AnswerReader {
     }
 
     /// Takes the end of the bytes.
-    pub(super) fn end(&mut self, out: &mut Pieces) {
+    pub(crate) fn end(&mut self, out: &mut Pieces) {
         if self.ended {
             return;
         }
         match std::mem::replace(&mut self.format, Format::Unknown) {
             Format::Unknown => {}
             Format::Document(document) => match serde_json::from_slice(&document) {
-                Ok(value) => self.take_object(&value, out),
+                Ok(value) => self.take_object(out, |assembly, out| {
+                    assembly.take_document(&value, out).map(|()| Flow::Over)
+                }),
                 Err(_) => self.fail(malformed("the answer is not complete JSON"), out),
             },
             Format::Events(decoder) => match decoder.finish() {
@@ -132,17 +158,23 @@ impl AnswerReader {
             return self.close(out);
         }
         match serde_json::from_str::<Value>(data) {
-            Ok(value) if event.kind == "error" => self.fail(stream_failure(&value), out),
-            Ok(value) => self.take_object(&value, out),
+            Ok(value) => self.take_object(out, |assembly, out| assembly.take_event(&event.kind, &value, out)),
             Err(_) => self.fail(malformed("an event of the answer is not JSON"), out),
         }
     }
 
-    fn take_object(&mut self, value: &Value, out: &mut Pieces) {
+    fn take_object(
+        &mut self,
+        out: &mut Pieces,
+        take: impl FnOnce(&mut A, &mut Vec<ModelPiece>) -> Result<Flow, ModelFailure>,
+    ) {
         self.saw_object = true;
-        match self.assembly.take(value) {
-            Ok(text) if text.is_empty() => {}
-            Ok(text) => out.push_back(Ok(ModelPiece::Text(Redacted::new(text)))),
+        let mut pieces = Vec::new();
+        let taken = take(&mut self.assembly, &mut pieces);
+        out.extend(pieces.into_iter().map(Ok));
+        match taken {
+            Ok(Flow::GoesOn) => {}
+            Ok(Flow::Over) => self.close(out),
             Err(failure) => self.fail(failure, out),
         }
     }
@@ -152,7 +184,7 @@ impl AnswerReader {
             return;
         }
         let answer = if self.saw_object {
-            std::mem::take(&mut self.assembly).end()
+            self.assembly.end()
         } else {
             Err(malformed("the reply is neither an event stream nor JSON"))
         };
@@ -169,6 +201,3 @@ impl AnswerReader {
 fn is_whole(event: &SseEvent) -> bool {
     event.data.trim() == DONE || serde_json::from_str::<Value>(&event.data).is_ok()
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,15 +8,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use palyra_types::Redacted;
 use palyra_types::model::{ModelFailure, ModelFailureClass};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, RequestBuilder, Response, Url};
 
-use super::config::{Addresses, OpenAiChatConfig, OpenAiChatConfigError};
-use super::failure::{failure, status_failure};
+use super::failure::{DETAIL_BYTES_MAX, Rows, bounded, failure, status_failure};
+use super::http_client;
 use super::retry_after::{PauseHeaders, retry_after};
+use super::server::{ProviderConfigError, Timeouts, is_loopback};
 use crate::secret::Secret;
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an error's body is read.
 const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
 /// How long, and for how many reads, the end of a body is waited for once the answer is complete.
@@ -26,54 +26,77 @@ const REST_CHUNKS_MAX: usize = 4;
 const LIST_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A way to a server.
-pub(super) struct Link {
+pub(crate) struct Link {
     client: Client,
-    authorization: Option<HeaderValue>,
+    headers: HeaderMap,
     key: Option<Secret>,
-    idle_timeout: Duration,
-    pub(super) addresses: Addresses,
+    timeouts: Timeouts,
+    failures: Rows,
+}
+
+/// What a way to a server is made from.
+pub(crate) struct LinkParts<'a> {
+    /// Any address of the server.
+    pub(crate) server: &'a Url,
+    /// How long it is waited for.
+    pub(crate) timeouts: Timeouts,
+    /// The classes of its errors.
+    pub(crate) failures: Rows,
+    /// The credential.
+    pub(crate) key: Option<&'a Secret>,
+    /// The header that carries the credential, and what stands before it there.
+    pub(crate) key_header: (HeaderName, &'static str),
+    /// What else goes with every request.
+    pub(crate) headers: &'a [(HeaderName, &'static str)],
 }
 
 impl Link {
     /// Makes the way; connects to nothing yet.
-    pub(super) fn new(config: &OpenAiChatConfig) -> Result<Self, OpenAiChatConfigError> {
-        let mut addresses = Addresses::read(&config.base_url)?;
-        addresses.context_tokens = config.context_tokens.unwrap_or(addresses.context_tokens);
-        let authorization = config.key.as_ref().map(authorization).transpose()?;
-        let client =
-            crate::http_client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(redirect::Policy::none());
+    pub(crate) fn new(parts: LinkParts<'_>) -> Result<Self, ProviderConfigError> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in parts.headers {
+            headers.insert(name.clone(), HeaderValue::from_static(value));
+        }
+        if let Some(key) = parts.key {
+            let (name, prefix) = parts.key_header;
+            let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
+                .map_err(|_| ProviderConfigError::Key)?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let client = http_client::builder(parts.timeouts.connect);
         // What listens on this machine is not to be asked through a proxy elsewhere.
-        let client = if addresses.is_loopback { client.no_proxy() } else { client };
-        let client = client.build().map_err(|_| OpenAiChatConfigError::Client)?;
-        let key = config.key.clone();
-        Ok(Self { client, authorization, key, idle_timeout: config.idle_timeout, addresses })
+        let client = if is_loopback(parts.server) { client.no_proxy() } else { client };
+        let client = client.build().map_err(|_| ProviderConfigError::Client)?;
+        let (key, timeouts, failures) = (parts.key.cloned(), parts.timeouts, parts.failures);
+        Ok(Self { client, headers, key, timeouts, failures })
     }
 
     /// Posts a request and returns the reply once its head has come and is a good one.
-    pub(super) async fn post(&self, url: &Url, body: String) -> Result<Response, ModelFailure> {
+    pub(crate) async fn post(&self, url: &Url, body: String) -> Result<Response, ModelFailure> {
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, "application/json");
         self.send(request.header(ACCEPT, "text/event-stream, application/json").body(body)).await
     }
 
     /// Gets a document.
-    pub(super) async fn get(&self, url: &Url) -> Result<Vec<u8>, ModelFailure> {
+    pub(crate) async fn get(&self, url: &Url) -> Result<Vec<u8>, ModelFailure> {
         let mut response = self.send(self.client.get(url.clone()).header(ACCEPT, "application/json")).await?;
         let body = self.body(&mut response, LIST_BODY_BYTES_MAX).await;
         body.map_err(|failure| self.scrubbed(failure))
     }
 
     /// Returns the next bytes of a reply, `None` at its end.
-    pub(super) async fn next(&self, response: &mut Response) -> Result<Option<Bytes>, ModelFailure> {
-        match tokio::time::timeout(self.idle_timeout, response.chunk()).await {
+    pub(crate) async fn next(&self, response: &mut Response) -> Result<Option<Bytes>, ModelFailure> {
+        match tokio::time::timeout(self.timeouts.idle, response.chunk()).await {
             Ok(Ok(chunk)) => Ok(chunk),
             Ok(Err(error)) => Err(self.scrubbed(transport_failure(error))),
-            Err(_) => Err(self.silence()),
+            Err(_) => Err(silence(self.timeouts.idle)),
         }
     }
 
     /// Reads what little is left behind the end of an answer, so that the connection can serve the
     /// next request; a server that goes on is hung up on.
-    pub(super) async fn finish(mut response: Response) {
+    pub(crate) async fn finish(mut response: Response) {
         let rest = async {
             for _ in 0..REST_CHUNKS_MAX {
                 if !matches!(response.chunk().await, Ok(Some(_))) {
@@ -85,25 +108,21 @@ impl Link {
         drop(tokio::time::timeout(REST_TIMEOUT, rest).await);
     }
 
-    /// Takes the credential out of what a server said.
-    pub(super) fn scrubbed(&self, failure: ModelFailure) -> ModelFailure {
-        match &self.key {
-            Some(key) => {
-                ModelFailure { detail: Redacted::new(key.scrub(failure.detail.expose())), ..failure }
-            }
-            None => failure,
-        }
+    /// Takes the credential out of what a server said, and keeps so much of it as failures may hold.
+    pub(crate) fn scrubbed(&self, failure: ModelFailure) -> ModelFailure {
+        let ModelFailure { class, detail, retry_after } = failure;
+        let said = detail.expose();
+        let clean = self.key.as_ref().map_or_else(|| said.clone(), |key| key.scrub(said));
+        let detail = Redacted::new(bounded(&clean, DETAIL_BYTES_MAX).to_owned());
+        ModelFailure { class, detail, retry_after }
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ModelFailure> {
-        let request = match &self.authorization {
-            Some(value) => request.header(AUTHORIZATION, value.clone()),
-            None => request,
-        };
-        let mut response = match tokio::time::timeout(self.idle_timeout, request.send()).await {
+        let request = request.headers(self.headers.clone());
+        let mut response = match tokio::time::timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.scrubbed(transport_failure(error))),
-            Err(_) => return Err(self.silence()),
+            Err(_) => return Err(silence(self.timeouts.first_byte)),
         };
         let status = response.status();
         if status.is_success() {
@@ -112,7 +131,7 @@ impl Link {
         let pause = retry_after(pause_headers(response.headers()));
         // The status alone tells the class: a body that breaks off takes nothing away.
         let body = self.body(&mut response, ERROR_BODY_BYTES_MAX).await.unwrap_or_default();
-        Err(self.scrubbed(status_failure(status.as_u16(), &body, pause)))
+        Err(self.scrubbed(status_failure(self.failures, status.as_u16(), &body, pause)))
     }
 
     async fn body(&self, response: &mut Response, bytes_max: usize) -> Result<Vec<u8>, ModelFailure> {
@@ -126,18 +145,10 @@ impl Link {
         }
         Ok(body)
     }
-
-    fn silence(&self) -> ModelFailure {
-        let seconds = self.idle_timeout.as_secs_f64();
-        failure(ModelFailureClass::Timeout, &format!("the server was silent for {seconds} s"))
-    }
 }
 
-fn authorization(key: &Secret) -> Result<HeaderValue, OpenAiChatConfigError> {
-    let mut value =
-        HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| OpenAiChatConfigError::Key)?;
-    value.set_sensitive(true);
-    Ok(value)
+fn silence(span: Duration) -> ModelFailure {
+    failure(ModelFailureClass::Timeout, &format!("the server was silent for {} s", span.as_secs_f64()))
 }
 
 fn pause_headers(headers: &HeaderMap) -> PauseHeaders<'_> {

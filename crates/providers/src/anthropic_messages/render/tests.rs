@@ -1,0 +1,270 @@
+//! Golden renderings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_types::Redacted;
+use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::model::{
+    CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
+};
+use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName};
+
+use super::*;
+use crate::anthropic_messages::continuation::{Place, continuation};
+
+fn manner() -> Manner {
+    Manner { output_tokens: 32_000, thinking: Thinking::ModelDecides, refused: Vec::new() }
+}
+
+fn request(messages: Vec<ChatMessage>) -> ModelRequest {
+    ModelRequest {
+        model: ModelRef::new("p", "m-1"),
+        system: "Be brief.".into(),
+        messages,
+        tools: Arc::default(),
+        output_tokens_max: None,
+        response_format: None,
+    }
+}
+
+fn spec(name: &str, schema: Value) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        version: 1,
+        description: format!("Does {name}."),
+        schema,
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        risk: ApprovalRiskLevel::Low,
+        deadline: Duration::from_secs(1),
+        output_bytes_max: 1,
+    }
+}
+
+fn call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
+    RenderedCall { call: CallId(id.into()), tool: ToolName::new(tool), arguments: arguments.into() }
+}
+
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::user(text.into())
+}
+
+fn assistant(text: &str, calls: Vec<RenderedCall>, kept: Option<ProviderContinuation>) -> ChatMessage {
+    ChatMessage::Assistant { text: text.into(), calls, continuation: kept.map(Arc::new) }
+}
+
+fn result(id: &str, text: &str, status: ToolResultStatus) -> ChatMessage {
+    ChatMessage::ToolResult { call: CallId(id.into()), tool: ToolName::new("t"), text: text.into(), status }
+}
+
+fn messages(all: Vec<ChatMessage>) -> Value {
+    render(&request(all), &manner()).0["messages"].clone()
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}
+
+fn marked(mut block: Value) -> Value {
+    mark(&mut block);
+    block
+}
+
+#[test]
+fn a_text_request_has_what_the_format_wants_and_no_more() {
+    let (body, wishes) = render(&request(vec![user("Hi")]), &manner());
+    assert_eq!(
+        body,
+        json!({
+            "model": "m-1",
+            "max_tokens": 32_000,
+            "stream": true,
+            "system": [marked(text("Be brief."))],
+            "messages": [{"role": "user", "content": [marked(text("Hi"))]}],
+        })
+    );
+    assert!(wishes.is_empty());
+    let mut bare = request(vec![user("Hi")]);
+    bare.system = Redacted::default();
+    bare.output_tokens_max = Some(9);
+    let (body, _) = render(&bare, &manner());
+    assert_eq!((body.get("system"), &body["max_tokens"]), (None, &json!(9)));
+}
+
+#[test]
+fn tools_have_a_schema_of_an_object_and_the_last_one_the_mark() {
+    let mut request = request(vec![user("Hi")]);
+    let tools = vec![spec("search.all", json!({})), spec("a", json!({"type": "object", "properties": {}}))];
+    request.tools = Arc::new(ToolCatalog::new(tools));
+    let tool = |name: &str, of: &str, schema: Value| json!({"name": name, "description": format!("Does {of}."), "input_schema": schema});
+    let last = marked(tool("search_all", "search.all", json!({"type": "object"})));
+    let first = tool("a", "a", json!({"type": "object", "properties": {}}));
+    assert_eq!(render(&request, &manner()).0["tools"], json!([first, last]));
+}
+
+#[test]
+fn calls_and_results_are_paired_in_alternating_turns() {
+    let found = messages(vec![
+        user("Read"),
+        assistant("Let me.", vec![call("c1", "a b", r#"{"path":"x"}"#), call("c 2", "t", "[]")], None),
+        user("and hurry"),
+        result("c1", "body", ToolResultStatus::Succeeded),
+        result("c 2", " ", ToolResultStatus::Failed),
+        assistant(" ", Vec::new(), None),
+        user("Thanks"),
+    ]);
+    assert_eq!(
+        found,
+        json!([
+            {"role": "user", "content": [marked(text("Read"))]},
+            {"role": "assistant", "content": [
+                text("Let me."),
+                {"type": "tool_use", "id": "c1", "name": "a_b", "input": {"path": "x"}},
+                {"type": "tool_use", "id": "c_2", "name": "t", "input": {}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": "body"},
+                {"type": "tool_result", "tool_use_id": "c_2", "is_error": true, "content": "(nothing)"},
+                text("and hurry"),
+                marked(text("Thanks")),
+            ]},
+        ])
+    );
+}
+
+#[test]
+fn any_conversation_begins_and_ends_with_the_user() {
+    let begun = marked(text("(The beginning of the conversation is left out.)"));
+    let go_on = marked(text("(Please go on.)"));
+    assert_eq!(messages(Vec::new()), json!([{"role": "user", "content": [begun]}]));
+    assert_eq!(
+        messages(vec![assistant("Hello", Vec::new(), None)]),
+        json!([
+            {"role": "user", "content": [begun]},
+            {"role": "assistant", "content": [text("Hello")]},
+            {"role": "user", "content": [go_on]},
+        ])
+    );
+    assert_eq!(messages(vec![user("")]), json!([{"role": "user", "content": [marked(text("(nothing)"))]}]));
+}
+
+#[test]
+fn only_the_last_two_turns_of_the_user_are_marked() {
+    let all = (0..5).flat_map(|_| [user("a"), assistant("b", Vec::new(), None)]).chain([user("c")]);
+    let found = messages(all.collect());
+    let marked: Vec<usize> = found
+        .as_array()
+        .expect("messages")
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message["content"][0].get("cache_control").is_some())
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(marked, [8, 10]);
+}
+
+fn thought(words: &str) -> Value {
+    json!({"type": "thinking", "thinking": words, "signature": format!("S({words})+/=")})
+}
+
+/// An answer whose reasoning, text and calls are interleaved.
+fn interleaved(model: &str) -> Option<ProviderContinuation> {
+    let places = [
+        Place::Kept(thought("one")),
+        Place::Text("Grün".len()),
+        Place::Kept(json!({"type": "redacted_thinking", "data": "Zm9v"})),
+        Place::Call,
+        Place::Text(" b".len()),
+        Place::Kept(thought("two")),
+        Place::Call,
+    ];
+    continuation(&ModelRef::new("p", model), &places)
+}
+
+fn second_turn(words: &str, kept: Option<ProviderContinuation>, manner: &Manner) -> (Value, Value) {
+    let calls = vec![call("c1", "t", "{}"), call("c2", "t", "{}")];
+    let results = ["c1", "c2"].map(|id| result(id, "r", ToolResultStatus::Succeeded));
+    let mut all = vec![user("Go"), assistant(words, calls, kept)];
+    all.extend(results);
+    let (body, _) = render(&request(all), manner);
+    (body["messages"][1]["content"].clone(), body.get("thinking").cloned().unwrap_or_default())
+}
+
+#[test]
+fn reasoning_goes_back_to_its_own_model_in_its_old_places() {
+    let tool_use = |id: &str| json!({"type": "tool_use", "id": id, "name": "t", "input": {}});
+    let redacted = json!({"type": "redacted_thinking", "data": "Zm9v"});
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let (content, thinking) = second_turn("Grün b", interleaved("m-1"), &manner());
+    let (c1, c2) = (tool_use("c1"), tool_use("c2"));
+    let whole = json!([thought("one"), text("Grün"), redacted, c1, text(" b"), thought("two"), c2]);
+    assert_eq!((content, thinking), (whole, adaptive.clone()));
+
+    let plain = json!([text("Grün b"), c1, c2]);
+    let of_another = second_turn("Grün b", interleaved("m-2"), &manner());
+    assert_eq!(of_another, (plain.clone(), Value::Null));
+    let refused = Manner { refused: vec![Wish::Reasoning], ..manner() };
+    assert_eq!(second_turn("Grün b", interleaved("m-1"), &refused), (plain.clone(), Value::Null));
+    let asked = Manner { thinking: Thinking::Adaptive, ..manner() };
+    assert_eq!(second_turn("Grün b", None, &asked), (plain, adaptive));
+
+    let (content, _) = second_turn("redacted since", interleaved("m-1"), &manner());
+    assert_eq!(content, json!([thought("one"), text("redacted since"), redacted, c1, thought("two"), c2]));
+}
+
+#[test]
+fn a_schema_goes_into_its_field_or_into_the_instructions() {
+    let mut request = request(vec![user("Hi")]);
+    let with_schema = |request: &mut ModelRequest, schema: &str| {
+        request.response_format = Some(ResponseFormat { schema: Redacted::new(schema.into()) });
+    };
+    with_schema(&mut request, r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#);
+    let (body, wishes) = render(&request, &manner());
+    let schema =
+        json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false});
+    assert_eq!(body["output_config"], json!({"format": {"type": "json_schema", "schema": schema}}));
+    assert_eq!(wishes, [Wish::Schema]);
+
+    let told = |request: &ModelRequest, manner: &Manner| {
+        let (body, wishes) = render(request, manner);
+        assert!(body.get("output_config").is_none() && wishes.is_empty());
+        body["system"][0]["text"].as_str().expect("instructions").to_owned()
+    };
+    let refused = Manner { refused: vec![Wish::Schema], ..manner() };
+    let expect =
+        "Be brief.\n\nAnswer with one JSON value that fits this JSON Schema, and with nothing else:\n";
+    assert!(told(&request, &refused).starts_with(expect));
+    with_schema(&mut request, r#"{"type":"object","additionalProperties":true}"#);
+    assert!(told(&request, &manner()).ends_with(r#"{"type":"object","additionalProperties":true}"#));
+}
+
+#[test]
+fn files_come_before_the_words() {
+    let file = |name: &str, kind: &str, body: AttachmentBody, data: Option<&[u8]>| RenderedAttachment {
+        attachment: Arc::new(Attachment {
+            name: name.into(),
+            media_type: kind.into(),
+            bytes: 4,
+            sha256: Redacted::new([1; 32]),
+            body,
+        }),
+        place: None,
+        data: data.map(|bytes| Redacted::new(Arc::from(bytes))),
+    };
+    let blob = || AttachmentBody::Blob { index: 0 };
+    let attachments = vec![
+        file("a.png", "image/png", blob(), Some(b"\x89PNG")),
+        file("a.md", "text/markdown", AttachmentBody::Text("# A".into()), None),
+        file("a.zip", "application/zip", blob(), None),
+    ];
+    let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments }]);
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw=="});
+    let framed =
+        "[attached file 010101010101: \"a.md\" (text/markdown)]\n# A\n[end of attached file 010101010101]";
+    let named = "[attached file: \"a.zip\" (application/zip, 4 bytes); its content is not shown]";
+    assert_eq!(
+        found[0]["content"],
+        json!([{"type": "image", "source": source}, text(framed), text(named), marked(text("Look"))])
+    );
+}

@@ -1,0 +1,200 @@
+//! A conversation as turns of blocks, as the format wants it.
+//!
+//! Invariant: turns alternate and begin and end with the user; each call is followed by its result at the
+//! head of the next turn; no text is blank; reasoning stands in its old place, unchanged, or not at all.
+
+use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ToolResultStatus};
+use serde_json::{Value, json};
+
+use super::mark;
+use crate::anthropic_messages::continuation::{Place, places};
+use crate::wire_format::attachments::{self, Shown};
+use crate::wire_format::names;
+
+/// What stands where the format wants a word and there is none.
+const NOTHING_SAID: &str = "(nothing)";
+/// How a conversation begins whose beginning is not shown.
+const BEGINNING_LEFT_OUT: &str = "(The beginning of the conversation is left out.)";
+/// How a model is asked on that spoke last.
+const GO_ON: &str = "(Please go on.)";
+/// How many turns of the user get a mark for the prompt cache; two more are behind tools and instructions.
+const MARKED_TURNS: usize = 2;
+
+/// Whether reasoning is handed back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reasoning {
+    GoesBack,
+    IsLeftOut,
+}
+
+/// The conversation.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Vec<Turn>);
+
+#[derive(Debug)]
+struct Turn {
+    by: Speaker,
+    blocks: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Assistant,
+}
+
+impl Turns {
+    /// Reads the messages of a request.
+    pub(super) fn read(request: &ModelRequest, reasoning: Reasoning) -> Self {
+        let mut turns = Self::default();
+        for message in &request.messages {
+            turns.take(message, request, reasoning);
+        }
+        if turns.0.first().is_none_or(|turn| turn.by == Speaker::Assistant) {
+            let blocks = vec![text(BEGINNING_LEFT_OUT)];
+            turns.0.insert(0, Turn { by: Speaker::User, blocks });
+        }
+        if turns.0.last().is_some_and(|turn| turn.by == Speaker::Assistant) {
+            turns.of(Speaker::User).push(text(GO_ON));
+        }
+        turns
+    }
+
+    /// Returns whether the model waits for results of calls that it reasoned about.
+    pub(super) fn resumes_reasoning(&self) -> bool {
+        match &self.0[..] {
+            [.., asked, last] => last.blocks.iter().any(is_result) && asked.blocks.iter().any(is_reasoning),
+            _ => false,
+        }
+    }
+
+    /// Returns the messages, the last turns of the user marked.
+    pub(super) fn into_messages(mut self) -> Value {
+        let of_user = self.0.iter_mut().rev().filter(|turn| turn.by == Speaker::User);
+        for turn in of_user.take(MARKED_TURNS) {
+            turn.blocks.iter_mut().next_back().into_iter().for_each(mark);
+        }
+        let messages = self.0.into_iter().map(|turn| {
+            let role = match turn.by {
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            json!({"role": role, "content": turn.blocks})
+        });
+        messages.collect()
+    }
+
+    fn take(&mut self, message: &ChatMessage, request: &ModelRequest, reasoning: Reasoning) {
+        match message {
+            ChatMessage::User { text: words, attachments } => {
+                let mut blocks: Vec<Value> =
+                    attachments.iter().map(|file| shown(attachments::shown(file))).collect();
+                if !is_blank(words.expose()) {
+                    blocks.push(text(words.expose()));
+                } else if blocks.is_empty() {
+                    blocks.push(text(NOTHING_SAID));
+                }
+                self.of(Speaker::User).extend(blocks);
+            }
+            ChatMessage::Assistant { text: words, calls, continuation } => {
+                let kept = continuation.as_ref().filter(|_| reasoning == Reasoning::GoesBack);
+                let places = kept.map(|kept| places(kept, &request.model)).unwrap_or_default();
+                let blocks = answered(&places, words.expose(), calls);
+                if !blocks.is_empty() {
+                    self.of(Speaker::Assistant).extend(blocks);
+                }
+            }
+            ChatMessage::ToolResult { call, text: output, status, .. } => {
+                let mut block = json!({"type": "tool_result", "tool_use_id": names::allowed(&call.0)});
+                let output = output.expose();
+                if *status == ToolResultStatus::Failed {
+                    block["is_error"] = true.into();
+                }
+                if !is_blank(output) {
+                    block["content"] = output.as_str().into();
+                } else if *status == ToolResultStatus::Failed {
+                    block["content"] = NOTHING_SAID.into();
+                }
+                let blocks = self.of(Speaker::User);
+                let at = blocks.iter().take_while(|block| is_result(block)).count();
+                blocks.insert(at, block);
+            }
+        }
+    }
+
+    /// Returns the blocks of the speaker's turn, a new one if somebody else spoke last.
+    fn of(&mut self, by: Speaker) -> &mut Vec<Value> {
+        if self.0.last().is_none_or(|turn| turn.by != by) {
+            self.0.push(Turn { by, blocks: Vec::new() });
+        }
+        let last = self.0.len() - 1;
+        &mut self.0[last].blocks
+    }
+}
+
+/// Lays out an answer as it once was: its text cut and its calls spread as the places say. Where they no
+/// longer fit, for a text may have been redacted, the reasoning still stands before and between the rest.
+fn answered(places: &[Place], words: &str, calls: &[RenderedCall]) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    let mut calls = calls.iter();
+    let mut rest = words;
+    let said: usize =
+        places.iter().map(|place| if let Place::Text(bytes) = place { *bytes } else { 0 }).sum();
+    let fits = said == words.len();
+    for place in places {
+        match place {
+            Place::Kept(block) => blocks.push(block.clone()),
+            Place::Text(bytes) => {
+                let end = if fits { rest.floor_char_boundary(*bytes) } else { rest.len() };
+                let (part, behind) = rest.split_at(end);
+                push_text(part, &mut blocks);
+                rest = behind;
+            }
+            Place::Call => blocks.extend(calls.next().map(call)),
+        }
+    }
+    push_text(rest, &mut blocks);
+    blocks.extend(calls.map(call));
+    blocks
+}
+
+fn call(call: &RenderedCall) -> Value {
+    let input = serde_json::from_str(call.arguments.expose()).ok().filter(Value::is_object);
+    json!({
+        "type": "tool_use",
+        "id": names::allowed(&call.call.0),
+        "name": names::allowed(call.tool.as_str()),
+        "input": input.unwrap_or_else(|| json!({})),
+    })
+}
+
+fn shown(file: Shown) -> Value {
+    match file {
+        Shown::Text(words) => text(&words),
+        Shown::Image { media_type, base64 } => json!({
+            "type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64},
+        }),
+    }
+}
+
+fn push_text(words: &str, blocks: &mut Vec<Value>) {
+    if !is_blank(words) {
+        blocks.push(text(words));
+    }
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}
+
+fn is_blank(words: &str) -> bool {
+    words.trim().is_empty()
+}
+
+fn is_result(block: &Value) -> bool {
+    block["type"] == "tool_result"
+}
+
+fn is_reasoning(block: &Value) -> bool {
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+}

@@ -1,0 +1,117 @@
+//! One request and its answer, whatever the wire format.
+//!
+//! Owns the law of streams: nothing is sent before the first poll; texts, then exactly one answer or one
+//! failure, then nothing; dropping the stream closes the connection. Begin at [`stream`].
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use palyra_types::model::{ModelFailure, ModelPiece, ModelRequest};
+use reqwest::{Response, Url};
+
+use super::answer_reader::{AnswerReader, Assembly, Pieces};
+use super::link::Link;
+use super::wishes::{Refusals, Wish};
+
+/// What a vendor's format has of its own.
+pub(crate) trait WireFormat: Send + Sync + 'static {
+    /// Puts an answer together.
+    type Assembly: Assembly;
+
+    /// Returns the way to the server.
+    fn link(&self) -> &Link;
+
+    /// Returns where a model is asked.
+    fn address(&self) -> &Url;
+
+    /// Returns what models have refused.
+    fn refusals(&self) -> &Refusals;
+
+    /// Renders a request, without what its model has refused; equal requests give equal bytes.
+    fn render(&self, request: &ModelRequest) -> Rendered;
+
+    /// Begins to read the answer to a request.
+    fn assembly(&self, request: &ModelRequest) -> Self::Assembly;
+}
+
+/// A request, ready for the wire.
+pub(crate) struct Rendered {
+    /// The body.
+    pub(crate) body: String,
+    /// What it wishes for that the server may not know.
+    pub(crate) wishes: Vec<Wish>,
+}
+
+/// Streams one answer.
+pub(crate) fn stream<F: WireFormat>(
+    format: Arc<F>,
+    request: Arc<ModelRequest>,
+) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+    let reader = AnswerReader::new(format.assembly(&request));
+    let exchange = Exchange { format, request, state: State::Unsent, reader, ready: Pieces::new() };
+    stream::unfold(exchange, Exchange::next).boxed()
+}
+
+struct Exchange<F: WireFormat> {
+    format: Arc<F>,
+    request: Arc<ModelRequest>,
+    state: State,
+    reader: AnswerReader<F::Assembly>,
+    ready: Pieces,
+}
+
+enum State {
+    Unsent,
+    Reading(Response),
+    Over,
+}
+
+impl<F: WireFormat> Exchange<F> {
+    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        loop {
+            if let Some(piece) = self.ready.pop_front() {
+                let piece = piece.map_err(|failure| self.format.link().scrubbed(failure));
+                return Some((piece, self));
+            }
+            match &mut self.state {
+                State::Over => return None,
+                State::Unsent => match self.ask().await {
+                    Ok(response) => self.state = State::Reading(response),
+                    Err(failure) => self.fail(failure),
+                },
+                State::Reading(response) => match self.format.link().next(response).await {
+                    Ok(Some(bytes)) => self.reader.feed(&bytes, &mut self.ready),
+                    Ok(None) => self.reader.end(&mut self.ready),
+                    Err(failure) => self.fail(failure),
+                },
+            }
+            if self.reader.has_ended() {
+                self.close();
+            }
+        }
+    }
+
+    /// Sends the request; once again for each wish the server does not know, for it learns each only once.
+    async fn ask(&self) -> Result<Response, ModelFailure> {
+        let (format, model) = (&self.format, &self.request.model.model);
+        loop {
+            let Rendered { body, wishes } = format.render(&self.request);
+            match format.link().post(format.address(), body).await {
+                Err(failure) if format.refusals().learn(model, &wishes, &failure) => {}
+                reply => return reply,
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: ModelFailure) {
+        self.ready.push_back(Err(failure));
+        self.state = State::Over;
+    }
+
+    fn close(&mut self) {
+        if let State::Reading(response) = std::mem::replace(&mut self.state, State::Over) {
+            tokio::spawn(Link::finish(response));
+        }
+    }
+}

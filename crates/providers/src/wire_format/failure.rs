@@ -1,0 +1,145 @@
+//! Reads what went wrong: the shapes errors come in, and a table from signs to classes.
+//!
+//! Owns the sentence a failure carries and the look-up; the tables are the formats'. Knows no credential:
+//! who has one scrubs it, and only then cuts the sentence to what is kept, so that no half of one is left.
+
+use std::time::Duration;
+
+use palyra_types::Redacted;
+use palyra_types::model::{ModelFailure, ModelFailureClass};
+use serde_json::Value;
+
+/// How much of what a provider said is kept.
+pub(crate) const DETAIL_BYTES_MAX: usize = 2 * 1024;
+/// How much of it is carried to where credentials are scrubbed.
+const DETAIL_RAW_BYTES_MAX: usize = 4 * DETAIL_BYTES_MAX;
+
+/// Where a sign is looked for; signs are in lower case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// In the error's code or type.
+    Code(&'static str),
+    /// In the error's words, where servers have no code for it.
+    Words(&'static str),
+    /// Nowhere: the status is enough.
+    Any,
+}
+
+/// A row fits when the status lies between its two and the sign is there; the first that fits counts.
+/// Errors inside a stream, which has begun with 200, are looked up under status 0.
+pub(crate) struct Row(pub(crate) u16, pub(crate) u16, pub(crate) Sign, pub(crate) ModelFailureClass);
+
+/// A table of a wire format, read from top to bottom; what no row fits is `Permanent`.
+pub(crate) type Rows = &'static [Row];
+
+/// Makes the failure of an answer that breaks its own format.
+pub(crate) fn malformed(detail: &str) -> ModelFailure {
+    failure(ModelFailureClass::Malformed, detail)
+}
+
+/// Makes a failure.
+pub(crate) fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+    let detail = bounded(detail, DETAIL_RAW_BYTES_MAX).to_owned();
+    ModelFailure { class, detail: Redacted::new(detail), retry_after: None }
+}
+
+/// Returns the beginning of a text, cut between characters.
+pub(crate) fn bounded(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// Makes the failure that an object inside a stream reports.
+pub(crate) fn stream_failure(rows: Rows, value: &Value) -> ModelFailure {
+    let said = Said::read(value);
+    let sentence = match said.sentence() {
+        sentence if sentence.is_empty() => "the server broke off with an error it does not name".to_owned(),
+        sentence => sentence,
+    };
+    failure(classify(rows, said.status.unwrap_or(0), &said), &sentence)
+}
+
+/// Makes the failure that a refused request reports.
+pub(crate) fn status_failure(
+    rows: Rows,
+    status: u16,
+    body: &[u8],
+    retry_after: Option<Duration>,
+) -> ModelFailure {
+    let said = match serde_json::from_slice::<Value>(body) {
+        Ok(value) => Said::read(&value),
+        Err(_) => Said { words: String::from_utf8_lossy(body).trim().to_owned(), ..Said::default() },
+    };
+    let sentence = said.sentence();
+    let detail = match (status, sentence.as_str()) {
+        (300..=399, _) => {
+            format!("HTTP {status}: the server answers with a redirect, and redirects are not followed")
+        }
+        (_, "") => format!("HTTP {status}"),
+        _ => format!("HTTP {status}: {sentence}"),
+    };
+    let detail = match retry_after {
+        Some(pause) => format!("{detail}; it asks to wait {} s", pause.as_secs_f64().ceil()),
+        None => detail,
+    };
+    ModelFailure { retry_after, ..failure(classify(rows, status, &said), &detail) }
+}
+
+fn classify(rows: Rows, status: u16, said: &Said) -> ModelFailureClass {
+    let code = said.code.to_ascii_lowercase();
+    let words = said.words.to_ascii_lowercase();
+    let fits = |row: &&Row| {
+        (row.0..=row.1).contains(&status)
+            && match row.2 {
+                Sign::Code(sign) => code.contains(sign),
+                Sign::Words(sign) => words.contains(sign),
+                Sign::Any => true,
+            }
+    };
+    rows.iter().find(fits).map_or(ModelFailureClass::Permanent, |row| row.3)
+}
+
+/// What an error object says.
+#[derive(Debug, Default)]
+struct Said {
+    status: Option<u16>,
+    code: String,
+    words: String,
+}
+
+impl Said {
+    /// Reads the shapes in use: `{"error": {...}}`, `{"error": "..."}`, `{"message"}`, `{"detail"}`, a list of one.
+    fn read(value: &Value) -> Self {
+        let value = value.as_array().and_then(|all| all.first()).unwrap_or(value);
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        let words = ["message", "detail"].iter().map(|name| text(name)).find(|words| !words.is_empty());
+        let mut words = words.or_else(|| error.as_str()).unwrap_or_default().to_owned();
+        // Routers wrap the words of whom they asked.
+        if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
+            words = format!("{words}: {raw}");
+        }
+        let number = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
+        let status = number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..=599).contains(n));
+        let mut code = String::new();
+        let nested = |at: &str| error.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let inner = [nested("/details/error_code"), nested("/metadata/error_type")];
+        for part in [text("code"), text("type"), text("status")].into_iter().chain(inner) {
+            // Servers like to say it twice.
+            if !part.is_empty() && !code.split(' ').any(|said| said == part) {
+                code = format!("{code} {part}").trim().to_owned();
+            }
+        }
+        Self { status, code, words }
+    }
+
+    fn sentence(&self) -> String {
+        match (self.words.as_str(), self.code.as_str()) {
+            ("", code) => code.to_owned(),
+            (words, "") => words.to_owned(),
+            (words, code) => format!("{words} ({code})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
