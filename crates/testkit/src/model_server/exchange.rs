@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::fault::Fault;
+
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -25,6 +27,20 @@ pub enum Vendor {
     LlamaCpp,
     /// Ollama.
     Ollama,
+}
+
+impl Vendor {
+    /// Every vendor.
+    pub const ALL: [Self; 5] = [Self::OpenAi, Self::OpenRouter, Self::Vllm, Self::LlamaCpp, Self::Ollama];
+
+    /// Returns whether its servers have this fault at all: who serves own models sells nothing, limits no
+    /// rate and judges no content. Asked for nevertheless, they speak as OpenAI does.
+    #[must_use]
+    pub fn has(self, fault: Fault) -> bool {
+        let sells = matches!(self, Self::OpenAi | Self::OpenRouter);
+        sells
+            || !matches!(fault, Fault::Permission | Fault::RateLimit(_) | Fault::Quota | Fault::ContentPolicy)
+    }
 }
 
 /// A request, as far as its reply depends on it.

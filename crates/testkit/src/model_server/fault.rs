@@ -141,6 +141,15 @@ impl Fault {
         }
     }
 
+    /// Returns whether it can happen behind some text. Keys and requests are judged before the first word.
+    #[must_use]
+    pub fn can_come_within(self) -> bool {
+        !matches!(
+            self,
+            Self::Auth | Self::Permission | Self::BadRequest | Self::UnknownModel | Self::TooLarge
+        )
+    }
+
     /// Returns the pause the reply asks for, in milliseconds.
     #[must_use]
     pub fn pause_millis(self) -> Option<u64> {
