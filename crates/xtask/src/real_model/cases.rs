@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::http;
 use super::judge::{self, Finding, Judgement, Kind, Verdict};
-use super::model_server::{ANSWER_TOKENS_MAX, CONTEXT_TOKENS, ModelServer, SLOTS, Template};
+use super::model_server::{ANSWER_TOKENS_MAX, CONTEXT_TOKENS, CRAMPED_TOKENS, ModelServer, SLOTS, Setting};
 use super::packages::Installed;
 use super::palyra::{Daemon, Ran};
 use super::relay::{Exchange, Relay};
@@ -58,17 +58,18 @@ impl From<Judgement> for Outcome {
 
 /// Tries every case.
 pub(super) fn all(scene: &Scene<'_>) -> Result<Vec<Finding>> {
-    let server = scene.server("server.log", Template::OfTheModel)?;
+    let server = scene.server("server.log", Setting::Usual)?;
     let mut findings = answers(scene, &server)?;
     findings.extend(interruptions(scene, server)?);
     findings.extend(tool_calls(scene)?);
+    findings.extend(long_session(scene)?);
     Ok(findings)
 }
 
 impl Scene<'_> {
-    fn server(&self, log: &str, template: Template) -> Result<ModelServer> {
+    fn server(&self, log: &str, setting: Setting) -> Result<ModelServer> {
         (self.progress)("starting the model's server");
-        ModelServer::start(self.installed, &self.records.join(log), template)
+        ModelServer::start(self.installed, &self.records.join(log), setting)
     }
 
     fn daemon(&self, name: &str, base_url: &str) -> Result<Daemon> {
@@ -198,7 +199,7 @@ fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Findi
         scene.case("the server killed in mid-answer", || killed(&mut server, &daemon).map(Outcome::from));
     let again = scene.case("the same session, once the server is back", || {
         let log = scene.records.join("server-again.log");
-        let server = ModelServer::start_at(scene.installed, &log, server.address, Template::OfTheModel)?;
+        let server = ModelServer::start_at(scene.installed, &log, server.address, Setting::Usual)?;
         let ran = daemon.run(&["--session", "lost", "What is the capital of France?"])?.finish()?;
         let end = judge::ended(&ran.tape, "RUN_STATE_DONE");
         let verified = verify(&daemon)?;
@@ -260,7 +261,7 @@ fn verify(daemon: &Daemon) -> Result<Result<(), String>> {
 
 /// Cases that offer our tools through a template that names them to the model.
 fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
-    let server = scene.server("server-tools.log", Template::WithTools)?;
+    let server = scene.server("server-tools.log", Setting::WithTools)?;
     let relay = Relay::start(server.address)?;
     let daemon = scene.daemon("tools", &format!("http://{}/v1", relay.address))?;
     let wordings = [
@@ -280,6 +281,22 @@ fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
         })
     });
     Ok(findings.into())
+}
+
+/// A conversation that outgrows the model's window.
+fn long_session(scene: &Scene<'_>) -> Result<Vec<Finding>> {
+    let server = scene.server("server-cramped.log", Setting::Cramped)?;
+    let daemon = scene.daemon("long-session", &server.base_url())?;
+    let finding = scene.case("a session longer than the model's context", || {
+        let mut ran = Vec::new();
+        for word in ["lamp", "ship", "storm"] {
+            let input = format!("Remember this: {}", format!("{word} ").repeat(CRAMPED_TOKENS * 3 / 10));
+            ran.push(daemon.run(&["--session", "long", &input])?.finish()?);
+        }
+        let tapes: Vec<_> = ran.into_iter().map(|ran| ran.tape).collect();
+        Ok(judge::shortened(&tapes).into())
+    });
+    Ok(vec![finding])
 }
 
 /// Whether the server made a call of what the model said.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 
 use super::judge::Finding;
-use super::model_server;
+use super::model_server::{self, CRAMPED_TOKENS, Setting};
 use super::packages::{self, Installed};
 use super::report;
 
@@ -67,11 +67,14 @@ fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> 
     writeln!(text, "\nInstalled and built with\n\n```sh")?;
     writeln!(text, "{}\n```", packages::typed(&installed.pins).join("\n"))?;
     let name = |path: &std::path::Path| path.file_name().map(std::path::PathBuf::from).unwrap_or_default();
-    let arguments = model_server::arguments(&name(&installed.weights), None).join(" ");
+    let arguments =
+        model_server::arguments(Setting::Usual, &name(&installed.weights), std::path::Path::new(""))
+            .join(" ");
     writeln!(text, "\nand started with\n\n```sh\nllama-server --host 127.0.0.1 --port PORT {arguments}")?;
     writeln!(
         text,
-        "```\n\nFor the tool calls `--chat-template-file {}` is added.",
+        "```\n\nFor the tool calls `--chat-template-file {}` is added; the session that does \
+         not fit has one slot of {CRAMPED_TOKENS} tokens.",
         name(&installed.tools_template).display()
     )?;
     Ok(text)

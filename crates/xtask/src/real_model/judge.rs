@@ -146,6 +146,29 @@ pub(super) fn too_long(tape: &Tape) -> Judgement {
     }
 }
 
+/// A session of which every run is answered, and the last one only after the history was shortened.
+pub(super) fn shortened(runs: &[Tape]) -> Judgement {
+    let refused = |tape: &Tape| {
+        let abandoned = tape.all("model_attempt_abandoned").map(|(_, body)| body);
+        abandoned.filter(|body| body.get("cause").and_then(Value::as_str) == Some("context_exceeded")).count()
+    };
+    for tape in runs {
+        ended(tape, "RUN_STATE_DONE")?;
+    }
+    let counts: Vec<usize> = runs.iter().map(refused).collect();
+    let kept = |tape: &Tape| -> Vec<u64> {
+        tape.all("model_requested").filter_map(|(_, body)| body.get("messages_kept")?.as_u64()).collect()
+    };
+    match (&counts[..], runs) {
+        ([.., last], [.., tape]) if *last > 0 => Ok(format!(
+            "{} runs answered; the last one after {last} refusals, with {:?} messages sent",
+            runs.len(),
+            kept(tape)
+        )),
+        _ => Err(format!("no request of the last run was too long ({counts:?} refusals)")),
+    }
+}
+
 /// A tool call with its stations, and an answer after it.
 pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
     ended(tape, "RUN_STATE_DONE")?;
@@ -165,7 +188,9 @@ pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
 
 /// An answer that is JSON and fits: exactly these fields, of these kinds.
 pub(super) fn fits(text: &str, fields: &[(&str, Kind)]) -> Judgement {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("no JSON ({error}): {text}"))?;
+    let start: String = text.chars().take(60).collect();
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("no JSON ({error}); it begins with: {start}"))?;
     let object = value.as_object().ok_or_else(|| format!("no object: {value}"))?;
     let fits = object.len() == fields.len()
         && fields.iter().all(|(name, kind)| object.get(*name).is_some_and(|value| kind.fits(value)));

@@ -22,6 +22,8 @@ pub(super) const SLOTS: usize = 3;
 pub(super) const CONTEXT_TOKENS: usize = 8192;
 /// What the server says at most when a request does not say it, in tokens.
 pub(super) const ANSWER_TOKENS_MAX: usize = 600;
+/// The room of a cramped server, in tokens.
+pub(super) const CRAMPED_TOKENS: usize = 1024;
 /// Reading 98 MB of weights from a cold disk.
 const START_TIME: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -34,13 +36,25 @@ pub(super) struct ModelServer {
     log: PathBuf,
 }
 
-/// How messages are put into the model's words.
+/// How a server is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Template {
-    /// The one that came with the weights; it knows no tools.
-    OfTheModel,
-    /// The same marks, with tools named and calls asked for; made for another family of models.
+pub(super) enum Setting {
+    /// With the chat template that came with the weights; it names no tools to the model.
+    Usual,
+    /// With a template of the same marks that names tools and asks for calls; made for other models.
     WithTools,
+    /// With so little room that a session of three inputs does not fit.
+    Cramped,
+}
+
+impl Setting {
+    /// Slots, room of each in tokens, cap on an answer in tokens.
+    fn sizes(self) -> [usize; 3] {
+        match self {
+            Self::Usual | Self::WithTools => [SLOTS, CONTEXT_TOKENS, ANSWER_TOKENS_MAX],
+            Self::Cramped => [1, CRAMPED_TOKENS, CRAMPED_TOKENS / 16],
+        }
+    }
 }
 
 /// What one slot of the server is doing.
@@ -52,10 +66,10 @@ pub(super) struct Slot {
 }
 
 /// Returns the arguments, without the address.
-pub(super) fn arguments(weights: &Path, template: Option<&Path>) -> Vec<String> {
+pub(super) fn arguments(setting: Setting, weights: &Path, tools_template: &Path) -> Vec<String> {
     let weights = weights.display().to_string();
-    let context = (SLOTS * CONTEXT_TOKENS).to_string();
-    let (slots, answer) = (SLOTS.to_string(), ANSWER_TOKENS_MAX.to_string());
+    let [slots, room, answer] = setting.sizes();
+    let (slots, context, answer) = (slots.to_string(), (slots * room).to_string(), answer.to_string());
     // One thread, greedy and seeded: the machine is shared, and two runs should say the same.
     let arguments = [
         &["--model", &weights, "--alias", "smollm2-135m-instruct", "--ctx-size", &context][..],
@@ -63,18 +77,21 @@ pub(super) fn arguments(weights: &Path, template: Option<&Path>) -> Vec<String> 
         &["--temp", "0", "--seed", "1", "--n-predict", &answer, "--jinja"],
         &["--slots", "--metrics", "--no-ui", "--offline"],
     ];
-    let template = template.map(|file| ["--chat-template-file".to_owned(), file.display().to_string()]);
-    arguments.concat().into_iter().map(str::to_owned).chain(template.into_iter().flatten()).collect()
+    let mut arguments: Vec<String> = arguments.concat().into_iter().map(str::to_owned).collect();
+    if setting == Setting::WithTools {
+        arguments.extend(["--chat-template-file".to_owned(), tools_template.display().to_string()]);
+    }
+    arguments
 }
 
 impl ModelServer {
     /// Starts the server on a free port and waits until it has read its weights.
-    pub(super) fn start(installed: &Installed, log: &Path, template: Template) -> Result<Self> {
+    pub(super) fn start(installed: &Installed, log: &Path, setting: Setting) -> Result<Self> {
         // The port is free when the server asks for it, unless somebody is very quick.
         let probe = TcpListener::bind(("127.0.0.1", 0)).context("could not find a free port")?;
         let address = probe.local_addr().context("could not read the free port")?;
         drop(probe);
-        Self::start_at(installed, log, address, template)
+        Self::start_at(installed, log, address, setting)
     }
 
     /// Starts the server at `address`.
@@ -82,16 +99,12 @@ impl ModelServer {
         installed: &Installed,
         log: &Path,
         address: SocketAddr,
-        template: Template,
+        setting: Setting,
     ) -> Result<Self> {
-        let template = match template {
-            Template::OfTheModel => None,
-            Template::WithTools => Some(installed.tools_template.as_path()),
-        };
         let output = File::create(log).with_context(|| format!("could not make {}", log.display()))?;
         let errors = output.try_clone().context("could not share the log")?;
         let child = Command::new(&installed.server)
-            .args(arguments(&installed.weights, template))
+            .args(arguments(setting, &installed.weights, &installed.tools_template))
             .args(["--host", "127.0.0.1", "--port", &address.port().to_string()])
             .stdin(Stdio::null())
             .stdout(output)
@@ -199,8 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn the_server_runs_on_one_thread() {
-        let arguments = arguments(Path::new("w.gguf"), None).join(" ");
-        assert!(arguments.contains("--threads 1 ") && arguments.contains("--model w.gguf"), "{arguments}");
+    fn the_server_runs_on_one_thread_and_takes_tools_where_asked() {
+        let say = |setting| arguments(setting, Path::new("w.gguf"), Path::new("t.jinja")).join(" ");
+        let (usual, tools, cramped) = (say(Setting::Usual), say(Setting::WithTools), say(Setting::Cramped));
+        assert!(usual.contains("--model w.gguf ") && usual.contains("--threads 1 "), "{usual}");
+        assert_eq!(tools, format!("{usual} --chat-template-file t.jinja"));
+        assert!(cramped.contains("--ctx-size 1024 --parallel 1 "), "{cramped}");
     }
 }

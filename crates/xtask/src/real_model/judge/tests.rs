@@ -97,6 +97,21 @@ fn an_input_that_is_too_long_is_told_as_that() {
 }
 
 #[test]
+fn a_session_that_was_shortened_is_answered_all_the_same() {
+    let start = Instant::now();
+    let asked = |kept: u32| json!({"model_requested": {"messages_kept": kept}});
+    let refused =
+        json!({"model_attempt_abandoned": {"cause": "context_exceeded", "next": "shorter_context"}});
+    let fits = tape(start, &[asked(1), finished("DONE")]);
+    let cut = tape(start, &[asked(5), refused.clone(), asked(3), finished("DONE")]);
+    let seen = shortened(&[fits.clone(), cut.clone()]).expect("answered");
+    assert_eq!(seen, "2 runs answered; the last one after 1 refusals, with [5, 3] messages sent");
+    assert!(shortened(&[cut, fits]).is_err(), "the last one fitted");
+    assert!(shortened(&[tape(start, &[asked(5), refused, finished("FAILED")])]).is_err());
+    assert!(shortened(&[]).is_err());
+}
+
+#[test]
 fn a_tool_call_was_proposed_and_performed() {
     let start = Instant::now();
     let proposed = json!({"tool_proposed": {"tool": "read_file", "arguments": "{}"}});
