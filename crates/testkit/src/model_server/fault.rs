@@ -49,7 +49,7 @@ pub enum Fault {
     CutJson,
     /// An event stream that is none.
     BrokenEvents,
-    /// The whole answer comes twice in one body.
+    /// The whole answer is told twice before the stream ends.
     Twice,
     /// The stream ends properly, but nothing said why the model stopped.
     NoEnd,

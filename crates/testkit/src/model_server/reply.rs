@@ -207,7 +207,7 @@ impl Reply {
         self.quirk(Quirk::UnknownFields)
     }
 
-    /// Sends the whole answer twice in one body.
+    /// Tells the whole answer twice before the stream ends, once.
     #[must_use]
     pub fn twice(self) -> Self {
         self.quirk(Quirk::Twice)

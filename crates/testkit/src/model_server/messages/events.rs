@@ -33,12 +33,13 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         }
         stream.close();
         stream.send(ending(answer, exchange));
-        if !answer.has(Quirk::NoDone) {
-            stream.send(json!({"type": "message_stop"}));
-        }
         acts = stream.acts;
     }
-    acts
+    let mut stream = Stream { answer, exchange, acts, index: 0, open: None };
+    if !answer.has(Quirk::NoDone) {
+        stream.send(json!({"type": "message_stop"}));
+    }
+    stream.acts
 }
 
 /// A stream in the making.
