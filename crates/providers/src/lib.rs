@@ -9,6 +9,7 @@ pub mod demo;
 pub mod openai_chat;
 pub mod anthropic_messages;
 pub mod wire_format;
+pub mod guard;
 pub mod detect;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub mod secret;
 
 pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider};
 pub use demo::DemoProvider;
+pub use guard::{GuardLimits, guarded};
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
 pub use secret::Secret;

@@ -3,6 +3,7 @@
 mod conformance;
 mod detection;
 mod faults;
+mod guarded;
 mod openai_sdk;
 mod anthropic_sdk;
 mod streaming;

@@ -1,0 +1,139 @@
+//! Decides whether a provider is asked at all.
+//!
+//! Closed: everybody is admitted, and failures in a row are counted. Open: nobody, until a span has passed.
+//! Half open: one request, the probe, finds out. Knows no clock and no provider: the time comes in, outcomes
+//! come in. Invariants: while open nobody is admitted; while half open one at most; what was admitted before
+//! the last change of state no longer counts.
+
+use std::time::Duration;
+
+use palyra_types::BootTime;
+use palyra_types::model::ModelFailureClass;
+
+/// The breaker.
+#[derive(Debug)]
+pub(crate) struct CircuitBreaker {
+    failures_max: u32,
+    open_span: Duration,
+    state: State,
+    /// Grows with every change of state.
+    era: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Closed { failures: u32 },
+    Open { until: BootTime },
+    HalfOpen,
+}
+
+/// Permission to ask; returned with [`CircuitBreaker::settle`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) struct Ticket {
+    era: u64,
+}
+
+/// What a request told about its provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It works, even if it refused this request.
+    Alive,
+    /// It does not work for the moment.
+    Down,
+    /// Nothing: the request was dropped, or its answer was senseless.
+    Unclear,
+}
+
+impl Sign {
+    /// Returns what a failure tells.
+    pub(crate) fn of(class: ModelFailureClass) -> Self {
+        match class {
+            ModelFailureClass::Transient | ModelFailureClass::Network | ModelFailureClass::Timeout => {
+                Self::Down
+            }
+            ModelFailureClass::Auth
+            | ModelFailureClass::Permission
+            | ModelFailureClass::RateLimit
+            | ModelFailureClass::Quota
+            | ModelFailureClass::Permanent
+            | ModelFailureClass::ContextExceeded
+            | ModelFailureClass::ContentPolicy => Self::Alive,
+            ModelFailureClass::Malformed => Self::Unclear,
+        }
+    }
+}
+
+impl CircuitBreaker {
+    /// Makes a closed breaker that opens after so many failures in a row, for so long.
+    pub(crate) fn new(failures_max: u32, open_span: Duration) -> Self {
+        let state = State::Closed { failures: 0 };
+        Self { failures_max: failures_max.max(1), open_span, state, era: 0 }
+    }
+
+    /// Returns how long nobody will be admitted; `None` when somebody may be now. Changes nothing.
+    pub(crate) fn refusal(&self, now: BootTime) -> Option<Duration> {
+        match self.state {
+            State::Closed { .. } => None,
+            State::Open { until } => (now < until).then(|| until.since(now)),
+            // The probe will tell; it may take as long as it takes.
+            State::HalfOpen => Some(Duration::ZERO),
+        }
+    }
+
+    /// Admits a request.
+    ///
+    /// # Errors
+    /// How long to wait before the next try.
+    pub(crate) fn admit(&mut self, now: BootTime) -> Result<Ticket, Duration> {
+        if let Some(rest) = self.refusal(now) {
+            return Err(rest);
+        }
+        if matches!(self.state, State::Open { .. }) {
+            self.turn(State::HalfOpen);
+        }
+        Ok(Ticket { era: self.era })
+    }
+
+    /// Takes what an admitted request told, and its ticket back.
+    pub(crate) fn settle(&mut self, ticket: Ticket, sign: Sign, now: BootTime) {
+        if ticket.era != self.era {
+            return;
+        }
+        let until = now.after(self.open_span);
+        match (self.state, sign) {
+            (State::Closed { failures }, Sign::Down) if failures + 1 >= self.failures_max => {
+                self.turn(State::Open { until });
+            }
+            (State::Closed { failures }, Sign::Down) => {
+                self.state = State::Closed { failures: failures + 1 };
+            }
+            (State::Closed { .. }, Sign::Alive) => self.state = State::Closed { failures: 0 },
+            (State::Closed { .. }, Sign::Unclear) => {}
+            (State::HalfOpen, Sign::Alive) => self.turn(State::Closed { failures: 0 }),
+            (State::HalfOpen, Sign::Down) => self.turn(State::Open { until }),
+            // Nothing was found out: the next request is the probe.
+            (State::HalfOpen, Sign::Unclear) => self.turn(State::Open { until: now }),
+            // No ticket is of an era in which nobody is admitted.
+            (State::Open { .. }, _) => {}
+        }
+    }
+
+    /// Takes a first sign of life of a request that goes on, and gives it a ticket for its end: others need
+    /// not wait until a long answer is over.
+    pub(crate) fn speaks(&mut self, ticket: Ticket, now: BootTime) -> Ticket {
+        if self.state == State::HalfOpen && ticket.era == self.era {
+            self.settle(ticket, Sign::Alive, now);
+            return Ticket { era: self.era };
+        }
+        ticket
+    }
+
+    fn turn(&mut self, state: State) {
+        self.state = state;
+        self.era += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

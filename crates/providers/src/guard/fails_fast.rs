@@ -1,0 +1,72 @@
+//! Refuses requests at once while their provider is left alone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use palyra_types::model::{
+    ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
+};
+
+use super::circuit_breaker::CircuitBreaker;
+
+/// The shortest pause that is asked for: a probe that is on its way needs a while.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+
+/// The decorator; the breaker is moved by another one.
+pub(super) struct FailsFast {
+    inner: Arc<dyn ModelProvider>,
+    breaker: Arc<Mutex<CircuitBreaker>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl FailsFast {
+    /// Wraps a provider.
+    pub(super) fn new(
+        inner: Arc<dyn ModelProvider>,
+        breaker: Arc<Mutex<CircuitBreaker>>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { inner, breaker, clock }
+    }
+}
+
+impl ModelProvider for FailsFast {
+    fn name(&self) -> ProviderName {
+        self.inner.name()
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        self.inner.model_info(model)
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        self.inner.models()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+        let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
+        // Judged at the first poll, as everything that a request does.
+        let judged = async move {
+            let refusal = breaker.lock().unwrap_or_else(PoisonError::into_inner).refusal(clock.boot());
+            match refusal {
+                Some(rest) => stream::iter([Err(left_alone(rest))]).boxed(),
+                None => inner.stream(request),
+            }
+        };
+        stream::once(judged).flatten().boxed()
+    }
+}
+
+/// Makes the failure of a request that is not sent because of those before it.
+pub(super) fn left_alone(rest: Duration) -> ModelFailure {
+    let rest = rest.max(PAUSE_MIN);
+    let seconds = rest.as_secs_f64().ceil();
+    let detail = format!(
+        "the provider failed several times in a row and is left alone for another {seconds} s; nothing was sent"
+    );
+    ModelFailure { class: ModelFailureClass::Transient, detail: detail.into(), retry_after: Some(rest) }
+}

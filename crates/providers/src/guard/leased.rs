@@ -1,0 +1,102 @@
+//! Lets a provider have so many requests at once; the others wait in the order they came.
+//!
+//! Invariants: a request holds its lease from before it is sent until its end or its drop, also when the
+//! provider panics; a waiting request that is dropped leaves the queue; the queue is bounded.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_types::model::{
+    ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+type Pieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+
+/// The decorator.
+pub(super) struct Leased {
+    inner: Arc<dyn ModelProvider>,
+    places: Arc<Places>,
+}
+
+/// Who may be sent, and who may wait for it. Tokio's semaphore is fair: first come, first served.
+struct Places {
+    sending: Arc<Semaphore>,
+    /// One for each request that is sent or waits.
+    present: Arc<Semaphore>,
+}
+
+/// What a request holds; its place in the queue goes with its lease.
+struct Lease {
+    _sending: OwnedSemaphorePermit,
+    _present: OwnedSemaphorePermit,
+}
+
+impl Leased {
+    /// Wraps a provider that gets so many requests at once, at least one, while so many wait.
+    pub(super) fn new(
+        inner: Arc<dyn ModelProvider>,
+        parallel_requests_max: usize,
+        waiting_requests_max: usize,
+    ) -> Self {
+        let sending = parallel_requests_max.clamp(1, Semaphore::MAX_PERMITS);
+        let present = sending.saturating_add(waiting_requests_max).min(Semaphore::MAX_PERMITS);
+        let places =
+            Places { sending: Arc::new(Semaphore::new(sending)), present: Arc::new(Semaphore::new(present)) };
+        Self { inner, places: Arc::new(places) }
+    }
+}
+
+impl Places {
+    async fn lease(&self) -> Result<Lease, ModelFailure> {
+        let present = self.present.clone().try_acquire_owned().map_err(|_| too_many())?;
+        let sending = self.sending.clone().acquire_owned().await.map_err(|_| too_many())?;
+        Ok(Lease { _sending: sending, _present: present })
+    }
+}
+
+impl ModelProvider for Leased {
+    fn name(&self) -> ProviderName {
+        self.inner.name()
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        self.inner.model_info(model)
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        self.inner.models()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> Pieces {
+        let (inner, places) = (self.inner.clone(), self.places.clone());
+        let leased = async move {
+            match places.lease().await {
+                Ok(lease) => stream::unfold((inner.stream(request), Some(lease)), next).boxed(),
+                Err(failure) => stream::iter([Err(failure)]).boxed(),
+            }
+        };
+        stream::once(leased).flatten().boxed()
+    }
+}
+
+/// The lease ends with the last piece, not only when somebody drops the stream.
+async fn next(
+    (mut pieces, mut lease): (Pieces, Option<Lease>),
+) -> Option<(Result<ModelPiece, ModelFailure>, (Pieces, Option<Lease>))> {
+    let piece = pieces.next().await?;
+    match &piece {
+        Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => {}
+        Ok(ModelPiece::Answer(_)) | Err(_) => drop(lease.take()),
+    }
+    Some((piece, (pieces, lease)))
+}
+
+fn too_many() -> ModelFailure {
+    let detail = "too many requests wait for this provider here; nothing was sent";
+    // The class of what it is to the run: it was not the provider that failed.
+    ModelFailure { class: ModelFailureClass::RateLimit, detail: detail.into(), retry_after: None }
+}

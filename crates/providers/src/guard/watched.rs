@@ -1,0 +1,107 @@
+//! Watches how a provider's requests end, and moves its breaker accordingly.
+//!
+//! Invariant: every ticket is settled once, with the request's end, or with its drop if that comes first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
+
+use super::circuit_breaker::{CircuitBreaker, Sign, Ticket};
+use super::fails_fast::left_alone;
+
+type Pieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+
+/// The decorator.
+pub(super) struct Watched {
+    inner: Arc<dyn ModelProvider>,
+    breaker: Arc<Mutex<CircuitBreaker>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Watched {
+    /// Wraps a provider.
+    pub(super) fn new(
+        inner: Arc<dyn ModelProvider>,
+        breaker: Arc<Mutex<CircuitBreaker>>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { inner, breaker, clock }
+    }
+}
+
+impl ModelProvider for Watched {
+    fn name(&self) -> ProviderName {
+        self.inner.name()
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        self.inner.model_info(model)
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        self.inner.models()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> Pieces {
+        let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
+        let admitted = async move {
+            match Watch::begin(breaker, clock) {
+                Ok(watch) => stream::unfold((inner.stream(request), watch), next).boxed(),
+                Err(failure) => stream::iter([Err(failure)]).boxed(),
+            }
+        };
+        stream::once(admitted).flatten().boxed()
+    }
+}
+
+async fn next(
+    (mut pieces, mut watch): (Pieces, Watch),
+) -> Option<(Result<ModelPiece, ModelFailure>, (Pieces, Watch))> {
+    let piece = pieces.next().await?;
+    match &piece {
+        Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => watch.speaks(),
+        Ok(ModelPiece::Answer(_)) => watch.end(Sign::Alive),
+        Err(failure) => watch.end(Sign::of(failure.class)),
+    }
+    Some((piece, (pieces, watch)))
+}
+
+/// A request on its way.
+struct Watch {
+    breaker: Arc<Mutex<CircuitBreaker>>,
+    clock: Arc<dyn Clock>,
+    ticket: Option<Ticket>,
+}
+
+impl Watch {
+    fn begin(breaker: Arc<Mutex<CircuitBreaker>>, clock: Arc<dyn Clock>) -> Result<Self, ModelFailure> {
+        let admitted = lock(&breaker).admit(clock.boot());
+        let ticket = Some(admitted.map_err(left_alone)?);
+        Ok(Self { breaker, clock, ticket })
+    }
+
+    fn speaks(&mut self) {
+        let now = self.clock.boot();
+        self.ticket = self.ticket.map(|ticket| lock(&self.breaker).speaks(ticket, now));
+    }
+
+    fn end(&mut self, sign: Sign) {
+        if let Some(ticket) = self.ticket.take() {
+            lock(&self.breaker).settle(ticket, sign, self.clock.boot());
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end(Sign::Unclear);
+    }
+}
+
+fn lock(breaker: &Mutex<CircuitBreaker>) -> MutexGuard<'_, CircuitBreaker> {
+    breaker.lock().unwrap_or_else(PoisonError::into_inner)
+}
