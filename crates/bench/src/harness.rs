@@ -27,7 +27,7 @@ use palyra_testkit::fixed_entropy::FixedEntropy;
 use palyra_testkit::scripted_provider::ScriptedProvider;
 use palyra_tools::BuiltinTools;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{InputDelivery, Surface, UserInput};
+use palyra_types::run::{Surface, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, Redacted, SessionId, TapeSeq, Timestamp};
@@ -98,15 +98,8 @@ impl Harness {
         self.settled.wait().await;
         let caller =
             Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket };
-        let request = SubmitRequest {
-            session: SessionSelector { id: session, ..SessionSelector::default() },
-            input: UserInput::text(text.into()),
-            delivery: InputDelivery::Queue,
-            idempotency_key: None,
-            workspace_root: None,
-            model: None,
-            agent: None,
-        };
+        let selector = SessionSelector { id: session, ..SessionSelector::default() };
+        let request = SubmitRequest::new(selector, UserInput::text(text.into()));
         let submitted = self.gateway.sessions.submit(caller, request).await?;
         let mut follower = self.gateway.tapes.follow(caller, submitted.run, TapeSeq::default()).await?;
         let mut entries = Vec::new();

@@ -11,19 +11,21 @@ use palyra_wire::v1::{
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::{auth, run_stream, runs, start_run, tapes};
+use crate::files::Uploads;
+use crate::{attachments, auth, run_stream, runs, start_run, tapes};
 
 /// Answers `palyra.v1.GatewayService`.
 pub struct GatewayServiceImpl {
     state: GatewayRuntimeState,
     stop: CancellationToken,
+    uploads: Uploads,
 }
 
 impl GatewayServiceImpl {
     /// Makes the service; its streams end when `stop` is cancelled.
     #[must_use]
     pub fn new(state: GatewayRuntimeState, stop: CancellationToken) -> Self {
-        Self { state, stop }
+        Self { state, stop, uploads: Uploads::default() }
     }
 }
 
@@ -36,7 +38,8 @@ impl GatewayService for GatewayServiceImpl {
         request: Request<Streaming<RunStreamRequest>>,
     ) -> Result<Response<Self::RunStreamStream>, Status> {
         let identity = auth::identity(&request)?;
-        let frames = run_stream::open(self.state.clone(), self.stop.clone(), identity, request.into_inner());
+        let (state, stop, uploads) = (self.state.clone(), self.stop.clone(), self.uploads.clone());
+        let frames = run_stream::open(state, stop, identity, uploads, request.into_inner());
         Ok(Response::new(frames.await?))
     }
 
@@ -99,7 +102,7 @@ impl GatewayService for GatewayServiceImpl {
         &self,
         request: Request<ReadAttachmentRequest>,
     ) -> Result<Response<Self::ReadAttachmentStream>, Status> {
-        let _ = auth::open(request)?;
-        Err(Status::unimplemented("read_attachment"))
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(attachments::read_attachment(&self.state.tapes, caller, message).await?))
     }
 }

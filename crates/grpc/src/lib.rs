@@ -17,6 +17,10 @@ mod run_stream;
 
 mod start_run;
 
+mod files;
+
+mod attachments;
+
 mod runs;
 
 mod tapes;

@@ -7,10 +7,12 @@
 //! Begin at [`open`]; then `hear.rs` for frames from the client and `tell.rs` for frames to it.
 
 mod hear;
+mod parts;
 mod tell;
 
 use std::time::Duration;
 
+use palyra_runtime::session::IncomingFile;
 use palyra_runtime::tape::TapeFollower;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::{RunId, TapeSeq};
@@ -22,7 +24,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 use tracing::Instrument;
 
+use self::parts::receive_files;
 use crate::auth::Identity;
+use crate::files::Uploads;
 use crate::start_run;
 use crate::status::Refusal;
 use crate::translate;
@@ -47,13 +51,24 @@ pub(crate) async fn open(
     state: GatewayRuntimeState,
     stop: CancellationToken,
     identity: Identity,
+    uploads: Uploads,
     mut incoming: Streaming<RunStreamRequest>,
 ) -> Result<Frames, Refusal> {
-    let first = first_frame(&mut incoming, &stop).await?;
-    let (opened, follower, run) = begin(&state, identity.caller(), first).await?;
+    let mut first = first_frame(&mut incoming, &stop).await?;
+    let announced = match &mut first {
+        ClientFrame::Start(message) => std::mem::take(&mut message.attachments),
+        ClientFrame::Attach(_)
+        | ClientFrame::Input(_)
+        | ClientFrame::Cancel(_)
+        | ClientFrame::AttachmentPart(_) => Vec::new(),
+    };
+    let mut received = receive_files(announced, &mut incoming, &uploads, &stop).await?;
+    let files = std::mem::take(&mut received.files);
+    let (opened, follower, run) = begin(&state, identity.caller(), first, files).await?;
+    drop(received);
     let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
     let span = tracing::info_span!("run_stream", %run);
-    let conversation = Conversation { state, stop, identity, run, outgoing };
+    let conversation = Conversation { state, stop, identity, uploads, run, outgoing };
     tokio::spawn(conversation.hold(opened, follower, incoming).instrument(span));
     Ok(ReceiverStream::new(frames))
 }
@@ -77,10 +92,11 @@ async fn begin(
     state: &GatewayRuntimeState,
     caller: Caller,
     first: ClientFrame,
+    files: Vec<IncomingFile>,
 ) -> Result<(Opened, TapeFollower, RunId), Refusal> {
     match first {
         ClientFrame::Start(message) => {
-            let (run, opened) = start_run::start(state, caller, message).await?;
+            let (run, opened) = start_run::start(state, caller, message, files).await?;
             let follower = state.tapes.follow(caller, run, TapeSeq::default()).await?;
             Ok((opened, follower, run))
         }
@@ -116,6 +132,7 @@ struct Conversation {
     state: GatewayRuntimeState,
     stop: CancellationToken,
     identity: Identity,
+    uploads: Uploads,
     run: RunId,
     outgoing: mpsc::Sender<Result<RunStreamResponse, Status>>,
 }

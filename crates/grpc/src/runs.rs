@@ -2,13 +2,15 @@
 
 use palyra_ports::read_records::RunQuery;
 use palyra_runtime::Caller;
-use palyra_runtime::runs::{InputReceipt, RunsHandle};
+use palyra_runtime::runs::{InputReceipt, InputRequest, RunsHandle};
+use palyra_runtime::session::IncomingFile;
 use palyra_types::{Redacted, RunId};
 use palyra_wire::v1::{
     CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, Input, InputAccepted,
     ListRunsRequest, ListRunsResponse, SendInputRequest, SendInputResponse,
 };
 
+use crate::files;
 use crate::status::Refusal;
 use crate::translate;
 
@@ -19,20 +21,33 @@ pub(crate) async fn send_input(
     message: SendInputRequest,
 ) -> Result<SendInputResponse, Refusal> {
     let run = translate::id("run_id", &message.run_id)?;
-    let accepted = give_input(runs, caller, run, message.input.unwrap_or_default()).await?;
+    let mut input = message.input.unwrap_or_default();
+    let files = files::inline(std::mem::take(&mut input.attachments))?;
+    let accepted = give_input(runs, caller, run, input, files).await?;
     Ok(SendInputResponse { accepted: Some(accepted) })
 }
 
-/// Hands an input to a run: a waiting one takes it, else it becomes a new run of the session.
+/// Hands an input to a run: a waiting one takes it, one that works does if it steers, else it becomes a new run.
 pub(crate) async fn give_input(
     runs: &RunsHandle,
     caller: Caller,
     run: RunId,
     input: Input,
+    files: Vec<IncomingFile>,
 ) -> Result<InputAccepted, Refusal> {
-    let key = translate::idempotency_key(input.idempotency_key);
-    let InputReceipt { run, queued } = runs.send_input(caller, run, Redacted::new(input.text), key).await?;
-    Ok(InputAccepted { run_id: run.to_string(), queued, ..InputAccepted::default() })
+    let said = InputRequest {
+        delivery: translate::input_delivery(input.delivery())?,
+        text: Redacted::new(input.text),
+        files,
+        idempotency_key: translate::idempotency_key(input.idempotency_key),
+    };
+    let InputReceipt { run, queued, delivered, notes } = runs.send_input(caller, run, said).await?;
+    Ok(InputAccepted {
+        run_id: run.to_string(),
+        queued,
+        delivered_as: translate::input_delivery_to_wire(delivered).into(),
+        note: notes.join("; "),
+    })
 }
 
 /// Answers `CancelRun`.

@@ -1,14 +1,15 @@
 //! Starting a run, alone or as the first frame of a stream.
 
-use palyra_runtime::session::{Admission, SubmitRequest, Submitted};
+use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
 use palyra_runtime::tape::TapeHandle;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{InputDelivery, UserInput};
+use palyra_types::run::UserInput;
 use palyra_types::{Redacted, RunId, TapeSeq};
 use palyra_wire::v1::{Opened, StartRunRequest, StartRunResponse};
 
+use crate::files;
 use crate::status::Refusal;
 use crate::translate;
 
@@ -16,19 +17,22 @@ use crate::translate;
 pub(crate) async fn start_run(
     state: &GatewayRuntimeState,
     caller: Caller,
-    message: StartRunRequest,
+    mut message: StartRunRequest,
 ) -> Result<StartRunResponse, Refusal> {
-    let (_, opened) = start(state, caller, message).await?;
+    let files = files::inline(std::mem::take(&mut message.attachments))?;
+    let (_, opened) = start(state, caller, message, files).await?;
     Ok(StartRunResponse { opened: Some(opened) })
 }
 
-/// Starts a run, or finds the one that its idempotency key started; returns it and what to say of it first.
+/// Starts a run, joins the one that it steers, or finds the one that its idempotency key started; returns it and
+/// what to say of it first.
 pub(crate) async fn start(
     state: &GatewayRuntimeState,
     caller: Caller,
     message: StartRunRequest,
+    files: Vec<IncomingFile>,
 ) -> Result<(RunId, Opened), Refusal> {
-    let submitted = state.sessions.submit(caller, submit_request(message)?).await?;
+    let submitted = state.sessions.submit(caller, submit_request(message, files)?).await?;
     let model = match &submitted.model {
         Some(model) => Some(model.clone()),
         None => model_of(&state.tapes, caller, submitted.run).await?,
@@ -49,11 +53,13 @@ pub(crate) async fn model_of(
     }))
 }
 
-fn submit_request(message: StartRunRequest) -> Result<SubmitRequest, Refusal> {
+fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Result<SubmitRequest, Refusal> {
     Ok(SubmitRequest {
+        delivery: translate::input_delivery(message.delivery())?,
         session: translate::session_selector(message.session)?,
         input: UserInput::text(Redacted::new(message.input)),
-        delivery: InputDelivery::Queue,
+        files,
+        response_format: translate::response_format(&message.response_schema)?,
         idempotency_key: translate::idempotency_key(message.idempotency_key),
         workspace_root: translate::workspace_root(message.workspace_root)?,
         model: translate::model(&message.model)?,
@@ -65,7 +71,7 @@ fn opened(submitted: Submitted, model: Option<ModelRef>) -> Opened {
     Opened {
         run_id: submitted.run.to_string(),
         session_id: submitted.session.to_string(),
-        attached: submitted.admission == Admission::Attached,
+        attached: matches!(submitted.admission, Admission::Attached | Admission::Joined),
         session_created: submitted.session_created,
         notes: submitted.notes,
         model: model.map(|model| model.to_string()).unwrap_or_default(),

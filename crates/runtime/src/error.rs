@@ -4,6 +4,8 @@ use palyra_ports::{AppendError, ReadError, WorkspaceError};
 use palyra_types::ErrorCode;
 use palyra_types::model::ModelFailure;
 
+use crate::session::AdmitFilesError;
+
 /// Why a handle did not do what a caller asked.
 ///
 /// What belongs to another principal is reported exactly like what does not exist.
@@ -53,6 +55,18 @@ pub enum RequestError {
     /// The idempotency key was used for another input.
     #[error("the idempotency key was used before for another input")]
     IdempotencyConflict,
+    /// The session takes no input.
+    #[error("the session is archived; restore it, or use another one")]
+    SessionArchived,
+    /// The place to branch from does not exist.
+    #[error("the run's tape ends at {last}, before the place to branch from")]
+    BranchOutOfRange {
+        /// The last number.
+        last: u32,
+    },
+    /// A file is not acceptable.
+    #[error(transparent)]
+    AttachmentRefused(#[from] AdmitFilesError),
     /// A queue is full; nothing was taken.
     #[error("too much is waiting already; try again when something has finished")]
     QueueFull,
@@ -94,6 +108,9 @@ impl RequestError {
             Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
             Self::TooLarge { .. } => ErrorCode::MessageTooLarge,
             Self::IdempotencyConflict => ErrorCode::IdempotencyConflict,
+            Self::SessionArchived => ErrorCode::SessionArchived,
+            Self::BranchOutOfRange { .. } => ErrorCode::BranchOutOfRange,
+            Self::AttachmentRefused(_) => ErrorCode::AttachmentRefused,
             Self::QueueFull => ErrorCode::QueueFull,
             Self::RunNotWaiting => ErrorCode::RunNotWaiting,
             Self::RunFinished => ErrorCode::RunFinished,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::ReadError;
-use palyra_types::run::{RunPhase, WaitReason};
+use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 
 use crate::parts::RuntimePorts;
@@ -16,11 +16,13 @@ pub(crate) async fn take_up_open_runs(
     sessions: &SessionsHandle,
 ) -> Result<usize, ReadError> {
     let open = ports.records.open_runs().await?;
+    let interrupted: BTreeSet<SessionRef> =
+        open.iter().filter(|run| waits_to_interrupt(run)).map(session_of).collect();
     let waiting: BTreeSet<SessionRef> =
         open.iter().filter(|run| waits_for_a_person(run)).map(session_of).collect();
     // Runs queued behind a waiting one wait with it.
     let to_wake: BTreeSet<SessionRef> =
-        open.iter().map(session_of).filter(|s| !waiting.contains(s)).collect();
+        open.iter().map(session_of).filter(|s| interrupted.contains(s) || !waiting.contains(s)).collect();
     for session in to_wake {
         sessions.wake(session).await;
     }
@@ -30,6 +32,11 @@ pub(crate) async fn take_up_open_runs(
 /// An unknown outcome may have other tools running beside it, so such a run is looked at once more.
 fn waits_for_a_person(run: &palyra_types::run::RunRecord) -> bool {
     matches!(run.phase, RunPhase::Waiting(reason) if reason != WaitReason::OutcomeUnknown)
+}
+
+/// A run that waits for a person does not wait for ever when another one was accepted to interrupt it.
+fn waits_to_interrupt(run: &palyra_types::run::RunRecord) -> bool {
+    run.state == RunLifecycleState::Pending && run.delivery == InputDelivery::Interrupt
 }
 
 fn session_of(run: &palyra_types::run::RunRecord) -> SessionRef {

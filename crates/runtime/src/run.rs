@@ -22,5 +22,5 @@ pub(crate) mod replay;
 
 pub(crate) use actor::{LiveRun, spawn_run};
 pub(crate) use mailbox::{
-    Acceptance, DeliverReply, Delivered, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
+    Acceptance, DeliverReply, Delivered, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
 };

@@ -12,7 +12,11 @@ use palyra_run_core::RunInput;
 use crate::caller::Caller;
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
-use crate::session::{ExistingSession, SessionSelector, SessionsHandle, SubmitRequest};
+use crate::session::prepared::PreparedInput;
+use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
+use crate::session::{
+    Admission, ExistingSession, IncomingFile, SessionSelector, SessionsHandle, SubmitRequest, Submitted,
+};
 
 /// Looks at runs and speaks to them.
 #[derive(Clone)]
@@ -30,13 +34,38 @@ pub struct CancelReceipt {
     pub already_finished: bool,
 }
 
+/// What a person says to a run.
+#[derive(Debug, Clone)]
+pub struct InputRequest {
+    /// The words.
+    pub text: Redacted<String>,
+    /// Files that come with them.
+    pub files: Vec<IncomingFile>,
+    /// How it meets the run when that does not wait for it.
+    pub delivery: InputDelivery,
+    /// Makes repeating it harmless.
+    pub idempotency_key: Option<Redacted<String>>,
+}
+
+impl InputRequest {
+    /// Says something that waits for its turn unless the run waits for it.
+    #[must_use]
+    pub fn text(text: Redacted<String>) -> Self {
+        Self { text, files: Vec::new(), delivery: InputDelivery::Queue, idempotency_key: None }
+    }
+}
+
 /// The receipt of a durable input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputReceipt {
     /// The run that got it.
     pub run: RunId,
-    /// Whether a new run was queued for it.
+    /// Whether it is a run of its own.
     pub queued: bool,
+    /// How it was taken, which may differ from the wish.
+    pub delivered: InputDelivery,
+    /// Why it differs, and what else the person should know.
+    pub notes: Vec<String>,
 }
 
 impl RunsHandle {
@@ -72,7 +101,7 @@ impl RunsHandle {
             return Ok(finished);
         }
         let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session_of(&record), run, input).await {
+        match self.sessions.deliver(session_of(&record), run, input, Vec::new()).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
@@ -82,7 +111,8 @@ impl RunsHandle {
         }
     }
 
-    /// Sends an input: a waiting run takes it as the answer; else it becomes a new run of the session.
+    /// Sends an input: a waiting run takes it as the answer, unless it interrupts; one that works takes it if it
+    /// steers; else it becomes a new run of the session.
     ///
     /// # Errors
     /// [`RequestError::RunNotFound`]; those of [`SessionsHandle::submit`].
@@ -90,41 +120,78 @@ impl RunsHandle {
         &self,
         caller: Caller,
         run: RunId,
-        text: Redacted<String>,
-        idempotency_key: Option<Redacted<String>>,
+        said: InputRequest,
     ) -> Result<InputReceipt, RequestError> {
         let record = self.get(caller, run).await?;
-        let input = UserInput::text(text);
-        // What was sent before is the run that it became, even if this run waits for an answer by now.
-        let key = idempotency_key.as_ref();
-        if let Some(run) = self.sessions.repeated(caller, key, &input).await? {
-            return Ok(InputReceipt { run, queued: true });
+        let prepared = self.sessions.prepare(caller, &said)?;
+        // What was sent before is where it went then, even if this run waits for an answer by now.
+        if let Some(submitted) = self.sessions.repeated(caller, &prepared).await? {
+            return Ok(receipt(submitted, Vec::new()));
         }
-        if !record.state.is_terminal() {
-            let answer = RunInput::Input { input: self.sessions.clean(input.clone()), idempotency: None };
-            match self.sessions.deliver(session_of(&record), run, answer).await {
-                Ok(_) => return Ok(InputReceipt { run, queued: false }),
-                Err(RequestError::RunNotWaiting | RequestError::RunFinished) => {}
-                Err(error) => return Err(error),
+        let mut notes = Vec::new();
+        match self.offer(&record, &said, prepared).await? {
+            Offered::Taken => {
+                let (queued, delivered) = (false, said.delivery);
+                return Ok(InputReceipt { run, queued, delivered, notes });
             }
+            Offered::NotTaken(note) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),
             existing: ExistingSession::Required,
             ..SessionSelector::default()
         };
-        let request = SubmitRequest {
-            session,
-            input,
-            delivery: InputDelivery::Queue,
-            idempotency_key,
-            workspace_root: None,
-            model: None,
-            agent: None,
+        let delivery = match said.delivery {
+            InputDelivery::Interrupt => InputDelivery::Interrupt,
+            InputDelivery::Queue | InputDelivery::Steer => InputDelivery::Queue,
         };
-        let submitted = self.sessions.submit_after(caller, request, run).await?;
-        Ok(InputReceipt { run: submitted.run, queued: true })
+        let request = SubmitRequest {
+            files: said.files,
+            delivery,
+            idempotency_key: said.idempotency_key,
+            ..SubmitRequest::new(session, UserInput::text(said.text))
+        };
+        Ok(receipt(self.sessions.submit_after(caller, request, run).await?, notes))
     }
+
+    /// Offers an input to the run itself.
+    async fn offer(
+        &self,
+        record: &RunRecord,
+        said: &InputRequest,
+        prepared: PreparedInput,
+    ) -> Result<Offered, RequestError> {
+        let PreparedInput { input, blobs, idempotency } = prepared;
+        let (input, over, takes_none) = match said.delivery {
+            InputDelivery::Interrupt => return Ok(Offered::NotTaken(None)),
+            InputDelivery::Queue => (RunInput::Input { input, idempotency }, None, None),
+            InputDelivery::Steer => {
+                (RunInput::Steer { input, idempotency }, Some(RUN_WAS_OVER), Some(RUN_TAKES_NONE))
+            }
+        };
+        if record.state.is_terminal() {
+            return Ok(Offered::NotTaken(over));
+        }
+        match self.sessions.deliver(session_of(record), record.run, input, blobs).await {
+            Ok(_) => Ok(Offered::Taken),
+            Err(RequestError::RunFinished) => Ok(Offered::NotTaken(over)),
+            Err(RequestError::RunNotWaiting) => Ok(Offered::NotTaken(takes_none)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What came of offering an input to a run.
+enum Offered {
+    Taken,
+    /// It becomes a run of its own; why, when that is not what was wished.
+    NotTaken(Option<&'static str>),
+}
+
+fn receipt(submitted: Submitted, notes: Vec<String>) -> InputReceipt {
+    let Submitted { run, admission, delivered, notes: more, .. } = submitted;
+    let notes = notes.into_iter().chain(more).collect();
+    InputReceipt { run, queued: admission != Admission::Joined, delivered, notes }
 }
 
 fn session_of(record: &RunRecord) -> SessionRef {

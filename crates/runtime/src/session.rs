@@ -1,14 +1,18 @@
-//! Conversations: resolved, opened, reset; one active run at a time, the rest wait in order.
+//! Conversations: resolved, opened, branched, reset, archived; one active run at a time, the rest wait in order.
 //!
 //! Begin at [`SessionsHandle::submit`].
 
 pub mod request;
+
+pub(crate) mod prepared;
 
 mod handle;
 
 mod admission;
 
 mod resolve;
+
+mod branch;
 
 mod directory;
 
@@ -18,11 +22,21 @@ mod appends;
 
 mod actor;
 
+mod attachments;
+
+mod repeated;
+
+pub(crate) mod steering;
+
+mod past;
+
 mod loaded;
 
 mod history;
 
+pub use attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use handle::SessionsHandle;
 pub use request::{
-    Admission, ExistingSession, ResetWish, ResolvedSession, SessionSelector, SubmitRequest, Submitted,
+    Admission, BranchWish, CleanedSession, ExistingSession, ResetWish, ResolvedSession, SessionChange,
+    SessionSelector, SubmitRequest, Submitted,
 };

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
+use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::TapeEvent;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{RunId, Seq, TapeSeq};
+use palyra_types::{Redacted, RunId, Seq, TapeSeq};
 use tokio::sync::{broadcast, watch};
 
 use crate::caller::Caller;
@@ -143,6 +144,47 @@ impl TapeHandle {
             return Err(RequestError::RunNotFound);
         }
         Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
+    }
+
+    /// Returns a file that came with an input, and its bytes.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::InvalidArgument`] when no
+    /// such file came with that entry, or its content was erased.
+    pub async fn attachment(
+        &self,
+        caller: Caller,
+        run: RunId,
+        tape_seq: TapeSeq,
+        index: u32,
+    ) -> Result<(Attachment, Blob), RequestError> {
+        let before = TapeSeq(tape_seq.0.saturating_sub(1));
+        let page = self.page(caller, run, before, 1).await?;
+        let entry = page.entries.into_iter().find(|entry| entry.tape_seq == tape_seq);
+        let input = entry.and_then(|entry| {
+            if let TapeEvent::RunStarted(started) = entry.event {
+                Some(started.input)
+            } else if let TapeEvent::InputReceived { input, .. } = entry.event {
+                Some(input)
+            } else {
+                None
+            }
+        });
+        let files = input.map(|input| input.attachments).unwrap_or_default();
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(attachment) = files.into_iter().nth(place) else {
+            let what = "no such file came with that entry, or its content was erased".to_owned();
+            return Err(RequestError::InvalidArgument { what });
+        };
+        let content = match &attachment.body {
+            AttachmentBody::Text(text) => Redacted::new(Arc::from(text.expose().as_bytes())),
+            AttachmentBody::Blob { index } => {
+                let read = self.ports.tapes.blob(BlobRef { run, tape_seq, index: *index }).await?;
+                let what = "the content of that file was erased".to_owned();
+                read.ok_or(RequestError::InvalidArgument { what })?
+            }
+        };
+        Ok((attachment, content))
     }
 
     /// Returns a page of a session's entries in the journal's order.

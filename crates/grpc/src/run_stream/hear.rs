@@ -6,6 +6,7 @@ use tokio::sync::{Mutex, mpsc};
 use tonic::Streaming;
 
 use super::Conversation;
+use super::parts::receive_files;
 use crate::runs;
 use crate::status::Refusal;
 
@@ -24,7 +25,7 @@ impl Conversation {
                 Err(status) => return Refusal::undelivered(&status),
             };
             let working = at_work.lock().await;
-            let taken = self.process_run_stream_message(frame, &receipts).await;
+            let taken = self.process_run_stream_message(frame, &mut incoming, &receipts).await;
             drop(working);
             if let Err(refusal) = taken {
                 return refusal;
@@ -35,6 +36,7 @@ impl Conversation {
     async fn process_run_stream_message(
         &self,
         message: RunStreamRequest,
+        incoming: &mut Streaming<RunStreamRequest>,
         receipts: &mpsc::Sender<InputAccepted>,
     ) -> Result<(), Refusal> {
         if !self.identity.still_holds(&self.state.access) {
@@ -42,8 +44,11 @@ impl Conversation {
         }
         let caller = self.identity.caller();
         match message.frame {
-            Some(Frame::Input(input)) => {
-                let accepted = runs::give_input(&self.state.runs, caller, self.run, input).await?;
+            Some(Frame::Input(mut input)) => {
+                let announced = std::mem::take(&mut input.attachments);
+                let mut received = receive_files(announced, incoming, &self.uploads, &self.stop).await?;
+                let files = std::mem::take(&mut received.files);
+                let accepted = runs::give_input(&self.state.runs, caller, self.run, input, files).await?;
                 // Fails only when the stream is about to end for another reason.
                 let _ = receipts.send(accepted).await;
                 Ok(())

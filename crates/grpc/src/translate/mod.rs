@@ -20,12 +20,16 @@ mod names;
 mod plain;
 
 pub(crate) use entry::{page_to_wire, tape_entry};
+pub(crate) use event::attachment_info;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days};
 pub(crate) use journal_entry::journal_entry;
-pub(crate) use names::{check_level, journal_health, run_filter};
+pub(crate) use names::{check_level, journal_health, run_filter, session_filter};
 pub(crate) use page::{
     page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,
 };
 pub(crate) use plain::{hex, run_state, timestamp, token_usage};
 pub(crate) use records::{agent, run, session};
-pub(crate) use selector::{idempotency_key, session_selector, workspace_root};
+pub(crate) use selector::{
+    branch_wish, idempotency_key, input_delivery, input_delivery_to_wire, response_format, session_selector,
+    workspace_root,
+};

@@ -3,7 +3,7 @@
 //! Invariant: a word never changes its meaning; each is named in the comment of its field.
 
 use palyra_ports::maintain_journal::JournalHealth;
-use palyra_ports::read_records::RunFilter;
+use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
 use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
@@ -140,6 +140,16 @@ pub(crate) fn run_filter(only: &str) -> Result<RunFilter, InvalidValue> {
         "open" => Ok(RunFilter::Open),
         "finished" => Ok(RunFilter::Finished),
         _ => Err(InvalidValue { field: "only", wanted: "empty, open or finished" }),
+    }
+}
+
+/// Reads which sessions a list is about.
+pub(crate) fn session_filter(only: &str) -> Result<SessionFilter, InvalidValue> {
+    match only {
+        "" | "current" => Ok(SessionFilter::Current),
+        "archived" => Ok(SessionFilter::Archived),
+        "all" => Ok(SessionFilter::All),
+        _ => Err(InvalidValue { field: "only", wanted: "empty, archived or all" }),
     }
 }
 

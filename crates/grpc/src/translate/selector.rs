@@ -2,11 +2,16 @@
 
 use std::path::PathBuf;
 
-use palyra_runtime::session::{ExistingSession, ResetWish, SessionSelector};
-use palyra_types::Redacted;
+use palyra_runtime::session::{BranchWish, ExistingSession, ResetWish, SessionSelector};
+use palyra_types::model::ResponseFormat;
+use palyra_types::run::InputDelivery;
+use palyra_types::{Redacted, TapeSeq};
 use palyra_wire::v1;
 
 use super::ids::{InvalidId, InvalidValue, id};
+
+/// Bytes of the schema of an answer, at most.
+const RESPONSE_SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads a selector; an absent one opens a new session.
 pub(crate) fn session_selector(selector: Option<v1::SessionSelector>) -> Result<SessionSelector, InvalidId> {
@@ -43,6 +48,43 @@ pub(crate) fn workspace_root(text: String) -> Result<Option<Redacted<PathBuf>>, 
         return Err(InvalidValue { field: "workspace_root", wanted: "an absolute path" });
     }
     Ok(Some(Redacted::new(path)))
+}
+
+/// Reads how an input meets its session.
+pub(crate) fn input_delivery(delivery: v1::InputDelivery) -> Result<InputDelivery, InvalidValue> {
+    match delivery {
+        v1::InputDelivery::Unspecified | v1::InputDelivery::Queue => Ok(InputDelivery::Queue),
+        v1::InputDelivery::Steer => Ok(InputDelivery::Steer),
+        v1::InputDelivery::Interrupt => Ok(InputDelivery::Interrupt),
+    }
+}
+
+/// Returns how an input was taken.
+pub(crate) fn input_delivery_to_wire(delivery: InputDelivery) -> v1::InputDelivery {
+    match delivery {
+        InputDelivery::Queue => v1::InputDelivery::Queue,
+        InputDelivery::Steer => v1::InputDelivery::Steer,
+        InputDelivery::Interrupt => v1::InputDelivery::Interrupt,
+    }
+}
+
+/// Reads what the final answer has to look like; empty is free text.
+pub(crate) fn response_format(schema: &str) -> Result<Option<ResponseFormat>, InvalidValue> {
+    if schema.is_empty() {
+        return Ok(None);
+    }
+    let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(schema);
+    if schema.len() > RESPONSE_SCHEMA_BYTES_MAX || parsed.is_err() {
+        let wanted = "a JSON Schema written as an object of at most 64 KiB, or empty for free text";
+        return Err(InvalidValue { field: "response_schema", wanted });
+    }
+    Ok(Some(ResponseFormat { schema: Redacted::new(schema.into()) }))
+}
+
+/// Reads a place to branch from.
+pub(crate) fn branch_wish(point: &v1::BranchPoint) -> Result<BranchWish, InvalidId> {
+    let run = id("branch_from.run_id", &point.run_id)?;
+    Ok(BranchWish { run, tape_seq: (point.tape_seq > 0).then_some(TapeSeq(point.tape_seq)) })
 }
 
 fn content(text: String) -> Option<Redacted<String>> {

@@ -215,7 +215,7 @@ impl RunActor {
             // Only asking a model is left to do, and that is for the next start.
             RunPhase::Running if self.engine.drain.has_begun() => Some(RunExit::Stalled(Stall::UntilRestart)),
             RunPhase::Running => None,
-            RunPhase::Finished => Some(RunExit::Finished(self.state.past_run())),
+            RunPhase::Finished => Some(RunExit::Finished(self.state.finished_run())),
             RunPhase::Waiting(_) | RunPhase::Queued => Some(RunExit::Waiting),
         }
     }
@@ -347,7 +347,7 @@ impl RunActor {
         let mut answers = Vec::new();
         let source = ContextSource { engine: &self.engine, history: &self.history };
         for command in self.held.batch() {
-            answers.push(draft.decide(&command.input, &self.state, &source));
+            answers.push(draft.take(command, &self.state, &source));
         }
         self.stop_at_once(&draft.effects);
         if !draft.events.is_empty() {
@@ -359,6 +359,7 @@ impl RunActor {
                 now,
                 events: &draft.events,
                 statics: &draft.statics,
+                blobs: &draft.blobs,
                 accepts,
             };
             match step.append(&self.engine).await {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use palyra_ports::StaticText;
 use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble};
+use palyra_types::Redacted;
 use palyra_types::event::{ContextPlan, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::tool::ToolCatalog;
-use palyra_types::{Redacted, Seq};
 
 use crate::engine::Engine;
 use crate::run::state::AgentRunLoopState;
@@ -18,7 +18,7 @@ const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
 /// Where a run's context comes from.
 pub(super) struct ContextSource<'a> {
     pub(super) engine: &'a Engine,
-    /// Oldest first.
+    /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
 }
 
@@ -58,7 +58,7 @@ impl ContextSource<'_> {
         let catalog_digest = palyra_ledger::sha256(catalog_text.as_bytes());
         let prompt = assemble(PromptInputs {
             instructions: &instructions,
-            history: self.before(state.first_seq),
+            history: self.history,
             current: transcript.messages(),
             catalog_bytes: catalog_text.len(),
             window_tokens,
@@ -78,12 +78,6 @@ impl ContextSource<'_> {
             StaticText { sha256: catalog_digest, body: catalog_text },
         ];
         Ok(PreparedInput { request, plan: prompt.plan, statics: self.engine.not_yet_stored(statics) })
-    }
-
-    /// Returns the runs that were accepted before this one: a later one may be over already, in the queue.
-    fn before(&self, own: Option<Seq>) -> &[PastRun] {
-        let Some(own) = own else { return self.history };
-        &self.history[..self.history.partition_point(|past| past.first_seq < own)]
     }
 
     fn instructions(&self, of_agent: Option<&str>) -> Arc<str> {

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use palyra_ports::StaticText;
+use palyra_ports::{EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RunError, RunInput, RunStateMachine};
 use palyra_types::Timestamp;
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRequest;
 
 use crate::run::context::ContextSource;
+use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
 
 /// What one step will record and perform.
@@ -21,6 +22,8 @@ pub(super) struct Draft {
     pub(super) effects: Vec<Effect>,
     pub(super) request: Option<Arc<ModelRequest>>,
     pub(super) statics: Vec<StaticText>,
+    /// Which of the events brought files along.
+    pub(super) blobs: Vec<EntryBlobs>,
 }
 
 impl Draft {
@@ -32,11 +35,28 @@ impl Draft {
             effects: Vec::new(),
             request: None,
             statics: Vec::new(),
+            blobs: Vec::new(),
         }
     }
 
-    /// Decides one input, with all its inline work.
-    pub(super) fn decide(
+    /// Decides what a command brings, with all its inline work.
+    pub(super) fn take(
+        &mut self,
+        command: &RunCommand,
+        state: &AgentRunLoopState,
+        source: &ContextSource<'_>,
+    ) -> Result<(), RunError> {
+        let entry = self.events.len();
+        self.decide(&command.input, state, source)?;
+        // An input that the run has already is not recorded again.
+        let heard = matches!(self.events.get(entry), Some(TapeEvent::InputReceived { .. }));
+        if heard && !command.blobs.is_empty() {
+            self.blobs.push(EntryBlobs { entry, blobs: command.blobs.clone() });
+        }
+        Ok(())
+    }
+
+    fn decide(
         &mut self,
         input: &RunInput,
         state: &AgentRunLoopState,

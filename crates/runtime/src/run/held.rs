@@ -81,7 +81,7 @@ impl Held {
     /// it needs nobody who waits for it.
     pub(super) fn send_callers_home(&mut self) {
         let mut stopping = false;
-        for RunCommand { input, reply } in std::mem::take(&mut self.0) {
+        for RunCommand { input, blobs, reply } in std::mem::take(&mut self.0) {
             let stays = if matches!(input, RunInput::Cancel { .. }) {
                 !std::mem::replace(&mut stopping, true)
             } else {
@@ -92,7 +92,7 @@ impl Held {
                 let _ = reply.send(Err(AppendError::DiskFull.into()));
             }
             if stays {
-                self.tell(input);
+                self.push(RunCommand { input, blobs, reply: None });
             }
         }
     }

@@ -3,9 +3,10 @@
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
-use palyra_types::RunId;
+use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
+use palyra_types::{RunId, Seq};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::RequestError;
@@ -28,13 +29,20 @@ pub(crate) struct Delivered {
 /// Something for a run, and where to say what became of it.
 pub(crate) struct RunCommand {
     pub(crate) input: RunInput,
+    /// The files of a person's input that are not text, as its attachments number them.
+    pub(crate) blobs: Vec<Blob>,
     pub(crate) reply: Option<DeliverReply>,
 }
 
 impl RunCommand {
     /// Makes a command that nobody waits for.
     pub(crate) fn told(input: RunInput) -> Self {
-        Self { input, reply: None }
+        Self { input, blobs: Vec::new(), reply: None }
+    }
+
+    /// Makes a command whose caller waits.
+    pub(crate) fn asked(input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) -> Self {
+        Self { input, blobs, reply: Some(reply) }
     }
 
     /// Tells the caller, if there is one.
@@ -60,6 +68,8 @@ pub(crate) struct Acceptance {
     pub(crate) started: RunStarted,
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
+    /// The files of its input that are not text, as its attachments number them.
+    pub(crate) blobs: Vec<Blob>,
 }
 
 /// Told once the first commit of a run is durable, or refused.
@@ -73,10 +83,17 @@ pub(crate) struct Left {
     pub(crate) commands: Vec<RunCommand>,
 }
 
+/// A run that is over.
+pub(crate) struct FinishedRun {
+    pub(crate) past: PastRun,
+    /// The journal seq of its last entry.
+    pub(crate) ended: Seq,
+}
+
 /// How a run actor left.
 pub(crate) enum RunExit {
     /// The run is over, and this is what later runs may see of it.
-    Finished(PastRun),
+    Finished(FinishedRun),
     /// The run waits for a person: a row, no task.
     Waiting,
     /// Its first entry was refused: it does not exist.

@@ -3,7 +3,9 @@
 //! Invariant: nothing of a step is kept, shown or performed unless its commit returned; only stopping is
 //! quicker than that.
 
-use palyra_ports::{AppendClass, AppendError, Committed, Guard, JournalAppendRequest, NewEntry, StaticText};
+use palyra_ports::{
+    AppendClass, AppendError, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
+};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
@@ -22,6 +24,8 @@ pub(super) struct Step<'a> {
     pub(super) now: Timestamp,
     pub(super) events: &'a [TapeEvent],
     pub(super) statics: &'a [StaticText],
+    /// Files that came with the events of these places.
+    pub(super) blobs: &'a [EntryBlobs],
     /// Set for the step that accepts the run.
     pub(super) accepts: Option<&'a Acceptance>,
 }
@@ -30,7 +34,7 @@ impl Step<'_> {
     /// Appends the step; returns its entries as anybody will read them from now on.
     pub(super) async fn append(&self, engine: &Engine) -> Result<Vec<OrchestratorTapeRecord>, AppendError> {
         let before = self.accepts.map(|acceptance| acceptance.entries_before.clone()).unwrap_or_default();
-        let offset = before.len() as u64;
+        let offset = before.len();
         let entries = before.into_iter().chain(self.events.iter().zip(1u32..).map(|(event, at)| NewEntry {
             time: self.now,
             principal: self.session.principal,
@@ -41,13 +45,23 @@ impl Step<'_> {
         let request = JournalAppendRequest {
             guards: self.guards(),
             entries: entries.collect(),
+            blobs: self.blobs(offset),
             statics: self.statics.to_vec(),
             class: self.class(),
         };
         let Committed { first_seq } = engine.ports.append.append(request).await?;
         let stored: Vec<_> = self.statics.iter().map(|text| text.sha256).collect();
         engine.remember_stored(&stored);
-        Ok(self.records(Seq(first_seq.0 + offset)))
+        Ok(self.records(Seq(first_seq.0 + offset as u64)))
+    }
+
+    fn blobs(&self, offset: usize) -> Vec<EntryBlobs> {
+        // A run begins with the entry that accepts it.
+        let accepted =
+            self.accepts.map(|acceptance| EntryBlobs { entry: 0, blobs: acceptance.blobs.clone() });
+        let all = accepted.into_iter().chain(self.blobs.iter().cloned());
+        let kept = all.filter(|of_entry| !of_entry.blobs.is_empty());
+        kept.map(|of_entry| EntryBlobs { entry: of_entry.entry + offset, ..of_entry }).collect()
     }
 
     fn guards(&self) -> Vec<Guard> {

@@ -6,6 +6,8 @@ use palyra_run_core::transcript::Transcript;
 use palyra_types::event::{RunStarted, TapeEvent};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};
 
+use crate::run::mailbox::FinishedRun;
+
 /// Everything that replaying a tape yields.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentRunLoopState {
@@ -13,6 +15,7 @@ pub(crate) struct AgentRunLoopState {
     pub(crate) transcript: Transcript,
     pub(crate) started: Option<RunStarted>,
     pub(crate) first_seq: Option<Seq>,
+    pub(crate) last_seq: Seq,
 }
 
 impl AgentRunLoopState {
@@ -22,6 +25,7 @@ impl AgentRunLoopState {
             transcript: Transcript::new(run),
             started: None,
             first_seq: None,
+            last_seq: Seq::default(),
         }
     }
 
@@ -35,14 +39,16 @@ impl AgentRunLoopState {
     pub(crate) fn remember(&mut self, event: &TapeEvent, seq: Seq) {
         self.transcript.push(event);
         self.first_seq.get_or_insert(seq);
+        self.last_seq = seq;
         if let TapeEvent::RunStarted(started) = event {
             self.started = Some(started.clone());
         }
     }
 
     /// Returns what later runs may see of this one.
-    pub(crate) fn past_run(&self) -> PastRun {
+    pub(crate) fn finished_run(&self) -> FinishedRun {
         let first_seq = self.first_seq.unwrap_or_default();
-        PastRun { first_seq, messages: self.transcript.messages().into() }
+        let past = PastRun { first_seq, messages: self.transcript.messages().into() };
+        FinishedRun { past, ended: self.last_seq }
     }
 }

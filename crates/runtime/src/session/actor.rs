@@ -1,8 +1,10 @@
 //! One session: its active run, the runs that wait for it, and what later runs see of earlier ones.
 //!
 //! Invariant: one run of a session is in progress at a time (the journal's guard holds even if this actor
-//! were wrong); accepted runs begin in the order of their acceptance. Everything here can be rebuilt from the
-//! journal, which is what a new actor does first.
+//! were wrong); accepted runs begin in the order of their acceptance, interrupting ones before all others.
+//! Everything here can be rebuilt from the journal, which is what a new actor does first.
+//!
+//! Begin at [`SessionActor::handle`]; how runs begin, are spoken to and leave is in `actor/runs.rs`.
 
 use std::collections::BTreeMap;
 use std::future::{pending, poll_fn};
@@ -13,18 +15,24 @@ use std::time::Duration;
 use futures::FutureExt;
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
+use palyra_types::attachment::Blob;
+use palyra_types::run::InputDelivery;
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{Left, LiveRun, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
+use crate::run::{Left, LiveRun, RunCommand, Stall};
 use crate::session::admitted::Admitted;
-use crate::session::appends::{Appended, Appends, SubmitReply};
-use crate::session::directory::{Command, Directory, Retired};
-use crate::session::loaded::{Active, Freshness, Loaded};
-use crate::session::request::{Admission, Submitted};
+use crate::session::appends::{AcceptedRun, Appended, Appends};
+use crate::session::directory::{
+    ChangeReply, Command, Directory, HandedOver, Retired, SteerReply, SubmitReply,
+};
+use crate::session::loaded::{Freshness, Loaded, Standing};
+use crate::session::request::SessionChange;
+
+mod runs;
 
 /// An actor with nothing to do leaves after this.
 const IDLE_SPAN: Duration = Duration::from_secs(60);
@@ -46,9 +54,6 @@ pub(super) struct SessionActor {
     retry_at: Option<BootTime>,
     retry_pause: Duration,
 }
-
-/// A run whose actor panics more often than this is left to the next start.
-const PANICS_MAX: u32 = 1;
 
 impl SessionActor {
     pub(super) fn new(engine: Arc<Engine>, session: SessionRef, directory: Directory) -> Self {
@@ -115,10 +120,18 @@ impl SessionActor {
         }
         match command {
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
-            Command::Deliver { run, input, reply } => {
-                self.deliver(run, RunCommand { input, reply: Some(reply) });
+            Command::Steer { input, idempotency, blobs, reply } => {
+                self.steer(RunInput::Steer { input, idempotency }, blobs, reply);
             }
-            Command::Reset { reply } => self.appends.reset(&self.engine, self.session, reply),
+            Command::Deliver { run, input, blobs, reply } => {
+                let command = RunCommand::asked(input, blobs, reply);
+                if self.is_archived() && !matches!(command.input, RunInput::Cancel { .. }) {
+                    command.answer(Err(RequestError::SessionArchived));
+                } else {
+                    self.deliver(run, command);
+                }
+            }
+            Command::Change { change, reply } => self.change(change, reply),
             Command::Wake => {}
         }
     }
@@ -149,53 +162,118 @@ impl SessionActor {
         if self.loaded.is_some() {
             return Ok(());
         }
-        let (loaded, revive) = Loaded::read(&self.engine, self.session).await?;
+        let (loaded, revival) = Loaded::read(&self.engine, self.session).await?;
         self.loaded = Some(loaded);
         self.retry_at = None;
-        match revive {
-            Some(run) => {
-                self.spawn(run, RunSeed::Replayed(run), vec![RunCommand::told(RunInput::Recovered)]);
-            }
+        match revival {
+            Some(revival) => self.revive(revival),
             None => self.begin_next(),
         }
         Ok(())
     }
 
+    fn is_archived(&self) -> bool {
+        self.loaded.as_ref().is_some_and(|loaded| loaded.standing == Standing::Archived)
+    }
+
     async fn submit(&mut self, admitted: Admitted, reply: SubmitReply) {
         let Some(loaded) = &self.loaded else { return };
-        if loaded.active.is_none() && loaded.queue.is_empty() && self.appends.is_empty() {
+        if loaded.standing == Standing::Archived {
+            let _ = reply.send(Err(RequestError::SessionArchived));
+        } else if loaded.active.is_none() && loaded.queue.is_empty() && self.appends.is_empty() {
             let result = self.begin(&admitted).await;
             // A caller that left does not want to know.
             let _ = reply.send(result);
         } else if loaded.queue.len() + self.appends.len() >= self.engine.config.borrow().session_queue_max {
             let _ = reply.send(Err(RequestError::QueueFull));
         } else {
-            self.appends.accept(&self.engine, &admitted, reply);
+            self.appends.accept(&self.engine, admitted, reply);
         }
+    }
+
+    /// Hands an input to the run that is active.
+    fn steer(&mut self, input: RunInput, blobs: Vec<Blob>, reply: SteerReply) {
+        if self.is_archived() {
+            let _ = reply.send(Err(RequestError::SessionArchived));
+            return;
+        }
+        let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
+        let Some(run) = active.map(|active| active.run) else {
+            let _ = reply.send(Ok(None));
+            return;
+        };
+        let (answer_in, answer) = oneshot::channel();
+        self.deliver(run, RunCommand::asked(input, blobs, answer_in));
+        // A caller that left does not want to know.
+        let _ = reply.send(Ok(Some(HandedOver { run, answer })));
+    }
+
+    fn change(&mut self, change: SessionChange, reply: ChangeReply) {
+        let Some(loaded) = &mut self.loaded else { return };
+        match (&change, loaded.standing) {
+            (SessionChange::Reset, Standing::Archived) => {
+                let _ = reply.send(Err(RequestError::SessionArchived));
+                return;
+            }
+            (SessionChange::Archive, Standing::Archived) | (SessionChange::Restore, Standing::Current) => {
+                let _ = reply.send(Ok(()));
+                return;
+            }
+            // From now on nothing gets in: what is accepted later would stand behind the entry.
+            (SessionChange::Archive, Standing::Current) => loaded.standing = Standing::Archived,
+            (SessionChange::Restore, Standing::Archived)
+            | (SessionChange::Reset, Standing::Current)
+            | (SessionChange::Rename(_), _) => {}
+        }
+        self.appends.change(&self.engine, self.session, change, reply);
     }
 
     /// Takes note of what the journal said to one of the session's own appends.
     fn appended(&mut self, appended: Appended) {
         match appended {
-            Appended::Run { run, result, reply } => {
+            Appended::Run { result, reply } => {
                 self.take_note(result.as_ref().err());
-                if let (Some(loaded), true) = (&mut self.loaded, result.is_ok())
-                    // Read from the journal meanwhile, it is known already.
-                    && !loaded.knows(run)
-                {
-                    loaded.queue.push_back(run);
-                }
+                let result = result.map(|accepted| self.accepted(accepted));
                 let _ = reply.send(result.map_err(RequestError::from));
             }
-            Appended::Reset { result, reply } => {
+            Appended::Change { change, result, reply } => {
                 self.take_note(result.as_ref().err());
-                if let (Some(loaded), Ok(at)) = (&mut self.loaded, &result) {
-                    loaded.history.reset(*at);
+                if let Some(loaded) = &mut self.loaded {
+                    match (&change, &result) {
+                        (SessionChange::Reset, Ok(at)) => loaded.history.reset(*at),
+                        (SessionChange::Archive, Err(_)) | (SessionChange::Restore, Ok(_)) => {
+                            loaded.standing = Standing::Current;
+                        }
+                        (SessionChange::Archive | SessionChange::Rename(_), Ok(_))
+                        | (
+                            SessionChange::Reset | SessionChange::Restore | SessionChange::Rename(_),
+                            Err(_),
+                        ) => {}
+                    }
                 }
                 let _ = reply.send(result.map(drop).map_err(RequestError::from));
             }
+            Appended::GivenUp { run, result } => self.given_up(run, result),
         }
         self.begin_next();
+    }
+
+    fn accepted(&mut self, accepted: AcceptedRun) -> crate::session::request::Submitted {
+        let AcceptedRun { queued, reset, mut receipt } = accepted;
+        if let Some(loaded) = &mut self.loaded {
+            if let Some(at) = reset {
+                loaded.history.reset(at);
+            }
+            // Read from the journal meanwhile, it is known already.
+            if !loaded.knows(queued.run) {
+                loaded.queue.push(queued);
+                if queued.delivery == InputDelivery::Interrupt {
+                    self.interrupt();
+                }
+            }
+        }
+        self.tell_of_unreadable(&mut receipt.notes);
+        receipt
     }
 
     /// After a lost answer the journal may hold more than what is known here.
@@ -205,161 +283,14 @@ impl SessionActor {
         }
     }
 
-    /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
-    async fn begin(&mut self, admitted: &Admitted) -> Result<Submitted, RequestError> {
-        let run = admitted.spec.run;
-        let (told, accepted) = oneshot::channel();
-        let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
-        self.spawn(run, RunSeed::Fresh(acceptance, told), Vec::new());
-        // Without a word it panicked, and perhaps after the commit.
-        let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
-        let mut leaving = accepted.is_err();
-        while leaving {
-            let (who, left) = next_exit(&mut self.loaded, &mut self.endings).await;
-            self.run_left(who, left);
-            leaving = who != run;
+    fn tell_of_unreadable(&self, notes: &mut Vec<String>) {
+        let unreadable = self.loaded.as_ref().map_or(0, |loaded| loaded.history.unreadable().len());
+        if unreadable > 0 {
+            notes.push(format!(
+                "{unreadable} earlier runs of this session cannot be read and are not shown to the model; \
+                 `palyra journal verify` tells more"
+            ));
         }
-        if matches!(accepted, Err(AppendError::GuardFailed { .. })) {
-            // The journal knows something that is not known here: who asks next has it read again.
-            self.loaded = None;
-        }
-        accepted.map(|()| admitted.receipt(Admission::Begun)).map_err(RequestError::from)
-    }
-
-    fn deliver(&mut self, run: RunId, command: RunCommand) {
-        if let Some(ending) = self.endings.get(&run) {
-            self.hand_over(&ending.mailbox.clone(), run, command);
-            return;
-        }
-        let Some(loaded) = &mut self.loaded else {
-            // It speaks to a run that has just stopped; the next who asks finds it in the journal.
-            command.answer(Err(AppendError::Unknown.into()));
-            return;
-        };
-        if let Some(active) = loaded.active.as_ref().filter(|active| active.run == run) {
-            match active.live.as_ref().map(|live| live.mailbox.clone()) {
-                Some(mailbox) => self.hand_over(&mailbox, run, command),
-                // What the actor before left open is taken up first: it may have stalled.
-                None => {
-                    let recovered = RunCommand::told(RunInput::Recovered);
-                    self.spawn(run, RunSeed::Replayed(run), vec![recovered, command]);
-                }
-            }
-            return;
-        }
-        if !loaded.queue.contains(&run) {
-            command.answer(Err(RequestError::RunFinished));
-        } else if matches!(command.input, RunInput::Cancel { .. }) {
-            // It ends with its first step, beside the active run.
-            let ending =
-                spawn_run(&self.engine, self.session, RunSeed::Replayed(run), Vec::new(), vec![command]);
-            self.endings.insert(run, ending);
-        } else {
-            // An input for it goes on as a new run.
-            command.answer(Err(RequestError::RunNotWaiting));
-        }
-    }
-
-    /// Puts a command into a run's mailbox; if the run has just left, the command comes back to this session.
-    fn hand_over(&self, mailbox: &RunMailbox, run: RunId, command: RunCommand) {
-        let command = match mailbox.try_send(command) {
-            Ok(()) => return,
-            Err(mpsc::error::TrySendError::Full(command) | mpsc::error::TrySendError::Closed(command)) => {
-                command
-            }
-        };
-        let (mailbox, directory, session) = (mailbox.clone(), self.directory.clone(), self.session);
-        tokio::spawn(async move {
-            let Err(mpsc::error::SendError(RunCommand { input, reply: Some(reply) })) =
-                mailbox.send(command).await
-            else {
-                return;
-            };
-            directory.send(session, Command::Deliver { run, input, reply }).await;
-        });
-    }
-
-    fn run_left(&mut self, run: RunId, left: Option<Left>) {
-        let (exit, commands) = match left {
-            Some(left) => (Some(left.exit), left.commands),
-            None => (None, Vec::new()),
-        };
-        if self.endings.remove(&run).is_some() {
-            self.ending_left(run, exit);
-        } else {
-            self.active_left(run, exit);
-        }
-        commands.into_iter().for_each(|command| self.deliver(run, command));
-    }
-
-    /// One that did not come to its end keeps its place in the queue.
-    fn ending_left(&mut self, run: RunId, exit: Option<RunExit>) {
-        let Some(loaded) = &mut self.loaded else { return };
-        let place = loaded.queue.iter().position(|queued| *queued == run);
-        if let (Some(RunExit::Finished(past)), Some(place)) = (exit, place) {
-            loaded.queue.remove(place);
-            loaded.history.push(past);
-        }
-        self.begin_next();
-    }
-
-    fn active_left(&mut self, run: RunId, exit: Option<RunExit>) {
-        let Some(loaded) = &mut self.loaded else { return };
-        let Some(active) = &mut loaded.active else { return };
-        active.live = None;
-        match exit {
-            Some(RunExit::Finished(past)) => {
-                self.retry_pause = RETRY_PAUSE_MIN;
-                loaded.active = None;
-                loaded.history.push(past);
-                self.begin_next();
-            }
-            Some(RunExit::NotAccepted) => {
-                loaded.active = None;
-                self.begin_next();
-            }
-            Some(RunExit::Waiting) => self.retry_pause = RETRY_PAUSE_MIN,
-            // What is known here may be behind the journal: it is read again.
-            Some(RunExit::Stalled(stall)) => {
-                self.loaded = None;
-                if stall == Stall::ForNow {
-                    self.retry_later();
-                }
-            }
-            None => {
-                active.panics += 1;
-                tracing::error!(%run, "the work on a run panicked; this is a bug");
-                if active.panics <= PANICS_MAX {
-                    let broken = RunCommand::told(RunInput::Broken);
-                    self.spawn(run, RunSeed::Replayed(run), vec![broken]);
-                }
-            }
-        }
-    }
-
-    fn begin_next(&mut self) {
-        let Some(loaded) = &mut self.loaded else { return };
-        if loaded.active.is_some() || self.engine.drain.has_begun() {
-            return;
-        }
-        if loaded.freshness == Freshness::Stale {
-            self.loaded = None;
-            self.retry_later();
-            return;
-        }
-        let next = loaded.queue.iter().position(|queued| !self.endings.contains_key(queued));
-        if let Some(run) = next.and_then(|next| loaded.queue.remove(next)) {
-            self.spawn(run, RunSeed::Replayed(run), vec![RunCommand::told(RunInput::Begin)]);
-        }
-    }
-
-    fn spawn(&mut self, run: RunId, seed: RunSeed, first: Vec<RunCommand>) {
-        let Some(loaded) = &mut self.loaded else { return };
-        let history = loaded.history.snapshot();
-        let panics =
-            loaded.active.as_ref().filter(|active| active.run == run).map_or(0, |active| active.panics);
-        let live = spawn_run(&self.engine, self.session, seed, history, first);
-        loaded.active = Some(Active { run, live: Some(live), panics });
     }
 }
 
@@ -387,7 +318,8 @@ fn refuse(command: Command, error: RequestError) {
     match command {
         Command::Submit { reply, .. } => drop(reply.send(Err(error))),
         Command::Deliver { reply, .. } => drop(reply.send(Err(error))),
-        Command::Reset { reply } => drop(reply.send(Err(error))),
+        Command::Steer { reply, .. } => drop(reply.send(Err(error))),
+        Command::Change { reply, .. } => drop(reply.send(Err(error))),
         Command::Wake => {
             tracing::error!(%error, "a session could not be loaded from the journal");
         }

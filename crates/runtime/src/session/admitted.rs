@@ -1,13 +1,14 @@
 //! A run that is ready to be accepted, with the session it opens if that is new.
 
 use palyra_ports::{Guard, NewEntry};
+use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted};
 use palyra_types::run::RunSpec;
-use palyra_types::session::SessionRef;
+use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::{AgentId, Redacted, TapeSeq, Timestamp};
 
 use crate::run::Acceptance;
-use crate::session::request::{Admission, Submitted};
+use crate::session::request::{Admission, ResetWish, Submitted};
 
 /// A session about to be opened.
 #[derive(Debug, Clone)]
@@ -16,6 +17,7 @@ pub(super) struct Opening {
     pub(super) agent: AgentId,
     pub(super) key: Option<Redacted<String>>,
     pub(super) label: Option<Redacted<String>>,
+    pub(super) branched_from: Option<BranchPoint>,
 }
 
 impl Opening {
@@ -25,7 +27,7 @@ impl Opening {
             agent: self.agent,
             key: self.key.clone(),
             label: self.label.clone(),
-            branched_from: None,
+            branched_from: self.branched_from,
         };
         let session = Some(self.session.id);
         NewEntry { time: now, principal: self.session.principal, session, run: None, event }
@@ -41,6 +43,10 @@ impl Opening {
 pub(super) struct Admitted {
     pub(super) spec: RunSpec,
     pub(super) opening: Option<Opening>,
+    /// Whether its session, which exists, starts afresh with it.
+    pub(super) reset: ResetWish,
+    /// The files of its input that are not text, as their attachments number them.
+    pub(super) blobs: Vec<Blob>,
     pub(super) notes: Vec<String>,
 }
 
@@ -71,6 +77,7 @@ impl Admitted {
             session: self.spec.session,
             session_created: self.opening.is_some(),
             admission,
+            delivered: self.spec.delivery,
             model: Some(self.spec.model.clone()),
             notes: self.notes.clone(),
         }
@@ -87,9 +94,21 @@ impl Admitted {
         guards
     }
 
+    /// Returns whether its first commit begins with a reset.
+    pub(super) fn resets(&self) -> bool {
+        self.opening.is_none() && self.reset == ResetWish::Reset
+    }
+
     /// Returns what has to be appended before the run's own first entry.
     pub(super) fn entries_before(&self, now: Timestamp) -> Vec<NewEntry> {
-        self.opening.iter().map(|opening| opening.entry(now)).collect()
+        let reset = self.resets().then(|| NewEntry {
+            time: now,
+            principal: self.spec.principal,
+            session: Some(self.spec.session),
+            run: None,
+            event: JournalEvent::SessionReset { session: self.spec.session },
+        });
+        self.opening.iter().map(|opening| opening.entry(now)).chain(reset).collect()
     }
 
     /// Returns what accepts the run.
@@ -99,6 +118,7 @@ impl Admitted {
             started: self.started(),
             guards: self.guards(),
             entries_before: self.entries_before(now),
+            blobs: self.blobs.clone(),
         }
     }
 }

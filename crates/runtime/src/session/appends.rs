@@ -1,36 +1,44 @@
-//! A session's own appends that are under way: runs accepted behind others, and resets.
+//! A session's own appends that are under way: runs accepted behind others, and changes of the session.
 //!
 //! They take place in the order in which they were begun, and are answered in that order; the session goes on
 //! meanwhile, so that a wish to stop never waits behind a slow disk. What an answer means for the session is
 //! the actor's to say.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{AppendError, JournalAppendRequest, NewEntry};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_ports::{AppendClass, AppendError, EntryBlobs, Guard, JournalAppendRequest, NewEntry};
+use palyra_types::event::{JournalEvent, RunFinished, TapeEvent};
+use palyra_types::run::TerminationReason;
 use palyra_types::session::SessionRef;
-use palyra_types::{RunId, Seq, TapeSeq};
-use tokio::sync::oneshot;
+use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::admitted::Admitted;
-use crate::session::request::{Admission, Submitted};
-
-/// Where the answer to a submit goes.
-pub(super) type SubmitReply = oneshot::Sender<Result<Submitted, RequestError>>;
-/// Where the answer to a reset goes.
-pub(super) type ResetReply = oneshot::Sender<Result<(), RequestError>>;
+use crate::session::directory::{ChangeReply, SubmitReply};
+use crate::session::loaded::Queued;
+use crate::session::request::{Admission, SessionChange, Submitted};
 
 /// An append that is over, with whom to tell.
 pub(super) enum Appended {
     /// A run that waits for its turn.
-    Run { run: RunId, result: Result<Submitted, AppendError>, reply: SubmitReply },
-    /// A reset, and its place in the journal.
-    Reset { result: Result<Seq, AppendError>, reply: ResetReply },
+    Run { result: Result<AcceptedRun, AppendError>, reply: SubmitReply },
+    /// A change of the session, and its place in the journal.
+    Change { change: SessionChange, result: Result<Seq, AppendError>, reply: ChangeReply },
+    /// A run that nobody can work on, ended from outside.
+    GivenUp { run: RunId, result: Result<(), RequestError> },
+}
+
+/// A run that is in the journal, behind others.
+pub(super) struct AcceptedRun {
+    pub(super) queued: Queued,
+    /// The reset that came with it.
+    pub(super) reset: Option<Seq>,
+    pub(super) receipt: Submitted,
 }
 
 /// Appends under way, oldest first.
@@ -54,11 +62,12 @@ impl Appends {
         }
     }
 
-    /// Begins to accept a run that has to wait: its first entry alone.
-    pub(super) fn accept(&mut self, engine: &Arc<Engine>, admitted: &Admitted, reply: SubmitReply) {
+    /// Begins to accept a run that has to wait: its first entry alone, and the reset it asks for.
+    pub(super) fn accept(&mut self, engine: &Arc<Engine>, admitted: Admitted, reply: SubmitReply) {
         let now = engine.ports.clock.wall();
         let spec = &admitted.spec;
         let mut entries = admitted.entries_before(now);
+        let before = entries.len();
         entries.push(NewEntry {
             time: now,
             principal: spec.principal,
@@ -66,26 +75,104 @@ impl Appends {
             run: Some((spec.run, TapeSeq(1))),
             event: JournalEvent::Tape(TapeEvent::RunStarted(admitted.started())),
         });
-        let request =
-            JournalAppendRequest { guards: admitted.guards(), entries, ..JournalAppendRequest::default() };
+        let mut blobs = Vec::new();
+        if !admitted.blobs.is_empty() {
+            blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
+        }
+        let guards = admitted.guards();
+        let request = JournalAppendRequest { guards, entries, blobs, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
-        let (run, receipt) = (spec.run, admitted.receipt(Admission::Queued));
-        let over = async move { Appended::Run { run, result: appending.await.map(|_| receipt), reply } };
+        let over = async move {
+            let result = appending.await.map(|committed| AcceptedRun {
+                queued: Queued {
+                    run: admitted.spec.run,
+                    first_seq: Seq(committed.first_seq.0 + before as u64),
+                    delivery: admitted.spec.delivery,
+                },
+                reset: admitted.resets().then_some(committed.first_seq),
+                receipt: admitted.receipt(Admission::Queued),
+            });
+            Appended::Run { result, reply }
+        };
         self.0.push_back(over.boxed());
     }
 
-    /// Begins to reset the session.
-    pub(super) fn reset(&mut self, engine: &Arc<Engine>, session: SessionRef, reply: ResetReply) {
-        let event = JournalEvent::SessionReset { session: session.id };
-        let time = engine.ports.clock.wall();
-        let entry =
-            NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event };
+    /// Begins to record a change of the session.
+    pub(super) fn change(
+        &mut self,
+        engine: &Arc<Engine>,
+        session: SessionRef,
+        change: SessionChange,
+        reply: ChangeReply,
+    ) {
+        let entry = change_entry(engine, session, &change);
         let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
         let over = async move {
             let result = appending.await.map(|committed| committed.first_seq);
-            Appended::Reset { result, reply }
+            Appended::Change { change, result, reply }
         };
         self.0.push_back(over.boxed());
     }
+
+    /// Begins to end a run that nobody can work on.
+    pub(super) fn give_up(&mut self, engine: &Arc<Engine>, session: SessionRef, run: RunId) {
+        let engine = Arc::clone(engine);
+        let over = async move {
+            let result = end_without_replay(&engine, session, run).await;
+            Appended::GivenUp { run, result }
+        };
+        self.0.push_back(over.boxed());
+    }
+}
+
+/// Told to the person when a run was given up.
+const GIVEN_UP_MESSAGE: &str =
+    "the daemon broke an invariant while working on this run, twice; this is a bug";
+
+/// Records the end of a run without replaying it; what was under way stays without an outcome.
+async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) -> Result<(), RequestError> {
+    let record = engine.ports.records.run(run).await?.ok_or(RequestError::RunNotFound)?;
+    if record.state.is_terminal() {
+        return Ok(());
+    }
+    let reason = TerminationReason::InternalError;
+    let event = TapeEvent::RunFinished(RunFinished {
+        state: reason.state(),
+        reason,
+        error: Some(ErrorCode::Internal),
+        turns: record.turns,
+        tool_calls: record.tool_calls,
+        usage: record.usage,
+        active_time: Duration::ZERO,
+        message: GIVEN_UP_MESSAGE.into(),
+    });
+    let entry = NewEntry {
+        time: engine.ports.clock.wall(),
+        principal: session.principal,
+        session: Some(session.id),
+        run: Some((run, record.last_tape_seq.next())),
+        event: JournalEvent::Tape(event),
+    };
+    let request = JournalAppendRequest {
+        guards: vec![Guard::RunAt { run, tape_seq: record.last_tape_seq }],
+        entries: vec![entry],
+        class: AppendClass::Ending,
+        ..JournalAppendRequest::default()
+    };
+    engine.ports.append.append(request).await?;
+    Ok(())
+}
+
+fn change_entry(engine: &Engine, session: SessionRef, change: &SessionChange) -> NewEntry {
+    let event = match change {
+        SessionChange::Rename(label) => {
+            JournalEvent::SessionRenamed { session: session.id, label: label.clone() }
+        }
+        SessionChange::Reset => JournalEvent::SessionReset { session: session.id },
+        SessionChange::Archive => JournalEvent::SessionArchived { session: session.id },
+        SessionChange::Restore => JournalEvent::SessionRestored { session: session.id },
+    };
+    let time = engine.ports.clock.wall();
+    NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event }
 }

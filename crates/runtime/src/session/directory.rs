@@ -7,27 +7,45 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
 use palyra_types::RunId;
+use palyra_types::attachment::Blob;
+use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::session::SessionRef;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::RequestError;
-use crate::run::DeliverReply;
+use crate::run::{DeliverReply, Delivered};
 use crate::session::admitted::Admitted;
-use crate::session::request::Submitted;
+use crate::session::request::{SessionChange, Submitted};
 
 /// Requests waiting for one session actor.
 const MAILBOX_MAX: usize = 64;
 
+/// Where the answer to a submit goes.
+pub(super) type SubmitReply = oneshot::Sender<Result<Submitted, RequestError>>;
+/// Where the answer to a change of the session goes.
+pub(super) type ChangeReply = oneshot::Sender<Result<(), RequestError>>;
+/// Where it is said which run a steering input was handed to; `None` when no run is active.
+pub(super) type SteerReply = oneshot::Sender<Result<Option<HandedOver>, RequestError>>;
+
+/// A run that was handed an input, and where it says what became of it.
+pub(super) struct HandedOver {
+    pub(super) run: RunId,
+    pub(super) answer: oneshot::Receiver<Result<Delivered, RequestError>>,
+}
+
 /// What a session actor is asked.
 pub(super) enum Command {
     /// A new run.
-    Submit { admitted: Box<Admitted>, reply: oneshot::Sender<Result<Submitted, RequestError>> },
+    Submit { admitted: Box<Admitted>, reply: SubmitReply },
+    /// Something for the run that is active.
+    Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, blobs: Vec<Blob>, reply: SteerReply },
     /// Something for one of its runs.
-    Deliver { run: RunId, input: RunInput, reply: DeliverReply },
-    /// Start afresh.
-    Reset { reply: oneshot::Sender<Result<(), RequestError>> },
+    Deliver { run: RunId, input: RunInput, blobs: Vec<Blob>, reply: DeliverReply },
+    /// Something about the session itself.
+    Change { change: SessionChange, reply: ChangeReply },
     /// Take up what is open.
     Wake,
 }
@@ -54,6 +72,11 @@ impl Directory {
 
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// Says why an answer never came: whoever owed it panicked, perhaps after the commit, or everything stops.
+    pub(super) fn lost_answer(&self) -> RequestError {
+        if self.is_closing() { RequestError::ShuttingDown } else { AppendError::Unknown.into() }
     }
 
     /// Hands a command to the session's actor, which is started if there is none.

@@ -3,23 +3,32 @@
 use std::sync::Arc;
 
 use palyra_ports::AppendError;
-use palyra_ports::read_records::SessionQuery;
-use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery};
 use palyra_run_core::RunInput;
+use palyra_types::attachment::Blob;
 use palyra_types::event::{RunStarted, TapeEvent};
-use palyra_types::run::UserInput;
+use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{Redacted, RunId, SessionId, TapeSeq, Timestamp};
+use palyra_types::{RunId, SessionId, TapeSeq};
 use tokio::sync::oneshot;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::Delivered;
+use crate::runs::InputRequest;
 use crate::session::actor::SessionActor;
 use crate::session::directory::{Command, Directory};
-use crate::session::request::{ResolvedSession, SessionSelector, SubmitRequest, Submitted};
-use crate::session::{admission, resolve};
+use crate::session::loaded::open_runs;
+use crate::session::prepared::{PreparedInput, prepare};
+use crate::session::repeated::find_repeated;
+use crate::session::request::{
+    BranchWish, CleanedSession, ResolvedSession, SessionChange, SessionSelector, SubmitRequest, Submitted,
+};
+use crate::session::{admission, branch, resolve};
+
+/// Characters of a search, at most.
+const SEARCH_CHARS_MAX: usize = 200;
 
 /// Conversations, and the way in for new input.
 #[derive(Clone)]
@@ -49,16 +58,18 @@ impl SessionsHandle {
         self.submit_with(caller, request, None).await
     }
 
-    /// Returns the run that an idempotency key started before.
+    /// Checks and cleans what a person said, before anything of it is recorded.
+    pub(crate) fn prepare(&self, caller: Caller, said: &InputRequest) -> Result<PreparedInput, RequestError> {
+        prepare(&self.engine, caller, &said.text, &said.files, said.idempotency_key.as_ref())
+    }
+
+    /// Returns what became of the same input before.
     pub(crate) async fn repeated(
         &self,
         caller: Caller,
-        key: Option<&Redacted<String>>,
-        input: &UserInput,
-    ) -> Result<Option<RunId>, RequestError> {
-        let digest = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
-        let attached = admission::attach(&self.engine, caller, digest, input).await?;
-        Ok(attached.map(|submitted| submitted.run))
+        prepared: &PreparedInput,
+    ) -> Result<Option<Submitted>, RequestError> {
+        find_repeated(&self.engine, caller, prepared).await
     }
 
     /// Like [`submit`](Self::submit), with workspace and model of an earlier run of the session.
@@ -99,18 +110,85 @@ impl SessionsHandle {
         resolve::resolve_orchestrator_session(&self.engine, &self.directory, caller, selector, agent).await
     }
 
-    /// Lists the caller's sessions, most recently used first.
+    /// Opens a session that goes on from a place in a run; nothing is copied. Repeating it with the same id or key
+    /// finds the session that it opened.
     ///
     /// # Errors
-    /// [`RequestError::Read`].
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::BranchOutOfRange`] when the
+    /// tape has not reached the place; [`RequestError::InvalidArgument`] when the selector names another session.
+    pub async fn branch(
+        &self,
+        caller: Caller,
+        selector: SessionSelector,
+        agent: Option<String>,
+        wish: BranchWish,
+    ) -> Result<ResolvedSession, RequestError> {
+        if self.directory.is_closing() {
+            return Err(RequestError::ShuttingDown);
+        }
+        branch::branch(&self.engine, caller, selector, agent, wish).await
+    }
+
+    /// Changes a session as a whole; returns it as it is once that is durable. What is so already stays so.
+    ///
+    /// # Errors
+    /// [`RequestError::SessionNotFound`], also for another principal's session; [`RequestError::SessionArchived`] for
+    /// a reset of an archived one.
+    pub async fn change(
+        &self,
+        caller: Caller,
+        session: SessionId,
+        change: SessionChange,
+    ) -> Result<OrchestratorSessionRecord, RequestError> {
+        if self.directory.is_closing() {
+            return Err(RequestError::ShuttingDown);
+        }
+        let session = SessionRef { principal: caller.principal, id: session };
+        resolve::change(&self.engine, &self.directory, session, change).await
+    }
+
+    /// Archives a session and asks all its open runs to stop; returns once all of that is durable.
+    ///
+    /// # Errors
+    /// [`RequestError::SessionNotFound`], also for another principal's session. What was done before another error
+    /// stays; repeating does the rest.
+    pub async fn clean_up(&self, caller: Caller, session: SessionId) -> Result<CleanedSession, RequestError> {
+        // Archived first, so that no run slips in behind the last one that is stopped.
+        self.change(caller, session, SessionChange::Archive).await?;
+        let session = SessionRef { principal: caller.principal, id: session };
+        let mut open = open_runs(&self.engine, session).await?;
+        // The active one comes last: its end would let a queued one begin.
+        open.sort_by_key(|record| record.state != RunLifecycleState::Pending);
+        let mut cancelled_runs = 0;
+        for record in open {
+            let cancel = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
+            match self.deliver(session, record.run, cancel, Vec::new()).await {
+                Ok(_) => cancelled_runs += 1,
+                Err(RequestError::RunFinished) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let record = self.engine.ports.records.session(session).await?;
+        let record = record.ok_or(RequestError::SessionNotFound)?;
+        Ok(CleanedSession { record, cancelled_runs })
+    }
+
+    /// Lists sessions of the caller, most recently used first; the query's principal is the caller's.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`]; [`RequestError::InvalidArgument`] for too long a search.
     pub async fn list(
         &self,
         caller: Caller,
-        after: Option<(Timestamp, SessionId)>,
-        limit: usize,
+        query: SessionQuery,
     ) -> Result<Vec<OrchestratorSessionRecord>, RequestError> {
-        let limit = limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE);
-        let query = SessionQuery { principal: caller.principal, after, limit };
+        let chars = query.search.as_ref().map_or(0, |search| search.expose().chars().count());
+        if chars > SEARCH_CHARS_MAX {
+            let what = format!("a search has at most {SEARCH_CHARS_MAX} characters");
+            return Err(RequestError::InvalidArgument { what });
+        }
+        let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
+        let query = SessionQuery { principal: caller.principal, limit, ..query };
         Ok(self.engine.ports.records.sessions(query).await?)
     }
 
@@ -132,20 +210,16 @@ impl SessionsHandle {
         self.engine.hub.heed(&AppendError::Closed);
     }
 
-    /// Cleans an input at the session's door.
-    pub(crate) fn clean(&self, input: UserInput) -> UserInput {
-        UserInput::text(self.engine.ports.redactor.redact(input.text))
-    }
-
     pub(crate) async fn deliver(
         &self,
         session: SessionRef,
         run: RunId,
         input: RunInput,
+        blobs: Vec<Blob>,
     ) -> Result<Delivered, RequestError> {
         let (reply, answer) = oneshot::channel();
-        self.directory.send(session, Command::Deliver { run, input, reply }).await;
-        answer.await.map_err(|_| RequestError::ShuttingDown)?
+        self.directory.send(session, Command::Deliver { run, input, blobs, reply }).await;
+        answer.await.map_err(|_| self.directory.lost_answer())?
     }
 
     /// Makes a session take up what is open in it.

@@ -5,21 +5,23 @@
 use std::collections::VecDeque;
 
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_types::RunId;
-use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
+use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
+use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
 use crate::session::history::History;
+use crate::session::past::read_run;
 
 /// What the journal says, kept current from then on.
 pub(super) struct Loaded {
     pub(super) active: Option<Active>,
-    pub(super) queue: VecDeque<RunId>,
+    pub(super) queue: Queue,
     pub(super) history: History,
     pub(super) freshness: Freshness,
+    pub(super) standing: Standing,
 }
 
 /// Whether the journal may hold more than what is known here.
@@ -30,42 +32,159 @@ pub(super) enum Freshness {
     Stale,
 }
 
+/// Whether the session takes input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Current,
+    Archived,
+}
+
+/// A run that waits for its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Queued {
+    pub(super) run: RunId,
+    pub(super) first_seq: Seq,
+    pub(super) delivery: InputDelivery,
+}
+
+/// Runs that wait for their turn: interrupting ones first, then in the order of their acceptance.
+#[derive(Debug, Default)]
+pub(super) struct Queue(VecDeque<Queued>);
+
+impl Queue {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Puts a run, accepted after all others, in its place.
+    pub(super) fn push(&mut self, queued: Queued) {
+        let at = match queued.delivery {
+            InputDelivery::Interrupt => {
+                self.0.partition_point(|other| other.delivery == InputDelivery::Interrupt)
+            }
+            InputDelivery::Queue | InputDelivery::Steer => self.0.len(),
+        };
+        self.0.insert(at, queued);
+    }
+
+    pub(super) fn contains(&self, run: RunId) -> bool {
+        self.0.iter().any(|queued| queued.run == run)
+    }
+
+    /// Takes a run out.
+    pub(super) fn remove(&mut self, run: RunId) -> Option<Queued> {
+        let place = self.0.iter().position(|queued| queued.run == run)?;
+        self.0.remove(place)
+    }
+
+    /// Takes out the next run that fits.
+    pub(super) fn take_next(&mut self, fits: impl Fn(RunId) -> bool) -> Option<Queued> {
+        let place = self.0.iter().position(|queued| fits(queued.run))?;
+        self.0.remove(place)
+    }
+
+    /// Returns the latest interrupting run that waits.
+    fn last_interrupt(&self) -> Option<Queued> {
+        self.0.iter().rev().find(|queued| queued.delivery == InputDelivery::Interrupt).copied()
+    }
+}
+
 impl Loaded {
-    /// Reads where a session stands; also returns the run that somebody has to drive.
+    /// Reads where a session stands; also returns how its active run has to be driven.
     pub(super) async fn read(
         engine: &Engine,
         session: SessionRef,
-    ) -> Result<(Self, Option<RunId>), RequestError> {
+    ) -> Result<(Self, Option<Revival>), RequestError> {
         let record = engine.ports.records.session(session).await?;
-        let history = History::load(engine, session, record.and_then(|record| record.reset_at)).await?;
-        let mut loaded = Self { active: None, queue: VecDeque::new(), history, freshness: Freshness::Fresh };
-        let mut to_drive = None;
-        for record in open_runs(engine, session).await? {
+        let open = open_runs(engine, session).await?;
+        let oldest_open = open.first().map(|record| record.first_seq);
+        let history = match &record {
+            Some(record) => History::load(engine, record, oldest_open).await?,
+            None => History::default(),
+        };
+        let archived = record.is_some_and(|record| record.archived.is_some());
+        let standing = if archived { Standing::Archived } else { Standing::Current };
+        let mut loaded =
+            Self { active: None, queue: Queue::default(), history, freshness: Freshness::Fresh, standing };
+        let mut begun = None;
+        for record in open {
+            let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);
             if record.state == RunLifecycleState::Pending {
-                loaded.queue.push_back(record.run);
+                loaded.queue.push(Queued { run, first_seq, delivery });
             } else {
-                loaded.active = Some(Active { run: record.run, live: None, panics: 0 });
-                to_drive = needs_driving(&record).then_some(record.run);
+                loaded.active = Some(Active::new(run, Some(first_seq), delivery));
+                begun = Some(record);
             }
         }
-        Ok((loaded, to_drive))
+        let revival = match begun {
+            Some(record) if is_interrupted(engine, &record, &loaded.queue).await? => Some(Revival::Interrupt),
+            Some(record) if needs_driving(&record) => Some(Revival::GoOn),
+            Some(_) | None => None,
+        };
+        Ok((loaded, revival))
     }
 
     /// Returns whether the run is active or queued.
     pub(super) fn knows(&self, run: RunId) -> bool {
-        self.active.as_ref().is_some_and(|active| active.run == run) || self.queue.contains(&run)
+        self.active.as_ref().is_some_and(|active| active.run == run) || self.queue.contains(run)
     }
+}
+
+/// What the active run needs after the journal was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Revival {
+    /// To go on from its last entry.
+    GoOn,
+    /// To be stopped: an interrupting run was accepted, and the stop of this one is not recorded or not complete.
+    Interrupt,
 }
 
 pub(super) struct Active {
     pub(super) run: RunId,
+    /// Where it was accepted, if it was before it became active.
+    pub(super) first_seq: Option<Seq>,
+    pub(super) delivery: InputDelivery,
     /// `None` while the run waits for a person.
     pub(super) live: Option<LiveRun>,
     pub(super) panics: u32,
+    /// Whether an interrupting run waits for its end.
+    pub(super) interrupted: Interrupted,
 }
 
+/// Whether a run has to stop for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupted {
+    No,
+    Yes,
+}
+
+impl Active {
+    pub(super) fn new(run: RunId, first_seq: Option<Seq>, delivery: InputDelivery) -> Self {
+        Self { run, first_seq, delivery, live: None, panics: 0, interrupted: Interrupted::No }
+    }
+}
+
+/// Returns whether a run was active when an interrupting one that still waits was accepted. Only another
+/// interrupting run may have begun after that.
+async fn is_interrupted(engine: &Engine, record: &RunRecord, queue: &Queue) -> Result<bool, RequestError> {
+    let Some(waiting) = queue.last_interrupt() else { return Ok(false) };
+    if record.delivery != InputDelivery::Interrupt {
+        return Ok(true);
+    }
+    // Its first request is its second entry, or comes soon after.
+    let beginning = read_run(engine, record.run, Some(TapeSeq(FIRST_REQUEST_TAPE_SEQ_MAX))).await?;
+    Ok(beginning.begun_at.is_none_or(|begun_at| begun_at < waiting.first_seq))
+}
+
+/// A run's first model request is among so many first entries.
+const FIRST_REQUEST_TAPE_SEQ_MAX: u32 = 16;
+
 /// Returns the session's open runs, oldest first.
-async fn open_runs(engine: &Engine, session: SessionRef) -> Result<Vec<RunRecord>, RequestError> {
+pub(super) async fn open_runs(engine: &Engine, session: SessionRef) -> Result<Vec<RunRecord>, RequestError> {
     let mut newest_first: Vec<RunRecord> = Vec::new();
     loop {
         let query = RunQuery {

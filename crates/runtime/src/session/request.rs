@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use palyra_types::model::ModelRef;
+use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
-use palyra_types::{Redacted, RunId, SessionId};
+use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
+
+use crate::session::attachments::IncomingFile;
 
 /// Which session is meant.
 #[derive(Debug, Clone, Default)]
@@ -42,13 +44,37 @@ pub enum ResetWish {
     Reset,
 }
 
+/// A place in a run where a new session goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BranchWish {
+    /// The run, of any session of the caller.
+    pub run: RunId,
+    /// The last entry of it that the new session sees; `None` for all that is recorded.
+    pub tape_seq: Option<TapeSeq>,
+}
+
+/// What is to become of a session as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChange {
+    /// It gets another title, or none.
+    Rename(Option<Redacted<String>>),
+    /// It starts afresh; nothing is deleted.
+    Reset,
+    /// It takes no new input.
+    Archive,
+    /// It takes input again.
+    Restore,
+}
+
 /// A new input.
 #[derive(Debug, Clone)]
 pub struct SubmitRequest {
     /// Where.
     pub session: SessionSelector,
-    /// What was typed.
+    /// What was typed; its files come in `files`.
     pub input: UserInput,
+    /// Files that come with it.
+    pub files: Vec<IncomingFile>,
     /// How it meets the session's active run.
     pub delivery: InputDelivery,
     /// Makes repeating it harmless.
@@ -59,6 +85,26 @@ pub struct SubmitRequest {
     pub model: Option<ModelRef>,
     /// The agent, by name.
     pub agent: Option<String>,
+    /// What the final answer has to look like.
+    pub response_format: Option<ResponseFormat>,
+}
+
+impl SubmitRequest {
+    /// Asks for nothing but a run for this input.
+    #[must_use]
+    pub fn new(session: SessionSelector, input: UserInput) -> Self {
+        Self {
+            session,
+            input,
+            files: Vec::new(),
+            delivery: InputDelivery::Queue,
+            idempotency_key: None,
+            workspace_root: None,
+            model: None,
+            agent: None,
+            response_format: None,
+        }
+    }
 }
 
 /// How an input got in.
@@ -70,6 +116,8 @@ pub enum Admission {
     Queued,
     /// The same input came before: this is its run.
     Attached,
+    /// It joined the run that was active.
+    Joined,
 }
 
 /// The receipt of a durable input.
@@ -83,6 +131,8 @@ pub struct Submitted {
     pub session_created: bool,
     /// How it got in.
     pub admission: Admission,
+    /// How it was taken, which may differ from the wish: a note says why.
+    pub delivered: InputDelivery,
     /// The model in force; `None` for a run that was there before.
     pub model: Option<ModelRef>,
     /// What the person should know.
@@ -98,4 +148,13 @@ pub struct ResolvedSession {
     pub created: bool,
     /// Whether this call reset it.
     pub reset_applied: bool,
+}
+
+/// A session put away with all its runs asked to stop.
+#[derive(Debug, Clone)]
+pub struct CleanedSession {
+    /// The session.
+    pub record: OrchestratorSessionRecord,
+    /// Runs that were open.
+    pub cancelled_runs: u32,
 }

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::admitted::Opening;
 use crate::session::directory::{Command, Directory};
-use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionSelector};
+use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionChange, SessionSelector};
 
 /// Races for a new key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
@@ -42,26 +42,17 @@ pub(super) async fn resolve_orchestrator_session(
         match find(engine, caller, &selector, agent.as_deref()).await? {
             Found::Existing(record) => {
                 let reset_applied = selector.reset == ResetWish::Reset;
-                if reset_applied {
-                    reset(directory, record.session).await?;
-                }
+                let session = record.session;
+                let record = if reset_applied {
+                    change(engine, directory, session, SessionChange::Reset).await?
+                } else {
+                    record
+                };
                 return Ok(ResolvedSession { record, created: false, reset_applied });
             }
             Found::New(opening) => {
-                let now = engine.ports.clock.wall();
-                let request = JournalAppendRequest {
-                    guards: vec![opening.guard()],
-                    entries: vec![opening.entry(now)],
-                    ..JournalAppendRequest::default()
-                };
-                match engine.ports.append.append(request).await {
-                    Ok(_) => {
-                        let record = engine.ports.records.session(opening.session).await?;
-                        let record = record.ok_or(RequestError::SessionNotFound)?;
-                        return Ok(ResolvedSession { record, created: true, reset_applied: false });
-                    }
-                    Err(AppendError::GuardFailed { .. }) => {}
-                    Err(error) => return Err(error.into()),
+                if let Some(resolved) = open(engine, &opening).await? {
+                    return Ok(resolved);
                 }
             }
         }
@@ -69,11 +60,44 @@ pub(super) async fn resolve_orchestrator_session(
     Err(RequestError::QueueFull)
 }
 
-/// Starts a session afresh; returns once that is durable.
-pub(super) async fn reset(directory: &Directory, session: SessionRef) -> Result<(), RequestError> {
+/// Opens a session; `None` when another one took its id or key meanwhile.
+pub(super) async fn open(
+    engine: &Engine,
+    opening: &Opening,
+) -> Result<Option<ResolvedSession>, RequestError> {
+    let request = JournalAppendRequest {
+        guards: vec![opening.guard()],
+        entries: vec![opening.entry(engine.ports.clock.wall())],
+        ..JournalAppendRequest::default()
+    };
+    match engine.ports.append.append(request).await {
+        Ok(_) => {
+            let record = engine.ports.records.session(opening.session).await?;
+            let record = record.ok_or(RequestError::SessionNotFound)?;
+            Ok(Some(ResolvedSession { record, created: true, reset_applied: false }))
+        }
+        Err(AppendError::GuardFailed { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Changes a session as a whole; returns it as it is once that is durable.
+pub(super) async fn change(
+    engine: &Engine,
+    directory: &Directory,
+    session: SessionRef,
+    change: SessionChange,
+) -> Result<OrchestratorSessionRecord, RequestError> {
+    if let SessionChange::Rename(label) = &change {
+        check_label(label.as_ref())?;
+    }
+    if engine.ports.records.session(session).await?.is_none() {
+        return Err(RequestError::SessionNotFound);
+    }
     let (reply, answer) = oneshot::channel();
-    directory.send(session, Command::Reset { reply }).await;
-    answer.await.map_err(|_| RequestError::ShuttingDown)?
+    directory.send(session, Command::Change { change, reply }).await;
+    answer.await.map_err(|_| directory.lost_answer())??;
+    engine.ports.records.session(session).await?.ok_or(RequestError::SessionNotFound)
 }
 
 /// Finds the session a selector means, or what would open it.
@@ -116,7 +140,7 @@ pub(super) async fn find(
     let id = selector.id.unwrap_or_else(|| new_session_id(engine));
     let session = SessionRef { principal: caller.principal, id };
     let (key, label) = (selector.key.clone(), selector.label.clone());
-    Ok(Found::New(Opening { session, agent: agent.id, key, label }))
+    Ok(Found::New(Opening { session, agent: agent.id, key, label, branched_from: None }))
 }
 
 /// A session is bound to one agent: naming another is an error, not a switch.
@@ -136,20 +160,28 @@ fn check_agent(
 }
 
 fn check_texts(selector: &SessionSelector) -> Result<(), RequestError> {
-    let fits = |text: &Option<Redacted<String>>, chars_max: usize| {
-        text.as_ref().is_none_or(|text| {
-            !text.expose().is_empty()
-                && text.expose().chars().count() <= chars_max
-                && !text.expose().contains(char::is_control)
-        })
-    };
-    if fits(&selector.key, KEY_CHARS_MAX) && fits(&selector.label, LABEL_CHARS_MAX) {
+    if !fits(selector.key.as_ref(), KEY_CHARS_MAX) {
+        let what =
+            format!("a session key has 1 to {KEY_CHARS_MAX} characters, none of them control characters");
+        return Err(RequestError::InvalidArgument { what });
+    }
+    check_label(selector.label.as_ref())
+}
+
+fn check_label(label: Option<&Redacted<String>>) -> Result<(), RequestError> {
+    if fits(label, LABEL_CHARS_MAX) {
         return Ok(());
     }
-    let what = format!(
-        "a session key has 1 to {KEY_CHARS_MAX} characters and a label 1 to {LABEL_CHARS_MAX}, none of them control characters"
-    );
+    let what = format!("a title has 1 to {LABEL_CHARS_MAX} characters, none of them control characters");
     Err(RequestError::InvalidArgument { what })
+}
+
+fn fits(text: Option<&Redacted<String>>, chars_max: usize) -> bool {
+    text.is_none_or(|text| {
+        !text.expose().is_empty()
+            && text.expose().chars().count() <= chars_max
+            && !text.expose().contains(char::is_control)
+    })
 }
 
 fn new_session_id(engine: &Engine) -> SessionId {

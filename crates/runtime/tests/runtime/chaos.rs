@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use palyra_ports::{AppendError, ReadError};
+use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::Submitted;
 use palyra_runtime::tape::Followed;
 use palyra_runtime::{GatewayRuntimeState, RequestError};
@@ -108,7 +109,7 @@ impl Story {
             });
         } else {
             self.ask(async move {
-                match runs.send_input(me, run, "more".into(), None).await {
+                match runs.send_input(me, run, InputRequest::text("more".into())).await {
                     Ok(receipt) => Some(receipt.run),
                     Err(error) => {
                         expected(Some(&error));

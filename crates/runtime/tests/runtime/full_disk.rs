@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use palyra_ports::AppendError;
 use palyra_runtime::RequestError;
+use palyra_runtime::runs::InputRequest;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::event::TapeEvent;
@@ -206,7 +207,8 @@ async fn a_caller_waits_while_the_journal_s_queue_is_full() {
     settle().await;
     rig.faults.refuse(Refusal::All(AppendError::Busy));
     let (runs, me) = (rig.gateway.runs.clone(), rig.me());
-    let sending = tokio::spawn(async move { runs.send_input(me, run, "go on".into(), None).await });
+    let sending =
+        tokio::spawn(async move { runs.send_input(me, run, InputRequest::text("go on".into())).await });
     soon("the input is refused", rig.faults.wait_refused(1)).await;
     settle().await;
     assert!(!sending.is_finished());

@@ -1,6 +1,8 @@
 //! An input that is sent twice with one idempotency key is one run.
 
+use palyra_ports::read_records::SessionFilter;
 use palyra_runtime::RequestError;
+use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
@@ -61,7 +63,7 @@ async fn concurrent_repetitions_are_one_run_wherever_they_go() {
     let all: Vec<_> = all.into_iter().map(Result::unwrap).collect();
     assert!(all.iter().all(|one| one.run == all[0].run));
     assert_eq!(all.iter().filter(|one| one.admission != Admission::Attached).count(), 1);
-    let known = rig.gateway.sessions.list(rig.me(), None, 10).await.unwrap();
+    let known = rig.sessions(SessionFilter::All).await;
     assert_eq!(known.len(), 1, "a repetition opens no session");
     gate.open();
     assert_eq!(rig.finished(all[0].run).await.state, RunLifecycleState::Done);
@@ -108,7 +110,8 @@ async fn an_input_that_became_a_run_does_not_also_answer_the_run_it_was_sent_to(
     for _ in 0..2 {
         rig.model.push(Script::new().call(LOOK, "{}"));
     }
-    let send = || rig.gateway.runs.send_input(rig.me(), first, "more".into(), Some("once".into()));
+    let said = InputRequest { idempotency_key: Some("once".into()), ..InputRequest::text("more".into()) };
+    let send = || rig.gateway.runs.send_input(rig.me(), first, said.clone());
     let sent = send().await.unwrap();
     assert!(sent.queued);
     gate.open();

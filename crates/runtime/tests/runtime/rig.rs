@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_ports::read_records::{SessionFilter, SessionQuery};
 use palyra_ports::{
     AppendTape, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords, ReadTape, Redactor,
     WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
-use palyra_runtime::runs::{CancelReceipt, InputReceipt};
+use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
 use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitRequest, Submitted};
 use palyra_runtime::tape::{Followed, TapeFollower};
 use palyra_runtime::{
@@ -21,8 +22,8 @@ use palyra_runtime::{
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider, ScriptedTools};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::ModelRef;
-use palyra_types::run::{InputDelivery, RunPhase, RunRecord, Surface, UserInput};
-use palyra_types::session::SessionRef;
+use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use tokio::sync::watch;
@@ -141,15 +142,7 @@ impl Workspaces for WantedOrHome {
 
 /// Asks for an input in a session, and for nothing else.
 pub(crate) fn request(session: SessionSelector, text: &str) -> SubmitRequest {
-    SubmitRequest {
-        session,
-        input: UserInput::text(text.into()),
-        delivery: InputDelivery::Queue,
-        idempotency_key: None,
-        workspace_root: None,
-        model: None,
-        agent: None,
-    }
+    SubmitRequest::new(session, UserInput::text(text.into()))
 }
 
 /// Selects a session by key.
@@ -220,8 +213,15 @@ impl Rig {
     }
 
     pub(crate) async fn input(&self, run: RunId, text: &str) -> Result<InputReceipt, RequestError> {
-        let sending = self.gateway.runs.send_input(self.me(), run, text.into(), None);
+        let sending = self.gateway.runs.send_input(self.me(), run, InputRequest::text(text.into()));
         soon("an answer to an input", sending).await
+    }
+
+    /// Lists sessions of the caller.
+    pub(crate) async fn sessions(&self, only: SessionFilter) -> Vec<OrchestratorSessionRecord> {
+        let principal = self.me().principal;
+        let query = SessionQuery { principal, after: None, search: None, only, limit: 100 };
+        self.gateway.sessions.list(self.me(), query).await.unwrap()
     }
 
     /// Returns the runs that are not over.

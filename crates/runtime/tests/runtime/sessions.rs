@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use palyra_runtime::RequestError;
+use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{ExistingSession, ResetWish, SessionSelector};
 use palyra_testkit::{Gate, Script};
 use palyra_types::model::ChatMessage;
@@ -83,7 +84,7 @@ async fn a_stranger_s_run_behaves_exactly_like_an_unknown_one() {
     let refused = [
         gateway.runs.get(stranger, run).await.err(),
         gateway.runs.cancel(stranger, run).await.err(),
-        gateway.runs.send_input(stranger, run, "x".into(), None).await.err(),
+        gateway.runs.send_input(stranger, run, InputRequest::text("x".into())).await.err(),
         gateway.tapes.follow(stranger, run, TapeSeq(0)).await.err(),
         gateway.tapes.page(stranger, run, TapeSeq(0), 10).await.err(),
     ];

@@ -1,0 +1,201 @@
+//! Files that come with an input: those inside the message, and those announced there and brought in parts.
+//!
+//! Owns the order and the sizes of parts; what a file may be is decided below. Invariant: never more bytes are
+//! held than were announced, and never more are announced than the limits allow.
+//! Begin at [`Assembly`].
+
+use std::sync::Arc;
+
+use palyra_runtime::RequestError;
+use palyra_runtime::session::{IncomingFile, check_sizes};
+use palyra_types::Redacted;
+use palyra_wire::v1::{Attachment, AttachmentPart};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::status::Refusal;
+
+/// Bytes of one part, at most.
+pub(crate) const PART_BYTES_MAX: usize = 1024 * 1024;
+/// KiB of files on their way in, over all streams, at most.
+const UPLOADS_KIB_MAX: usize = 64 * 1024;
+
+/// Reads the files of a message that cannot be followed by parts.
+pub(crate) fn inline(attachments: Vec<Attachment>) -> Result<Vec<IncomingFile>, Refusal> {
+    let assembly = Assembly::new(attachments)?;
+    if !assembly.is_complete() {
+        let text = "an attachment has no content here; only RunStream takes it in parts";
+        return Err(Refusal::invalid_frame(text));
+    }
+    Ok(assembly.finish())
+}
+
+/// The room for files on their way in.
+#[derive(Clone)]
+pub(crate) struct Uploads(Arc<Semaphore>);
+
+impl Default for Uploads {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(UPLOADS_KIB_MAX)))
+    }
+}
+
+impl Uploads {
+    /// Takes room for what a message announces, until the permit is dropped.
+    pub(crate) fn room_for(&self, assembly: &Assembly) -> Result<OwnedSemaphorePermit, Refusal> {
+        let kib = u32::try_from(assembly.missing_bytes().div_ceil(1024)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.0).try_acquire_many_owned(kib);
+        permit.map_err(|_| Refusal::from(RequestError::QueueFull))
+    }
+}
+
+/// The files of one input, as far as they are there.
+pub(crate) struct Assembly {
+    files: Vec<Part>,
+    /// The first file that is not complete.
+    next: usize,
+}
+
+struct Part {
+    name: String,
+    media_type: String,
+    bytes: usize,
+    content: Vec<u8>,
+}
+
+impl Part {
+    fn missing(&self) -> usize {
+        self.bytes.saturating_sub(self.content.len())
+    }
+}
+
+impl Assembly {
+    /// Reads what a message holds and announces.
+    pub(crate) fn new(attachments: Vec<Attachment>) -> Result<Self, Refusal> {
+        let sizes =
+            attachments.iter().map(|file| (file.name.as_str(), file.bytes.max(file.content.len() as u64)));
+        check_sizes(sizes).map_err(RequestError::from)?;
+        let mut files = Vec::new();
+        for Attachment { name, media_type, bytes, content } in attachments {
+            let announced = usize::try_from(bytes).unwrap_or(usize::MAX);
+            if !content.is_empty() && announced != 0 && announced != content.len() {
+                return Err(Refusal::invalid_frame("an attachment has another size than it says"));
+            }
+            let bytes = announced.max(content.len());
+            files.push(Part { name, media_type, bytes, content });
+        }
+        let mut assembly = Self { files, next: 0 };
+        assembly.skip_complete();
+        Ok(assembly)
+    }
+
+    /// Returns whether every byte is there.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.next == self.files.len()
+    }
+
+    fn missing_bytes(&self) -> usize {
+        self.files.iter().map(Part::missing).sum()
+    }
+
+    fn skip_complete(&mut self) {
+        while self.files.get(self.next).is_some_and(|file| file.missing() == 0) {
+            self.next += 1;
+        }
+    }
+
+    /// Takes the next bytes.
+    pub(crate) fn take(&mut self, part: &AttachmentPart) -> Result<(), Refusal> {
+        let due = self.next;
+        let Some(file) = self.files.get_mut(due) else {
+            return Err(Refusal::invalid_frame("nothing that was announced waits for this part"));
+        };
+        if usize::try_from(part.index) != Ok(due) {
+            return Err(Refusal::invalid_frame("parts come in the order in which files were announced"));
+        }
+        if part.data.is_empty() || part.data.len() > PART_BYTES_MAX {
+            return Err(Refusal::invalid_frame("a part has 1 byte to 1 MiB"));
+        }
+        if part.data.len() > file.missing() {
+            return Err(Refusal::invalid_frame("more bytes came for an attachment than were announced"));
+        }
+        file.content.extend_from_slice(&part.data);
+        self.skip_complete();
+        Ok(())
+    }
+
+    /// Returns the files; all of them are complete.
+    pub(crate) fn finish(self) -> Vec<IncomingFile> {
+        let file = |part: Part| IncomingFile {
+            name: Redacted::new(part.name),
+            media_type: Redacted::new(part.media_type),
+            content: Redacted::new(Arc::from(part.content)),
+        };
+        self.files.into_iter().map(file).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn announced(bytes: u64) -> Attachment {
+        Attachment { name: "a".to_owned(), bytes, ..Attachment::default() }
+    }
+
+    fn inside(content: &[u8], bytes: u64) -> Attachment {
+        Attachment { content: content.to_vec(), bytes, ..announced(0) }
+    }
+
+    fn part(index: u32, data: &[u8]) -> AttachmentPart {
+        AttachmentPart { index, data: data.to_vec() }
+    }
+
+    #[test]
+    fn parts_fill_what_was_announced_in_order() {
+        let files = vec![announced(3), inside(b"in", 2), announced(0), inside(b"side", 0), announced(1)];
+        let mut assembly = Assembly::new(files).unwrap();
+        assert_eq!(assembly.missing_bytes(), 4);
+        for (index, data) in [(0, b"ab".as_slice()), (0, b"c"), (4, b"d")] {
+            assert!(!assembly.is_complete());
+            assembly.take(&part(index, data)).unwrap();
+        }
+        assert!(assembly.is_complete());
+        assert!(assembly.take(&part(4, b"x")).is_err(), "nothing waits any more");
+        let contents: Vec<_> =
+            assembly.finish().into_iter().map(|file| file.content.into_exposed()).collect();
+        let contents: Vec<&[u8]> = contents.iter().map(AsRef::as_ref).collect();
+        assert_eq!(contents, [b"abc".as_slice(), b"in", b"", b"side", b"d"]);
+    }
+
+    #[test]
+    fn parts_out_of_order_too_long_or_empty_are_refused() {
+        let wrong = [part(1, b"a"), part(0, b""), part(0, b"abcd"), part(7, b"a")];
+        for part in wrong {
+            let mut assembly = Assembly::new(vec![announced(3), announced(9)]).unwrap();
+            assert!(assembly.take(&part).is_err(), "{part:?}");
+        }
+        let mut assembly = Assembly::new(vec![announced(3 * 1024 * 1024)]).unwrap();
+        assert!(assembly.take(&part(0, &vec![0; PART_BYTES_MAX + 1])).is_err());
+        assert!(assembly.take(&part(0, &vec![0; PART_BYTES_MAX])).is_ok());
+    }
+
+    #[test]
+    fn sizes_are_checked_before_any_byte_comes() {
+        for files in [vec![announced(u64::MAX)], vec![announced(16 << 20); 2], vec![announced(1); 33]] {
+            assert!(Assembly::new(files).is_err());
+        }
+        assert!(Assembly::new(vec![inside(b"abc", 2)]).is_err());
+        assert!(inline(vec![announced(1)]).is_err() && inline(vec![inside(b"a", 1)]).is_ok());
+    }
+
+    #[test]
+    fn there_is_an_end_to_what_is_on_its_way() {
+        let uploads = Uploads::default();
+        let large = || Assembly::new(vec![announced(16 << 20)]).unwrap();
+        let held: Vec<_> = (0..4).map(|_| uploads.room_for(&large()).unwrap()).collect();
+        assert!(uploads.room_for(&large()).is_err());
+        assert!(uploads.room_for(&Assembly::new(vec![inside(b"a", 1)]).unwrap()).is_ok());
+        drop(held);
+        assert!(uploads.room_for(&large()).is_ok());
+    }
+}

@@ -1,0 +1,243 @@
+//! How the runs of a session begin, are spoken to, are interrupted, and leave.
+
+use palyra_ports::AppendError;
+use palyra_run_core::RunInput;
+use palyra_types::RunId;
+use palyra_types::run::CancelReason;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
+use crate::error::RequestError;
+use crate::run::{FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
+use crate::session::admitted::Admitted;
+use crate::session::directory::Command;
+use crate::session::history::overtakes;
+use crate::session::loaded::{Active, Freshness, Interrupted, Revival};
+use crate::session::past::{Overtakes, Past};
+use crate::session::request::{Admission, Submitted};
+
+/// A run whose actor panics more often than this is ended without it.
+const PANICS_MAX: u32 = 1;
+
+impl SessionActor {
+    /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
+    pub(super) async fn begin(&mut self, admitted: &Admitted) -> Result<Submitted, RequestError> {
+        let run = admitted.spec.run;
+        let (told, accepted) = oneshot::channel();
+        let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
+        let Some(loaded) = &mut self.loaded else { return Err(AppendError::Unknown.into()) };
+        let history = if admitted.resets() { Vec::new() } else { loaded.history.seen_by(None) };
+        let seed = RunSeed::Fresh(acceptance, told);
+        let live = spawn_run(&self.engine, self.session, seed, history, Vec::new());
+        let active = Active::new(run, None, admitted.spec.delivery);
+        loaded.active = Some(Active { live: Some(live), ..active });
+        // Without a word it panicked, and perhaps after the commit.
+        let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
+        if accepted.is_ok() && admitted.resets() {
+            loaded.history.clear();
+        }
+        let mut leaving = accepted.is_err();
+        while leaving {
+            let (who, left) = next_exit(&mut self.loaded, &mut self.endings).await;
+            self.run_left(who, left);
+            leaving = who != run;
+        }
+        if matches!(accepted, Err(AppendError::GuardFailed { .. })) {
+            // The journal knows something that is not known here: who asks next has it read again.
+            self.loaded = None;
+        }
+        accepted?;
+        let mut receipt = admitted.receipt(Admission::Begun);
+        self.tell_of_unreadable(&mut receipt.notes);
+        Ok(receipt)
+    }
+
+    /// Takes up the run that the journal shows as active.
+    pub(super) fn revive(&mut self, revival: Revival) {
+        let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
+        let Some(active) = active else { return };
+        let recovered = RunCommand::told(RunInput::Recovered);
+        let first = match revival {
+            Revival::GoOn => vec![recovered],
+            Revival::Interrupt => {
+                active.interrupted = Interrupted::Yes;
+                // The stop comes first, so that nothing is begun anew on the way to it.
+                vec![RunCommand::told(self.interruption()), recovered]
+            }
+        };
+        self.resume(first);
+    }
+
+    /// Works on the active run again, from its tape.
+    fn resume(&mut self, first: Vec<RunCommand>) {
+        let Some(loaded) = &mut self.loaded else { return };
+        let Some(active) = &mut loaded.active else { return };
+        let history = loaded.history.seen_by(active.first_seq);
+        let seed = RunSeed::Replayed(active.run);
+        active.live = Some(spawn_run(&self.engine, self.session, seed, history, first));
+    }
+
+    /// Stops the active run for another one that waits in the queue.
+    pub(super) fn interrupt(&mut self) {
+        let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
+        let Some(active) = active else { return };
+        active.interrupted = Interrupted::Yes;
+        let run = active.run;
+        let command = RunCommand::told(self.interruption());
+        self.deliver(run, command);
+    }
+
+    fn interruption(&self) -> RunInput {
+        RunInput::Cancel { actor: self.session.principal, reason: CancelReason::Interrupted }
+    }
+
+    pub(super) fn deliver(&mut self, run: RunId, command: RunCommand) {
+        if let Some(ending) = self.endings.get(&run) {
+            self.hand_over(&ending.mailbox.clone(), run, command);
+            return;
+        }
+        let Some(loaded) = &mut self.loaded else {
+            // It speaks to a run that has just stopped; the next who asks finds it in the journal.
+            command.answer(Err(AppendError::Unknown.into()));
+            return;
+        };
+        if let Some(active) = loaded.active.as_ref().filter(|active| active.run == run) {
+            match active.live.as_ref().map(|live| live.mailbox.clone()) {
+                Some(mailbox) => self.hand_over(&mailbox, run, command),
+                // What the actor before left open is taken up first: it may have stalled.
+                None => self.resume(vec![RunCommand::told(RunInput::Recovered), command]),
+            }
+            return;
+        }
+        if !loaded.queue.contains(run) {
+            command.answer(Err(RequestError::RunFinished));
+        } else if matches!(command.input, RunInput::Cancel { .. }) {
+            // It ends with its first step, beside the active run.
+            let ending =
+                spawn_run(&self.engine, self.session, RunSeed::Replayed(run), Vec::new(), vec![command]);
+            self.endings.insert(run, ending);
+        } else {
+            // An input for it goes on as a new run.
+            command.answer(Err(RequestError::RunNotWaiting));
+        }
+    }
+
+    /// Puts a command into a run's mailbox; if the run has just left, the command comes back to this session.
+    fn hand_over(&self, mailbox: &RunMailbox, run: RunId, command: RunCommand) {
+        let command = match mailbox.try_send(command) {
+            Ok(()) => return,
+            Err(mpsc::error::TrySendError::Full(command) | mpsc::error::TrySendError::Closed(command)) => {
+                command
+            }
+        };
+        let (mailbox, directory, session) = (mailbox.clone(), self.directory.clone(), self.session);
+        tokio::spawn(async move {
+            let Err(mpsc::error::SendError(RunCommand { input, blobs, reply: Some(reply) })) =
+                mailbox.send(command).await
+            else {
+                return;
+            };
+            directory.send(session, Command::Deliver { run, input, blobs, reply }).await;
+        });
+    }
+
+    pub(super) fn run_left(&mut self, run: RunId, left: Option<Left>) {
+        let (exit, commands) = match left {
+            Some(left) => (Some(left.exit), left.commands),
+            None => (None, Vec::new()),
+        };
+        if self.endings.remove(&run).is_some() {
+            self.ending_left(run, exit);
+        } else {
+            self.active_left(run, exit);
+        }
+        commands.into_iter().for_each(|command| self.deliver(run, command));
+    }
+
+    /// One that did not come to its end keeps its place in the queue.
+    fn ending_left(&mut self, run: RunId, exit: Option<RunExit>) {
+        let Some(loaded) = &mut self.loaded else { return };
+        if let Some(RunExit::Finished(FinishedRun { past, ended })) = exit {
+            loaded.queue.remove(run);
+            loaded.history.push(Past { run: past, ended, overtakes: Overtakes::No });
+        }
+        self.begin_next();
+    }
+
+    fn active_left(&mut self, run: RunId, exit: Option<RunExit>) {
+        let Some(loaded) = &mut self.loaded else { return };
+        let Some(active) = &mut loaded.active else { return };
+        active.live = None;
+        match exit {
+            Some(RunExit::Finished(FinishedRun { past, ended })) => {
+                self.retry_pause = RETRY_PAUSE_MIN;
+                let overtakes = overtakes(active.delivery, true);
+                loaded.active = None;
+                loaded.history.push(Past { run: past, ended, overtakes });
+                self.begin_next();
+            }
+            Some(RunExit::NotAccepted) => {
+                loaded.active = None;
+                self.begin_next();
+            }
+            Some(RunExit::Waiting) => {
+                self.retry_pause = RETRY_PAUSE_MIN;
+                // The stop may have come when it was about to leave.
+                if active.interrupted == Interrupted::Yes {
+                    self.interrupt();
+                }
+            }
+            // What is known here may be behind the journal: it is read again.
+            Some(RunExit::Stalled(stall)) => {
+                self.loaded = None;
+                if stall == Stall::ForNow {
+                    self.retry_later();
+                }
+            }
+            None => {
+                active.panics += 1;
+                tracing::error!(%run, "the work on a run panicked; this is a bug");
+                if active.panics <= PANICS_MAX {
+                    self.resume(vec![RunCommand::told(RunInput::Broken)]);
+                } else {
+                    self.appends.give_up(&self.engine, self.session, run);
+                }
+            }
+        }
+    }
+
+    /// A run that nobody can work on was ended without being worked on.
+    pub(super) fn given_up(&mut self, run: RunId, result: Result<(), RequestError>) {
+        let Some(loaded) = &mut self.loaded else { return };
+        match result {
+            Ok(()) => {
+                self.engine.hub.look_again(run);
+                if loaded.active.as_ref().is_some_and(|active| active.run == run) {
+                    loaded.active = None;
+                }
+            }
+            Err(error) => {
+                tracing::error!(%run, %error, "a run that cannot be worked on could not be ended");
+                self.loaded = None;
+                self.retry_later();
+            }
+        }
+    }
+
+    pub(super) fn begin_next(&mut self) {
+        let Some(loaded) = &mut self.loaded else { return };
+        if loaded.active.is_some() || self.engine.drain.has_begun() {
+            return;
+        }
+        if loaded.freshness == Freshness::Stale {
+            self.loaded = None;
+            self.retry_later();
+            return;
+        }
+        let endings = &self.endings;
+        if let Some(next) = loaded.queue.take_next(|run| !endings.contains_key(&run)) {
+            loaded.active = Some(Active::new(next.run, Some(next.first_seq), next.delivery));
+            self.resume(vec![RunCommand::told(RunInput::Begin)]);
+        }
+    }
+}

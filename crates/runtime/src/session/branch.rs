@@ -1,0 +1,70 @@
+//! Opening a session that goes on from a place in a run.
+//!
+//! Only the place is recorded; what came before it is read from the source's tapes. Those never change, so
+//! neither does what the branch sees of them.
+
+use palyra_types::run::RunRecord;
+use palyra_types::session::{BranchPoint, SessionRef};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::session::request::{BranchWish, ExistingSession, ResolvedSession, SessionSelector};
+use crate::session::resolve::{self, Found};
+
+/// Races for a new key are settled by the journal; the loser looks again, at most so often.
+const RACES_MAX: u32 = 3;
+
+pub(super) async fn branch(
+    engine: &Engine,
+    caller: Caller,
+    selector: SessionSelector,
+    agent: Option<String>,
+    wish: BranchWish,
+) -> Result<ResolvedSession, RequestError> {
+    if selector.existing == ExistingSession::Required {
+        let what = "a branch is a new session, so it cannot be required to exist".to_owned();
+        return Err(RequestError::InvalidArgument { what });
+    }
+    let record = engine.ports.records.run(wish.run).await?;
+    let record =
+        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+    let point = branch_point(engine, &record, wish).await?;
+    for _ in 0..RACES_MAX {
+        match resolve::find(engine, caller, &selector, agent.as_deref()).await? {
+            Found::Existing(existing) if existing.branched_from == Some(point) => {
+                return Ok(ResolvedSession { record: existing, created: false, reset_applied: false });
+            }
+            Found::Existing(_) => {
+                let what = "a branch is a new session, and the id or key names one that exists".to_owned();
+                return Err(RequestError::InvalidArgument { what });
+            }
+            Found::New(mut opening) => {
+                opening.branched_from = Some(point);
+                if agent.is_none() {
+                    opening.agent = record.agent;
+                }
+                if let Some(resolved) = resolve::open(engine, &opening).await? {
+                    return Ok(resolved);
+                }
+            }
+        }
+    }
+    Err(RequestError::QueueFull)
+}
+
+async fn branch_point(
+    engine: &Engine,
+    record: &RunRecord,
+    wish: BranchWish,
+) -> Result<BranchPoint, RequestError> {
+    let tape_seq = wish.tape_seq.unwrap_or(record.last_tape_seq);
+    if tape_seq > record.last_tape_seq || tape_seq.0 == 0 {
+        return Err(RequestError::BranchOutOfRange { last: record.last_tape_seq.0 });
+    }
+    let source = SessionRef { principal: record.principal, id: record.session };
+    // The run that is cut sees what it saw, whatever was reset while it was under way.
+    let since = engine.ports.records.reset_before(source, record.first_seq).await?;
+    let (session, run, run_first_seq) = (record.session, record.run, record.first_seq);
+    Ok(BranchPoint { session, run, run_first_seq, tape_seq, since })
+}

@@ -1,0 +1,89 @@
+//! One run of the past, read from its tape: what was said, and when it ended.
+//!
+//! Reads a tape or the beginning of one; knows nothing of sessions. What cannot be read is told from what cannot
+//! be read now.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
+use palyra_ports::ReadError;
+use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
+use palyra_run_core::prompt::PastRun;
+use palyra_run_core::transcript::Transcript;
+use palyra_types::event::TapeEvent;
+use palyra_types::{RunId, Seq, TapeSeq};
+
+use crate::engine::Engine;
+
+/// A run that later ones may see.
+#[derive(Debug, Clone)]
+pub(super) struct Past {
+    pub(super) run: PastRun,
+    /// The journal seq of its last entry, or of the last one that is shared.
+    pub(super) ended: Seq,
+    /// Whether it was begun before runs that had been accepted earlier, and so is seen by them.
+    pub(super) overtakes: Overtakes,
+}
+
+/// Whether a run is seen by runs that were accepted before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overtakes {
+    No,
+    Yes,
+}
+
+/// A tape, or the beginning of one.
+pub(super) struct ReadRun {
+    pub(super) past: PastRun,
+    pub(super) ended: Seq,
+    /// Whether a model was asked.
+    pub(super) begun_at: Option<Seq>,
+}
+
+/// Reads a tape up to and including an entry, or to its end.
+///
+/// # Errors
+/// [`ReadError::Corrupt`] when it is empty, has a gap or cannot be rendered.
+pub(super) async fn read_run(
+    engine: &Engine,
+    run: RunId,
+    upto: Option<TapeSeq>,
+) -> Result<ReadRun, ReadError> {
+    // What a damaged tape does to the rendering is that tape's fault alone.
+    let reading = AssertUnwindSafe(read(engine, run, upto)).catch_unwind().await;
+    reading.unwrap_or(Err(ReadError::Corrupt { seq: 0 }))
+}
+
+async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<ReadRun, ReadError> {
+    let mut transcript = Transcript::new(run);
+    let mut first = None;
+    let mut ended = Seq::default();
+    let mut begun_at = None;
+    let mut last = TapeSeq::default();
+    'pages: loop {
+        let left = upto.map_or(u32::MAX, |upto| upto.0.saturating_sub(last.0));
+        let limit = MAX_TAPE_ENTRIES_PER_RESPONSE.min(usize::try_from(left).unwrap_or(usize::MAX));
+        if limit == 0 {
+            break;
+        }
+        let page = engine.ports.tapes.tape(run, last, limit).await?;
+        for entry in &page.entries {
+            if entry.tape_seq != last.next() {
+                return Err(ReadError::Corrupt { seq: entry.seq.0 });
+            }
+            last = entry.tape_seq;
+            ended = entry.seq;
+            first.get_or_insert(entry.seq);
+            if matches!(entry.event, TapeEvent::ModelRequested(_)) {
+                begun_at.get_or_insert(entry.seq);
+            }
+            transcript.push(&entry.event);
+        }
+        if page.more == MoreEntries::None || page.entries.is_empty() {
+            break 'pages;
+        }
+    }
+    let first_seq = first.ok_or(ReadError::Corrupt { seq: 0 })?;
+    let past = PastRun { first_seq, messages: transcript.messages().into() };
+    Ok(ReadRun { past, ended, begun_at })
+}
