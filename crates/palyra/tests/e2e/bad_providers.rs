@@ -1,8 +1,7 @@
 //! A provider that misbehaves in every way there is: what the person sees, and that the session goes on.
 
-use std::io::Read;
-
-use palyra_testkit::model_server::{Behaviour, Reply, Tear};
+use palyra_testkit::Gate;
+use palyra_testkit::model_server::{Behaviour, Fault, Reply, RetryAfter, Tear};
 
 use crate::home::{Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
@@ -10,6 +9,8 @@ use crate::openai_server::{home_with, runtime, serve};
 /// One way to misbehave and what comes of it.
 struct Case {
     reply: Reply,
+    /// How often the model misbehaves, and is asked, before it answers or the run gives up.
+    asked: usize,
     exit: i32,
     out: &'static str,
     /// What standard error holds.
@@ -17,7 +18,12 @@ struct Case {
 }
 
 fn case(reply: Reply, exit: i32, out: &'static str, err: &'static str) -> Case {
-    Case { reply, exit, out, err }
+    Case { reply, asked: 1, exit, out, err }
+}
+
+/// A failure that lasts: the model is asked so often, and then the run fails with nothing on standard output.
+fn fails(reply: impl Into<Reply>, asked: usize, err: &'static str) -> Case {
+    Case { asked, ..case(reply.into(), 1, "", err) }
 }
 
 const READ: &str = "{\"path\":\"a.md\"}";
@@ -25,63 +31,69 @@ const READ: &str = "{\"path\":\"a.md\"}";
 /// The server checks like OpenAI: a request with unpaired calls and results is answered 400.
 fn play(cases: Vec<Case>) {
     let runtime = runtime();
-    for Case { reply, exit, out, err } in cases {
-        let shown: String = format!("{reply:?}").chars().take(120).collect();
-        let replies = vec![reply, Reply::text("Second."), Reply::text("Third.")];
-        let server = serve(&runtime, Behaviour::each(replies));
+    for Case { reply, asked, exit, out, err } in cases {
+        let shown: String = format!("{reply:?}").chars().take(160).collect();
+        let second = Behaviour::times(asked, reply).then(Reply::text("Second.")).then(Reply::text("Third."));
+        let server = serve(&runtime, second);
         let home = home_with(&server);
         home.write("a.md", "# A\n");
         let first = home.palyra(&["run", "--session", "s", "do it"]);
         assert_eq!((first.code, first.out.as_str()), (exit, out), "{shown}:\n{}", first.err);
         assert!(first.err.contains(err), "{shown}: wanted {err}\nbut:\n{}", first.err);
         assert!(!first.err.contains('\u{1b}') && !first.err.contains("docs/errors"), "{}", first.err);
+        assert!(exit != 1 || server.asked().len() == asked, "{shown}: {} requests", server.asked().len());
         let again = home.palyra(&["run", "--session", "s", "again"]);
         assert_eq!(again.code, 0, "{shown}: the next run:\n{}", again.err);
         assert!(["Second.\n", "Third.\n"].contains(&again.out.as_str()), "{}", again.out);
+        assert_eq!(server.counts().invalid, 0, "{shown}");
         home.palyra(&["journal", "verify"]).expect(0);
     }
 }
 
 #[test]
 fn an_answer_that_is_none_fails_the_run_in_plain_words() {
-    let malformed = |words| case(Reply::raw("text/html", b"<html>log in first</html>"), 1, "", words);
+    let garbage = Reply::raw("text/event-stream", b"\x00\xff garbage \n\n\r\r");
     play(vec![
-        malformed("error[PLY-3009]: the reply is neither an event stream nor JSON\n  try again; "),
-        case(Reply::raw("text/event-stream", b"\x00\xff garbage \n\n\r\r"), 1, "", "error[PLY-3009]: "),
-        case(Reply::raw("text/event-stream", b""), 1, "", "error[PLY-3009]: "),
-        case(Reply::empty().call("", "{}"), 1, "", "error[PLY-3009]: a tool call has no name"),
-        case(Reply::status(500, "<html>\u{1b}[31mboom</html>"), 1, "", "error[PLY-3005]: HTTP 500: <html>"),
-        case(Reply::error(400, "odd", "\u{1b}]0;x\u{7} thing"), 1, "", "error[PLY-3006]: HTTP 400: "),
-        case(
-            Reply::error(429, "rate_limit_exceeded", "slow down").header("Retry-After", "7"),
-            1,
-            "",
-            "error[PLY-3003]: HTTP 429: slow down (rate_limit_exceeded); it asks to wait 7 s\n",
+        fails(
+            Fault::HtmlPage(200),
+            2,
+            "error[PLY-3009]: the reply is neither an event stream nor JSON\n  try again; ",
         ),
-        case(Reply::error(400, "context_length_exceeded", "no"), 1, "", "error[PLY-3007]: "),
+        fails(garbage, 2, "error[PLY-3009]: "),
+        fails(Reply::raw("text/event-stream", b""), 2, "error[PLY-3009]: "),
+        fails(Reply::empty().call("", "{}"), 2, "error[PLY-3009]: a tool call has no name"),
+        fails(Reply::status(500, "<html>\u{1b}[31mboom</html>"), 3, "error[PLY-3005]: HTTP 500: <html>"),
+        fails(Reply::error(400, "odd", "\u{1b}]0;x\u{7} thing"), 1, "error[PLY-3006]: HTTP 400: "),
+        fails(
+            Fault::RateLimit(RetryAfter::Seconds(5 * 3_600)),
+            1,
+            "error[PLY-3003]: the provider takes no request before ",
+        ),
+        fails(Fault::Quota, 1, "error[PLY-3004]: HTTP 429: You exceeded your current quota"),
+        fails(Fault::Permission, 1, "error[PLY-3002]: HTTP 403: "),
+        fails(Fault::ContextExceeded, 1, "error[PLY-3007]: "),
+        fails(Fault::ContentPolicy, 1, "error[PLY-3008]: "),
+        fails(Fault::Reset, 3, "error[PLY-3010]: "),
         case(Reply::empty(), 0, "", "! the model answered without a word\n"),
         case(Reply::text("all well").with_unknown_fields().finish("weird"), 0, "all well\n", ""),
     ]);
 }
 
 #[test]
-fn half_an_answer_is_shown_and_does_not_count() {
+fn half_an_answer_does_not_count_and_is_never_there_twice() {
     let broke = "error[PLY-3010]: the connection broke in the middle of the answer: ";
     let ended = "error[PLY-3009]: the answer ended without a finish reason\n";
     let twice = "error[PLY-3009]: the answer went on after its end\n";
     let calling = || Reply::text("Look. ").call("read_file", READ);
     play(vec![
-        case(Reply::text("one two").torn(Tear::MidFrame), 1, "one \n", broke),
-        case(Reply::text("one two").torn(Tear::CleanEnd), 1, "one two\n", ended),
-        case(
-            calling().torn(Tear::MidFrame),
-            1,
-            "Look. \n",
-            "! the text above broke off and does not count (network)",
-        ),
-        case(calling().torn(Tear::CleanEnd), 1, "Look. \n", ended),
-        case(Reply::text("one").twice(), 1, "one\n", twice),
-        case(Reply::empty().call("read_file", READ).twice(), 1, "", twice),
+        fails(Reply::text("one two").torn(Tear::MidFrame), 2, broke),
+        fails(Reply::text("one two").torn(Tear::CleanEnd), 2, ended),
+        fails(calling().torn(Tear::MidFrame), 2, broke),
+        fails(calling().torn(Tear::CleanEnd), 2, ended),
+        fails(Reply::text("one").twice(), 2, twice),
+        fails(Reply::empty().call("read_file", READ).twice(), 2, twice),
+        case(Reply::text("one two").torn(Tear::MidFrame), 0, "Second.\n", "it begins again"),
+        case(Fault::Server(503).into(), 0, "Second.\n", "asking again in "),
         case(Reply::text("cut").finish("length"), 0, "cut\n", "! the answer was cut off"),
         case(Reply::text("ab").finish("content_filter"), 1, "ab\n", "error[PLY-3008]: "),
     ]);
@@ -148,14 +160,15 @@ fn a_server_that_is_not_there_or_redirects_is_told_without_a_library_s_words() {
 #[test]
 fn a_server_that_never_answers_is_left_by_a_cancel_and_the_session_goes_on() {
     let runtime = runtime();
-    for (reply, shown) in [(Reply::silent(), ""), (Reply::text("one two").torn(Tear::Silence), "one two\n")] {
+    let gate = Gate::closed();
+    for (reply, speaks) in [(Reply::silent(), None), (Reply::text("one two").hold(&gate), Some(&gate))] {
         let server = serve(&runtime, Behaviour::each(vec![reply, Reply::text("Second.")]));
         let home = home_with(&server);
-        let mut child = home.command(&["run", "--session", "s", "do it"]).spawn().unwrap();
-        let mut out = child.stdout.take().unwrap();
-        runtime.block_on(server.wait_until(|counts| counts.requests >= 1));
-        let mut read = vec![0; shown.trim_end().len()];
-        out.read_exact(&mut read).unwrap();
+        let child = home.command(&["run", "--session", "s", "do it"]).spawn().unwrap();
+        runtime.block_on(server.wait_asked(1));
+        if let Some(gate) = speaks {
+            runtime.block_on(gate.reached());
+        }
         home.palyra(&["runs", "cancel", "last"]).expect(0);
         let left = ended(child).expect(130);
         assert!(left.err.contains("· cancelled\n"), "{}", left.err);
