@@ -9,12 +9,14 @@
 mod decide;
 mod snapshot;
 
+mod answer;
 mod arguments;
 mod rules;
 mod schema;
 
 mod quote;
 
+pub use answer::{AnswerSchema, AnswerSchemaError};
 pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
 pub use decide::decide_tool_call;
 pub use rules::{PermitRule, ToolPolicyRules, evaluate_with_config};

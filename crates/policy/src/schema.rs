@@ -23,41 +23,50 @@ pub(crate) struct ArgumentsSchema {
 impl ArgumentsSchema {
     /// Compiles a schema; references to anything outside it are errors.
     pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
-        let validator = jsonschema::options()
-            // A linear-time engine: a pattern and a hostile argument cannot make the judge spin.
-            .with_pattern_options(PatternOptions::regex())
-            .build(schema)
-            .map_err(|cause| cause.to_string())?;
-        Ok(Self { validator, synopsis: synopsis(schema) })
+        Ok(Self { validator: compile(schema)?, synopsis: synopsis(schema) })
     }
 
     /// Returns what is wrong with `arguments` and how to mend it, or nothing when they fit.
     pub(crate) fn complaint(&self, arguments: &Value) -> Option<String> {
-        if self.validator.is_valid(arguments) {
-            return None;
-        }
-        let mut complaints: Vec<String> =
-            self.validator.iter_errors(arguments).map(|e| describe(&e)).collect();
-        complaints.sort();
-        complaints.dedup();
-        let hidden = complaints.len().saturating_sub(COMPLAINTS_MAX);
-        complaints.truncate(COMPLAINTS_MAX);
-        let mut text = complaints.join("; ");
-        if hidden > 0 {
-            text.push_str(&format!("; and {hidden} more"));
-        }
+        let text = violations(&self.validator, arguments, "the arguments")?;
         Some(format!("{text}. It takes {}", self.synopsis))
     }
+}
+
+/// Compiles a schema; references to anything outside it are errors.
+pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        // A linear-time engine: a pattern and a hostile value cannot make the judge spin.
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|cause| cause.to_string())
+}
+
+/// Returns what is wrong with a value, or nothing when it fits; `whole` is what to call it at its root.
+pub(crate) fn violations(validator: &Validator, value: &Value, whole: &str) -> Option<String> {
+    if validator.is_valid(value) {
+        return None;
+    }
+    let mut complaints: Vec<String> =
+        validator.iter_errors(value).map(|error| describe(&error, whole)).collect();
+    complaints.sort();
+    complaints.dedup();
+    let hidden = complaints.len().saturating_sub(COMPLAINTS_MAX);
+    complaints.truncate(COMPLAINTS_MAX);
+    let mut text = complaints.join("; ");
+    if hidden > 0 {
+        text.push_str(&format!("; and {hidden} more"));
+    }
+    Some(text)
 }
 
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the library's kinds are many and grow; the rest reads well as it is"
 )]
-fn describe(error: &ValidationError<'_>) -> String {
+fn describe(error: &ValidationError<'_>, whole: &str) -> String {
     let pointer = error.instance_path().to_string();
-    let place =
-        if pointer.is_empty() { "the arguments".to_owned() } else { quoted(&pointer, POINTER_CHARS_MAX) };
+    let place = if pointer.is_empty() { whole.to_owned() } else { quoted(&pointer, POINTER_CHARS_MAX) };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             format!("{place}: unknown {}", listed(unexpected.iter().map(String::as_str), 5))
