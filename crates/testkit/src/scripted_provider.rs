@@ -41,6 +41,7 @@ pub struct StreamCounts {
 pub struct ScriptedProvider {
     name: ProviderName,
     context_tokens: u64,
+    capabilities: ModelCapabilities,
     shared: Arc<Shared>,
 }
 
@@ -66,6 +67,7 @@ impl ScriptedProvider {
         Self {
             name: ProviderName::new("scripted"),
             context_tokens: CONTEXT_TOKENS,
+            capabilities: ModelCapabilities::ALL,
             shared: Arc::new(Shared { clock, state: Mutex::new(state), counts }),
         }
     }
@@ -81,6 +83,13 @@ impl ScriptedProvider {
     #[must_use]
     pub fn with_window(mut self, context_tokens: u64) -> Self {
         self.context_tokens = context_tokens;
+        self
+    }
+
+    /// Gives its models other capabilities; they have all unless told.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: ModelCapabilities) -> Self {
+        self.capabilities = capabilities;
         self
     }
 
@@ -121,8 +130,7 @@ impl ModelProvider for ScriptedProvider {
 
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         let (name, note) = (model.clone(), "scripted".to_owned());
-        let capabilities = ModelCapabilities::ALL;
-        ModelInfo { name, context_tokens: self.context_tokens, note, capabilities }
+        ModelInfo { name, context_tokens: self.context_tokens, note, capabilities: self.capabilities }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
@@ -160,7 +168,7 @@ impl Playing {
         };
         shared.counts.send_modify(|counts| counts.begun += 1);
         let number = shared.counts.borrow().begun;
-        let steps = script.into_steps(&request.model.model, number).into();
+        let steps = script.into_steps(&request.model, number).into();
         Self { shared, steps, ended: false }
     }
 
@@ -179,6 +187,7 @@ impl Playing {
                 Step::Hang => futures::future::pending().await,
                 Step::Panic => panic!("a scripted provider panics"),
                 Step::Text(text) => return Some((Ok(ModelPiece::Text(text.into())), self)),
+                Step::Reasoning(text) => return Some((Ok(ModelPiece::Reasoning(text.into())), self)),
                 Step::Answer(answer) => {
                     self.end();
                     return Some((Ok(ModelPiece::Answer(answer)), self));

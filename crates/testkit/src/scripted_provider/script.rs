@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use palyra_types::Redacted;
 use palyra_types::model::{
-    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, TokenUsage, ToolProposal,
+    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage,
+    ToolProposal,
 };
 use palyra_types::tool::ToolName;
 
@@ -14,6 +15,7 @@ use super::gate::Gate;
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Text(String),
+    Reasoning(String),
     Pause(Duration),
     Hold(Gate),
     Hang,
@@ -39,6 +41,7 @@ pub struct Script {
     proposals: Vec<ToolProposal>,
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
+    continuation: Option<String>,
     ending: Ending,
 }
 
@@ -52,13 +55,34 @@ impl Script {
     /// Makes a script that answers with nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self { steps: Vec::new(), proposals: Vec::new(), finish: None, usage: None, ending: Ending::Answer }
+        Self {
+            steps: Vec::new(),
+            proposals: Vec::new(),
+            finish: None,
+            usage: None,
+            continuation: None,
+            ending: Ending::Answer,
+        }
     }
 
     /// Says a piece of text.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
         self.steps.push(Step::Text(text.to_owned()));
+        self
+    }
+
+    /// Shows a piece of reasoning.
+    #[must_use]
+    pub fn reasoning(mut self, text: &str) -> Self {
+        self.steps.push(Step::Reasoning(text.to_owned()));
+        self
+    }
+
+    /// Wants this back with the answer in later requests; of the form `scripted/1`.
+    #[must_use]
+    pub fn continuation(mut self, body: &str) -> Self {
+        self.continuation = Some(body.to_owned());
         self
     }
 
@@ -141,8 +165,14 @@ impl Script {
         self
     }
 
-    pub(super) fn into_steps(self, model: &ModelName, number: usize) -> Vec<Step> {
+    pub(super) fn into_steps(self, asked: &ModelRef, number: usize) -> Vec<Step> {
+        let model = &asked.model;
         let mut steps = self.steps;
+        let continuation = self.continuation.map(|body| ProviderContinuation {
+            model: asked.clone(),
+            format: "scripted/1".to_owned(),
+            body: Redacted::new(body),
+        });
         let natural = if self.proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         match self.ending {
             Ending::Answer => steps.push(Step::Answer(ModelAnswer {
@@ -151,7 +181,7 @@ impl Script {
                 finish: self.finish.unwrap_or(natural),
                 usage: self.usage,
                 proposals: self.proposals,
-                continuation: None,
+                continuation,
             })),
             Ending::Fail(failure) => steps.push(Step::Fail(failure)),
             Ending::Hang => steps.push(Step::Hang),
