@@ -177,23 +177,23 @@ pub(crate) enum Activity {
         /// Since when.
         since: Timestamp,
     },
-    /// Only tools run.
-    AtTools {
+    /// Only tools run, or the run pauses before it asks again.
+    Bounded {
         /// Since when.
         since: Timestamp,
-        /// None of them may take longer.
-        deadline_max: Duration,
+        /// It may not take longer.
+        longest: Duration,
     },
 }
 
 impl Activity {
-    /// Returns the time spent up to `now`. Tools caught by a restart are run again without an entry that says
-    /// so; their deadline bounds how much of the daemon's absence is counted.
+    /// Returns the time spent up to `now`. Tools and pauses caught by a restart go on without an entry that says
+    /// so; their bound is how much of the daemon's absence is counted at most.
     fn span(self, now: Timestamp) -> Duration {
         match self {
             Self::Idle => Duration::ZERO,
             Self::AtWork { since } => now.since(since),
-            Self::AtTools { since, deadline_max } => now.since(since).min(deadline_max),
+            Self::Bounded { since, longest } => now.since(since).min(longest),
         }
     }
 }

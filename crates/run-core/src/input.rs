@@ -6,7 +6,7 @@ use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, Unk
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
-use palyra_types::{Attempt, EffectId, PrincipalId, Redacted};
+use palyra_types::{Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 
 use crate::grant::Grant;
 
@@ -33,6 +33,13 @@ pub enum RunInput {
         /// The words; never empty.
         text: Redacted<String>,
     },
+    /// The model showed some of its reasoning.
+    Reasoning {
+        /// The attempt it belongs to.
+        attempt: Attempt,
+        /// The words; never empty.
+        text: Redacted<String>,
+    },
     /// The model's answer is complete, and its proposals are judged.
     Answered {
         /// The attempt it ends.
@@ -52,6 +59,13 @@ pub enum RunInput {
         class: ModelFailureClass,
         /// What the provider said, for the person.
         detail: Redacted<String>,
+        /// The pause it asked for.
+        retry_after: Option<Duration>,
+    },
+    /// Answers [`Effect::RetryAt`]: the pause is over.
+    RetryDue {
+        /// The attempt after whose failure it was.
+        attempt: Attempt,
     },
     /// A tool's outcome is known.
     ToolFinished {
@@ -119,6 +133,10 @@ pub enum Effect {
     AssembleContext {
         /// The attempt it is for.
         attempt: Attempt,
+        /// Which model will be asked; `None` for the default one.
+        model: Option<ModelRef>,
+        /// How many estimated tokens the request should hold at most, if possible; `None` for the model's window.
+        tokens_wished: Option<u64>,
     },
     /// Ask the model, with the request assembled in this step.
     CallModel {
@@ -129,6 +147,13 @@ pub enum Effect {
     AbortModel {
         /// The attempt.
         attempt: Attempt,
+    },
+    /// Wait until then, and answer with [`RunInput::RetryDue`].
+    RetryAt {
+        /// The attempt that failed.
+        attempt: Attempt,
+        /// When the pause is over.
+        at: Timestamp,
     },
     /// Run a tool. Later results with the same effect number belong to it.
     Execute(Grant),

@@ -15,6 +15,8 @@ pub mod tool_calls;
 
 pub mod model_call;
 
+pub mod failure_table;
+
 pub mod budget;
 
 pub mod loop_guard;

@@ -24,6 +24,7 @@ use crate::tool_calls::ToolCalls;
 use steering::Heard;
 
 mod decide;
+mod attempts;
 mod steering;
 mod proceed;
 mod step;
@@ -167,8 +168,13 @@ impl RunStateMachine {
             return Activity::Idle;
         }
         match self.tools.deadline_max() {
-            Some(deadline_max) if self.model.open().is_none() => Activity::AtTools { since, deadline_max },
-            Some(_) | None => Activity::AtWork { since },
+            Some(deadline_max) if self.model.open().is_none() => {
+                Activity::Bounded { since, longest: deadline_max }
+            }
+            Some(_) | None => match self.model.retry() {
+                Some(retry) => Activity::Bounded { since, longest: retry.at.since(since) },
+                None => Activity::AtWork { since },
+            },
         }
     }
 
@@ -229,10 +235,10 @@ impl RunStateMachine {
         self.model.open().map(|open| open.attempt)
     }
 
-    /// Returns the turn that the next model request serves.
+    /// Returns the attempt after whose failure the run pauses before it asks again.
     #[must_use]
-    pub fn next_turn(&self) -> u32 {
-        self.model.next_turn()
+    pub fn pausing_after(&self) -> Option<Attempt> {
+        self.model.retry().map(|retry| retry.after)
     }
 
     /// Returns the number of the last effect proposed so far, plus one.

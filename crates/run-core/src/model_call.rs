@@ -1,7 +1,11 @@
-//! One model request at a time: which attempt is open, and where its text lies on the tape.
+//! One model request at a time: which attempt is open, what its turn has tried so far, and whom to ask next.
+//!
+//! Owns the place in the chain of models and how much of the conversation the next request may hold. Whether an
+//! attempt may follow another is decided elsewhere; this remembers.
 
-use palyra_types::event::{AbandonCause, ModelMessage, TapeEvent};
-use palyra_types::{Attempt, TapeSeq};
+use palyra_types::event::{AbandonCause, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
+use palyra_types::model::ModelRef;
+use palyra_types::{Attempt, Redacted, TapeSeq, Timestamp};
 
 /// A model request caught by a restart is asked again at most so often.
 pub const RESTART_REPEATS_MAX: u32 = 2;
@@ -12,7 +16,11 @@ pub struct ModelCall {
     open: Option<OpenAttempt>,
     last_attempt: Attempt,
     turn: u32,
-    restarts_in_turn: u32,
+    tried: Tried,
+    chain: Redacted<Vec<ModelRef>>,
+    place: usize,
+    tokens_wished: Option<u64>,
+    retry: Option<Retry>,
 }
 
 /// An attempt that has no answer yet.
@@ -26,8 +34,48 @@ pub struct OpenAttempt {
     pub text_to: TapeSeq,
     /// Bytes of its text so far.
     pub text_bytes: u64,
+    /// Bytes of its reasoning so far.
+    pub reasoning_bytes: u64,
     /// Estimated tokens of what it was shown.
     pub context_tokens: u64,
+}
+
+/// What the current turn has tried; all zero once it has its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tried {
+    /// Requests.
+    pub attempts: u32,
+    /// Of them, caught by a restart.
+    pub restarts: u32,
+    /// Repetitions with the model that is asked now.
+    pub repeats: u32,
+    /// Repetitions after words were shown.
+    pub repeats_after_text: u32,
+    /// Repetitions with less of the conversation.
+    pub shortenings: u32,
+    /// Whether any attempt of the turn said something.
+    pub words: Words,
+    /// The size in estimated tokens that the next request must stay below.
+    pub shorter_than: Option<u64>,
+}
+
+/// Whether words of a turn were shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Words {
+    /// Nobody read any.
+    #[default]
+    None,
+    /// Some are on the tape.
+    Shown,
+}
+
+/// A pause before the same model is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// The attempt that failed.
+    pub after: Attempt,
+    /// When the pause is over.
+    pub at: Timestamp,
 }
 
 impl ModelCall {
@@ -49,32 +97,52 @@ impl ModelCall {
         self.last_attempt.next()
     }
 
-    /// Returns the turn that the next attempt serves.
+    /// Returns the turn that the next attempt serves; meaningful while none is open.
     #[must_use]
     pub fn next_turn(&self) -> u32 {
-        if self.restarts_in_turn > 0 { self.turn } else { self.turn + 1 }
+        if self.tried.attempts > 0 { self.turn } else { self.turn + 1 }
     }
 
-    /// Returns whether the current turn may be asked again after a restart.
+    /// Returns what the current turn has tried.
     #[must_use]
-    pub fn may_repeat(&self) -> bool {
-        self.restarts_in_turn < RESTART_REPEATS_MAX
+    pub fn tried(&self) -> Tried {
+        self.tried
+    }
+
+    /// Returns the pause that the run is in.
+    #[must_use]
+    pub fn retry(&self) -> Option<Retry> {
+        self.retry
+    }
+
+    /// Returns the model to ask; `None` when the run names none.
+    #[must_use]
+    pub fn model(&self) -> Option<&ModelRef> {
+        self.chain.expose().get(self.place)
+    }
+
+    /// Returns whether another model may be asked after this one.
+    #[must_use]
+    pub fn has_next_model(&self) -> bool {
+        self.place + 1 < self.chain.expose().len()
+    }
+
+    /// Returns how many estimated tokens the next request should hold at most; `None` for the model's window.
+    #[must_use]
+    pub fn tokens_wished(&self) -> Option<u64> {
+        self.tokens_wished
     }
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq) {
         match event {
-            TapeEvent::ModelRequested(requested) => {
-                self.turn = requested.turn;
-                self.last_attempt = requested.attempt;
-                self.open = Some(OpenAttempt {
-                    attempt: requested.attempt,
-                    text_from: TapeSeq::default(),
-                    text_to: TapeSeq::default(),
-                    text_bytes: 0,
-                    context_tokens: requested.context.tokens_estimated,
-                });
+            TapeEvent::RunStarted(started) => {
+                let first = started.model.expose().iter();
+                let chain = first.chain(started.fallbacks.expose()).cloned();
+                self.chain = Redacted::new(chain.collect());
             }
+            TapeEvent::ModelRequested(requested) => self.request(requested),
             TapeEvent::ModelText { attempt, text } => {
+                self.tried.words = Words::Shown;
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
                     if open.text_from == TapeSeq::default() {
                         open.text_from = tape_seq;
@@ -83,19 +151,24 @@ impl ModelCall {
                     open.text_bytes += text.expose().len() as u64;
                 }
             }
-            TapeEvent::ModelMessage(ModelMessage { .. }) => {
-                self.open = None;
-                self.restarts_in_turn = 0;
-            }
-            TapeEvent::ModelAttemptAbandoned { cause, .. } => {
-                self.open = None;
-                if *cause == AbandonCause::Restart {
-                    self.restarts_in_turn += 1;
+            TapeEvent::ModelReasoning { attempt, text } => {
+                if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
+                    open.reasoning_bytes += text.expose().len() as u64;
                 }
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::InputReceived { .. }
+            TapeEvent::ModelMessage(ModelMessage { .. }) => {
+                self.open = None;
+                self.tried = Tried::default();
+            }
+            TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
+                if *cause == AbandonCause::Restart {
+                    self.tried.restarts += 1;
+                }
+                self.turn_to(*next);
+                self.open = None;
+                self.retry = retry_at.map(|at| Retry { after: *attempt, at });
+            }
+            TapeEvent::InputReceived { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted { .. }
@@ -105,6 +178,46 @@ impl ModelCall {
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn request(&mut self, requested: &ModelRequested) {
+        self.turn = requested.turn;
+        self.last_attempt = requested.attempt;
+        self.retry = None;
+        self.tried.attempts += 1;
+        self.tried.shorter_than = None;
+        self.open = Some(OpenAttempt {
+            attempt: requested.attempt,
+            text_from: TapeSeq::default(),
+            text_to: TapeSeq::default(),
+            text_bytes: 0,
+            reasoning_bytes: 0,
+            context_tokens: requested.context.tokens_estimated,
+        });
+    }
+
+    fn turn_to(&mut self, next: NextAttempt) {
+        let after_text = u32::from(self.tried.words == Words::Shown);
+        match next {
+            NextAttempt::None => {}
+            NextAttempt::SameModel => {
+                self.tried.repeats += 1;
+                self.tried.repeats_after_text += after_text;
+            }
+            NextAttempt::NextModel => {
+                self.place += 1;
+                self.tried.repeats = 0;
+                // What was too much for one model need not be for another.
+                self.tokens_wished = None;
+            }
+            NextAttempt::ShorterContext => {
+                let sent = self.open.map_or(0, |open| open.context_tokens);
+                self.tried.shortenings += 1;
+                self.tried.repeats_after_text += after_text;
+                self.tried.shorter_than = Some(sent);
+                self.tokens_wished = Some(sent / 2);
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct PromptInputs<'a> {
     pub catalog_bytes: usize,
     /// The model's window in tokens.
     pub window_tokens: u64,
+    /// How many tokens the request should hold at most, if what may be left out allows it.
+    pub tokens_wished: Option<u64>,
     /// SHA-256 of the instructions.
     pub instructions_digest: [u8; 32],
     /// SHA-256 of the catalogue.
@@ -61,13 +63,18 @@ pub struct ContextTooLarge;
 /// [`ContextTooLarge`] when instructions, tools and the run's own input do not fit.
 pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
     let window_bytes = request_tokens_max(inputs.window_tokens).saturating_mul(BYTES_PER_TOKEN_ESTIMATED);
+    let wished_bytes = inputs
+        .tokens_wished
+        .map_or(window_bytes, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(window_bytes));
     let fixed = (inputs.instructions.len() + inputs.catalog_bytes) as u64;
-    let (current, mut dropped) = fit_current(inputs.current, window_bytes.saturating_sub(fixed))?;
+    let room =
+        Room { wished: wished_bytes.saturating_sub(fixed), at_most: window_bytes.saturating_sub(fixed) };
+    let (current, mut dropped) = fit_current(inputs.current, room)?;
     let mut used = fixed + bytes_of(&current);
     let mut kept = 0;
     for past in inputs.history.iter().rev() {
         let bytes = bytes_of(&past.messages);
-        if used + bytes > window_bytes {
+        if used + bytes > wished_bytes {
             break;
         }
         used += bytes;
@@ -96,15 +103,27 @@ pub fn request_tokens_max(window_tokens: u64) -> u64 {
     window_tokens - (window_tokens / 4).min(ANSWER_TOKENS_MAX)
 }
 
+/// Bytes that messages may take.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    wished: u64,
+    at_most: u64,
+}
+
 /// Drops the oldest rounds of the running run until the rest fits. A round is an assistant message with its
 /// results; the first message, the input, always stays.
 fn fit_current(
     mut current: Vec<ChatMessage>,
-    bytes_max: u64,
+    room: Room,
 ) -> Result<(Vec<ChatMessage>, usize), ContextTooLarge> {
     let mut dropped = 0;
-    while bytes_of(&current) > bytes_max {
-        let round = next_round(&current).ok_or(ContextTooLarge)?;
+    while bytes_of(&current) > room.wished {
+        let Some(round) = next_round(&current) else {
+            if bytes_of(&current) > room.at_most {
+                return Err(ContextTooLarge);
+            }
+            break;
+        };
         dropped += round.len();
         current.drain(round);
     }

@@ -70,6 +70,8 @@ pub(crate) struct Driver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contexts {
     Fit,
+    /// Nothing can be left out.
+    Incompressible,
     TooLarge,
 }
 
@@ -91,7 +93,9 @@ impl Driver {
             commit.events.extend(decision.events);
             for effect in decision.effects {
                 match effect {
-                    Effect::AssembleContext { .. } => next = Some(self.context_answer()),
+                    Effect::AssembleContext { model, tokens_wished, .. } => {
+                        next = Some(self.context_answer(model, tokens_wished));
+                    }
                     outside => commit.effects.push(outside),
                 }
             }
@@ -142,12 +146,14 @@ impl Driver {
         }
     }
 
-    fn context_answer(&self) -> RunInput {
+    fn context_answer(&self, wanted: Option<ModelRef>, tokens_wished: Option<u64>) -> RunInput {
+        let ready = |tokens_estimated| RunInput::ContextReady {
+            plan: ContextPlan { tokens_estimated, ..ContextPlan::default() },
+            model: wanted.unwrap_or_else(model),
+        };
         match self.contexts {
-            Contexts::Fit => {
-                let plan = ContextPlan { tokens_estimated: 100, ..ContextPlan::default() };
-                RunInput::ContextReady { plan, model: model() }
-            }
+            Contexts::Fit => ready(tokens_wished.unwrap_or(100)),
+            Contexts::Incompressible => ready(100),
             Contexts::TooLarge => RunInput::ContextTooLarge,
         }
     }
@@ -303,6 +309,12 @@ pub(crate) fn start() -> Act {
 }
 
 pub(crate) fn start_with(limits: RunLimits) -> Act {
+    start_with_fallbacks(limits, 0)
+}
+
+/// A run that may ask so many models more: `test/fallback-1` and so on.
+pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
+    let chain = (1..=fallbacks).map(|number| ModelRef::new("test", &format!("fallback-{number}")));
     Act::Take(RunInput::Start(Box::new(RunStarted {
         agent: AgentId::from_parts(1, 4),
         surface: Surface::LocalSocket,
@@ -314,7 +326,7 @@ pub(crate) fn start_with(limits: RunLimits) -> Act {
         workspace_root: Redacted::new("/root".into()),
         model: Redacted::new(Some(model())),
         run_salt: Redacted::new([0; 32]),
-        fallbacks: Redacted::default(),
+        fallbacks: Redacted::new(chain.collect()),
         response_format: None,
     })))
 }
@@ -362,7 +374,29 @@ pub(crate) fn reported(output_tokens: u64) -> TokenUsage {
 }
 
 pub(crate) fn fails(attempt: u32, class: ModelFailureClass) -> Act {
-    Act::Take(RunInput::ModelFailed { attempt: Attempt(attempt), class, detail: "no".into() })
+    Act::Take(failure_input(attempt, class, None))
+}
+
+/// The provider fails and names a pause.
+pub(crate) fn fails_asking(attempt: u32, class: ModelFailureClass, pause: Duration) -> Act {
+    Act::Take(failure_input(attempt, class, Some(pause)))
+}
+
+pub(crate) fn failure_input(
+    attempt: u32,
+    class: ModelFailureClass,
+    retry_after: Option<Duration>,
+) -> RunInput {
+    RunInput::ModelFailed { attempt: Attempt(attempt), class, detail: "no".into(), retry_after }
+}
+
+/// The pause after an attempt is over.
+pub(crate) fn due(attempt: u32) -> Act {
+    Act::Take(RunInput::RetryDue { attempt: Attempt(attempt) })
+}
+
+pub(crate) fn reasoning(attempt: u32, text: &str) -> Act {
+    Act::Take(RunInput::Reasoning { attempt: Attempt(attempt), text: text.into() })
 }
 
 /// A tool succeeds with an output of its own.

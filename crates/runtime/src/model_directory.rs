@@ -11,6 +11,7 @@ use palyra_types::model::{ModelRef, ProviderName};
 pub struct ModelDirectory {
     providers: BTreeMap<ProviderName, Arc<dyn ModelProvider>>,
     default: ModelRef,
+    fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
 }
 
@@ -19,7 +20,13 @@ impl ModelDirectory {
     #[must_use]
     pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        Self { providers, default, suggestions }
+        Self { providers, default, fallbacks: Vec::new(), suggestions }
+    }
+
+    /// Returns the same directory with models that may be asked when another one fails, in order.
+    #[must_use]
+    pub fn with_fallbacks(self, fallbacks: Vec<ModelRef>) -> Self {
+        Self { fallbacks, ..self }
     }
 
     /// Returns the same directory with more suggestions.
@@ -33,6 +40,12 @@ impl ModelDirectory {
     #[must_use]
     pub fn default_model(&self) -> &ModelRef {
         &self.default
+    }
+
+    /// Returns the models that may be asked when `model` fails, in order: the configured ones but itself.
+    #[must_use]
+    pub fn fallbacks_of(&self, model: &ModelRef) -> Vec<ModelRef> {
+        self.fallbacks.iter().filter(|fallback| *fallback != model).cloned().collect()
     }
 
     /// Returns all providers in order of name.

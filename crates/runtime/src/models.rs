@@ -127,11 +127,14 @@ impl ModelsHandle {
 
 /// The failure of a stream that ended without an answer: an invariant of the provider's adapter.
 pub(crate) fn broken_off() -> ModelFailure {
-    let detail = "the provider's stream ended without an answer".into();
-    ModelFailure { class: ModelFailureClass::Malformed, detail, retry_after: None }
+    failure(ModelFailureClass::Malformed, "the provider's stream ended without an answer")
+}
+
+/// Makes a failure that this side noticed.
+pub(crate) fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+    ModelFailure { class, detail: detail.into(), retry_after: None }
 }
 
 fn silence() -> ModelFailure {
-    let detail = "no complete answer came in time".into();
-    ModelFailure { class: ModelFailureClass::Timeout, detail, retry_after: None }
+    failure(ModelFailureClass::Timeout, "no complete answer came in time")
 }

@@ -8,6 +8,8 @@ mod mailbox;
 
 mod held;
 
+mod answer;
+
 mod draft;
 
 mod record;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
-use palyra_types::model::{FinishReason, ModelAnswer, ModelFailureClass, ModelRef};
+use palyra_types::model::{FinishReason, ModelAnswer, ModelRef};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
 use palyra_types::tool::{DecisionReason, EffectContract};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
-use super::proceed::{may_ask_model, proceed};
-use super::step::Step;
+use super::attempts::{self, Failure};
+use super::proceed::{ask_model, may_ask_model, proceed};
+use super::step::{Step, Successor};
 use super::{Accepted, RunError, RunStateMachine, steering};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
@@ -41,16 +42,23 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
     }
     let (fits, refusal) = match input {
         RunInput::Begin => (machine.state == RunLifecycleState::Pending, RunError::OutOfPlace),
-        RunInput::ContextReady { .. } | RunInput::ContextTooLarge => {
-            (may_ask_model(machine), RunError::OutOfPlace)
+        RunInput::ContextReady { model, .. } => {
+            let wanted = machine.model.model().is_none_or(|wanted| wanted == model);
+            (may_ask_model(machine) && wanted, RunError::OutOfPlace)
         }
+        RunInput::ContextTooLarge => (may_ask_model(machine), RunError::OutOfPlace),
         RunInput::Answered { answer, calls, .. } if answer.proposals.len() != calls.len() => {
             (false, RunError::OutOfPlace)
         }
         RunInput::Text { attempt, .. }
+        | RunInput::Reasoning { attempt, .. }
         | RunInput::Answered { attempt, .. }
         | RunInput::ModelFailed { attempt, .. } => {
             (!machine.is_parked() && machine.model.is_open(*attempt), RunError::Stale)
+        }
+        RunInput::RetryDue { attempt } => {
+            let pauses = machine.model.retry().is_some_and(|retry| retry.after == *attempt);
+            (!machine.is_parked() && pauses, RunError::Stale)
         }
         RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
             (!machine.is_parked() && machine.tools.is_started(*effect), RunError::Stale)
@@ -68,7 +76,14 @@ fn take(step: &mut Step, input: &RunInput) {
     match input {
         RunInput::Start(started) => step.record(TapeEvent::RunStarted((**started).clone())),
         RunInput::Begin => proceed(step),
-        RunInput::ContextReady { plan, model } => step.request_model(*plan, model.clone()),
+        RunInput::ContextReady { plan, model } => {
+            let limit = step.machine.model.tried().shorter_than;
+            if limit.is_some_and(|limit| plan.tokens_estimated >= limit) {
+                attempts::nothing_to_leave_out(step);
+            } else {
+                step.request_model(*plan, model.clone());
+            }
+        }
         RunInput::ContextTooLarge => step.finish(
             TerminationReason::ContextExhausted,
             Some(ErrorCode::ContextExhausted),
@@ -79,8 +94,16 @@ fn take(step: &mut Step, input: &RunInput) {
                 step.record(TapeEvent::ModelText { attempt: *attempt, text: text.clone() });
             }
         }
+        RunInput::Reasoning { attempt, text } => {
+            if !text.expose().is_empty() {
+                step.record(TapeEvent::ModelReasoning { attempt: *attempt, text: text.clone() });
+            }
+        }
         RunInput::Answered { answer, model, calls, .. } => answered(step, answer, model, calls),
-        RunInput::ModelFailed { class, detail, .. } => model_failed(step, *class, detail),
+        RunInput::ModelFailed { class, detail, retry_after, .. } => {
+            attempts::failed(step, &Failure { class: *class, detail, retry_after: *retry_after });
+        }
+        RunInput::RetryDue { .. } => ask_model(step),
         RunInput::ToolFinished { effect, outcome, output_digest, duration } => {
             step.record_outcome(*effect, outcome, *output_digest, *duration);
             proceed(step);
@@ -134,24 +157,6 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
             "the run used all the tool calls it may make",
         );
     }
-}
-
-fn model_failed(step: &mut Step, class: ModelFailureClass, detail: &Redacted<String>) {
-    step.abandon_open_attempt(AbandonCause::Failure(class));
-    let reason = match class {
-        ModelFailureClass::ContextExceeded => TerminationReason::ContextExhausted,
-        ModelFailureClass::ContentPolicy => TerminationReason::ContentPolicy,
-        ModelFailureClass::Auth
-        | ModelFailureClass::Permission
-        | ModelFailureClass::RateLimit
-        | ModelFailureClass::Quota
-        | ModelFailureClass::Transient
-        | ModelFailureClass::Permanent
-        | ModelFailureClass::Malformed
-        | ModelFailureClass::Network
-        | ModelFailureClass::Timeout => TerminationReason::ProviderError,
-    };
-    step.finish(reason, Some(class.code()), detail.expose());
 }
 
 /// Notes that an outcome will not become known. Of a call that changes nothing this is only a failure, which
@@ -208,8 +213,13 @@ fn broken(step: &mut Step) {
 fn abort_model(step: &mut Step, cause: AbandonCause) {
     if let Some(open) = step.machine.model.open() {
         step.perform(Effect::AbortModel { attempt: open.attempt });
-        step.abandon_open_attempt(cause);
+        give_up_attempt(step, cause);
     }
+}
+
+/// Ends the open attempt for a reason that is not its provider's.
+fn give_up_attempt(step: &mut Step, cause: AbandonCause) {
+    step.abandon_open_attempt(cause, Successor::NONE, Redacted::default());
 }
 
 /// Gives every started call an outcome without waiting for it.
@@ -234,7 +244,7 @@ fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
 /// Goes on from the last recorded step after a restart.
 fn recovered(step: &mut Step) {
     if step.machine.stopping.is_some() {
-        step.abandon_open_attempt(AbandonCause::Cancelled);
+        give_up_attempt(step, AbandonCause::Cancelled);
         give_up_started(step, UnknownOutcomeCause::Restart);
         proceed(step);
         return;
@@ -243,9 +253,13 @@ fn recovered(step: &mut Step) {
     if step.machine.is_parked() || step.machine.state == RunLifecycleState::Pending {
         return;
     }
+    if step.machine.model.retry().is_some() {
+        attempts::pause(step);
+        return;
+    }
     if step.machine.model.open().is_some() {
-        let may_repeat = step.machine.model.may_repeat();
-        step.abandon_open_attempt(AbandonCause::Restart);
+        let may_repeat = attempts::may_repeat_after_restart(step);
+        give_up_attempt(step, AbandonCause::Restart);
         if !may_repeat {
             step.finish(
                 TerminationReason::ProviderError,

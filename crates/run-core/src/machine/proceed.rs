@@ -4,7 +4,7 @@
 
 use palyra_types::ErrorCode;
 use palyra_types::event::TapeEvent;
-use palyra_types::run::{CancelReason, TerminationReason};
+use palyra_types::run::{CancelReason, TerminationReason, WaitReason};
 
 use super::RunStateMachine;
 use super::step::Step;
@@ -22,6 +22,10 @@ pub(super) fn proceed(step: &mut Step) {
         }
         return;
     }
+    // The end of the pause will ask.
+    if machine.model.retry().is_some() {
+        return;
+    }
     // An unknown outcome holds back what has not started; what runs may end.
     if machine.wait.is_none() {
         step.start_tools();
@@ -33,13 +37,19 @@ pub(super) fn proceed(step: &mut Step) {
         step.record(TapeEvent::LoopDetected { guard, repeats });
         return;
     }
-    let turn = step.machine.model.next_turn();
-    if let Some((reason, message)) = step.machine.budget.refuses_turn(turn) {
+    ask_model(step);
+}
+
+/// Asks for the context of the next request, if the run may still make one.
+pub(super) fn ask_model(step: &mut Step) {
+    let model = &step.machine.model;
+    if let Some((reason, message)) = step.machine.budget.refuses_turn(model.next_turn()) {
         step.finish(reason, Some(ErrorCode::TurnLimit), message);
         return;
     }
-    let attempt = step.machine.model.next_attempt();
-    step.perform(Effect::AssembleContext { attempt });
+    let (attempt, tokens_wished) = (model.next_attempt(), model.tokens_wished());
+    let model = model.model().cloned();
+    step.perform(Effect::AssembleContext { attempt, model, tokens_wished });
 }
 
 /// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.
@@ -54,6 +64,11 @@ pub(super) fn may_ask_model(machine: &RunStateMachine) -> bool {
 
 fn finish_stopped(step: &mut Step, reason: CancelReason) {
     match reason {
+        CancelReason::User if step.machine.wait == Some(WaitReason::LoopCheck) => step.finish(
+            TerminationReason::LoopStopped,
+            Some(ErrorCode::LoopStopped),
+            "the run repeated itself, and was told to end",
+        ),
         CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
         CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),
         CancelReason::TimeLimit => step.finish(

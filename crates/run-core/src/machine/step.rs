@@ -30,6 +30,21 @@ pub(super) struct Step {
     pub(super) decision: Decision,
 }
 
+/// What comes after an attempt that is given up, and when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Successor {
+    pub(super) next: NextAttempt,
+    pub(super) retry_at: Option<Timestamp>,
+}
+
+impl Successor {
+    pub(super) const NONE: Self = Self::at_once(NextAttempt::None);
+
+    pub(super) const fn at_once(next: NextAttempt) -> Self {
+        Self { next, retry_at: None }
+    }
+}
+
 impl Step {
     pub(super) fn new(machine: &RunStateMachine, now: Timestamp) -> Self {
         Self { machine: machine.clone(), now, decision: Decision::default() }
@@ -45,16 +60,21 @@ impl Step {
         self.decision.effects.push(effect);
     }
 
-    pub(super) fn abandon_open_attempt(&mut self, cause: AbandonCause) {
+    pub(super) fn abandon_open_attempt(
+        &mut self,
+        cause: AbandonCause,
+        successor: Successor,
+        detail: Redacted<String>,
+    ) {
         let Some(open) = self.machine.model.open() else { return };
         self.record(TapeEvent::ModelAttemptAbandoned {
             attempt: open.attempt,
             text_from: open.text_from,
             text_to: open.text_to,
             cause,
-            next: NextAttempt::None,
-            retry_at: None,
-            detail: Redacted::default(),
+            next: successor.next,
+            retry_at: successor.retry_at,
+            detail,
         });
     }
 
@@ -255,9 +275,12 @@ fn is_wanted(reason: TerminationReason) -> bool {
 /// Estimates what an answer cost where the provider did not say.
 fn estimate_usage(answer: &ModelAnswer, open: &OpenAttempt) -> TokenUsage {
     let calls = answer.proposals.iter().map(|call| call.arguments.expose().len() as u64);
+    let reasoning_tokens = open.reasoning_bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+    let said_tokens = (open.text_bytes + calls.sum::<u64>()).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
     TokenUsage {
         input_tokens: open.context_tokens,
-        output_tokens: (open.text_bytes + calls.sum::<u64>()).div_ceil(BYTES_PER_TOKEN_ESTIMATED),
+        output_tokens: said_tokens + reasoning_tokens,
+        reasoning_tokens,
         source: UsageSource::Estimated,
         ..TokenUsage::default()
     }

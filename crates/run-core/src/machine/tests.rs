@@ -2,6 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test names the cases that it is about")]
 
+mod attempts;
 mod ends;
 mod interleavings;
 mod properties;

@@ -30,12 +30,37 @@ fn check(
         current,
         catalog_bytes: 0,
         window_tokens,
+        tokens_wished: None,
         instructions_digest: [0; 32],
         catalog_digest: [0; 32],
     })?;
     assert_eq!(prompt.plan.messages_kept as usize, prompt.messages.len());
     assert_eq!(prompt.plan.dropped_because.is_some(), prompt.plan.messages_dropped > 0);
     Ok((prompt.plan.messages_kept, prompt.plan.messages_dropped))
+}
+
+#[test]
+fn a_wish_for_less_drops_what_may_go_and_never_fails() {
+    let wish = |current: Vec<ChatMessage>, tokens| {
+        let prompt = assemble(PromptInputs {
+            instructions: "",
+            history: &[past(0, 400), past(9, 400)],
+            current,
+            catalog_bytes: 0,
+            window_tokens: 10_000,
+            tokens_wished: Some(tokens),
+            instructions_digest: [0; 32],
+            catalog_digest: [0; 32],
+        });
+        prompt.expect("the window is large").plan
+    };
+    let now = vec![user("now")];
+    assert_eq!(wish(now.clone(), 10_000).messages_kept, 5);
+    assert_eq!(wish(now.clone(), 150).messages_kept, 3);
+    assert_eq!(wish(now, 0).messages_kept, 1, "the input stays");
+    let rounds = vec![user("now"), assistant(&"a".repeat(300)), assistant(&"b".repeat(300))];
+    assert_eq!(wish(rounds.clone(), 100).messages_kept, 2);
+    assert_eq!(wish(rounds, 0).tokens_estimated, 76, "the latest round stays");
 }
 
 #[test]
@@ -75,6 +100,7 @@ fn instructions_and_catalogue_take_their_place_in_the_window() {
             current: vec![user("now")],
             catalog_bytes,
             window_tokens: 100,
+            tokens_wished: None,
             instructions_digest: [1; 32],
             catalog_digest: [2; 32],
         })
@@ -135,6 +161,7 @@ proptest! {
             current: current.clone(),
             catalog_bytes: 10,
             window_tokens,
+            tokens_wished: None,
             instructions_digest: [0; 32],
             catalog_digest: [0; 32],
         });

@@ -1,6 +1,6 @@
 //! Events and effects in a few words, for expectations that people read.
 
-use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent};
+use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent};
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
@@ -14,7 +14,9 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             InputDelivery::Steer | InputDelivery::Interrupt => format!("InputReceived {delivery:?}"),
         },
         TapeEvent::ModelRequested(requested) => {
-            format!("ModelRequested {} turn {}", requested.attempt, requested.turn)
+            let model = requested.model.expose().as_ref().map_or("", |model| model.model.as_str());
+            let whom = if model.starts_with("fallback") { format!(" {model}") } else { String::new() };
+            format!("ModelRequested {} turn {}{whom}", requested.attempt, requested.turn)
         }
         TapeEvent::ModelText { attempt, text } => format!("ModelText {attempt} {}", text.expose()),
         TapeEvent::ModelReasoning { attempt, text } => format!("ModelReasoning {attempt} {}", text.expose()),
@@ -28,13 +30,19 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
                 if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
             format!("ModelMessage {} {text}{calls}", message.attempt)
         }
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, .. } => {
+        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, .. } => {
             let cause = match cause {
                 AbandonCause::Restart => "Restart".to_owned(),
                 AbandonCause::Cancelled => "Cancelled".to_owned(),
                 AbandonCause::Failure(class) => format!("{class:?}"),
             };
-            format!("Abandoned {attempt} {text_from}-{text_to} {cause}")
+            let next = match next {
+                NextAttempt::None => String::new(),
+                NextAttempt::SameModel | NextAttempt::NextModel | NextAttempt::ShorterContext => {
+                    format!(" {next:?}")
+                }
+            };
+            format!("Abandoned {attempt} {text_from}-{text_to} {cause}{next}")
         }
         TapeEvent::ToolProposed(proposed) => {
             format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
@@ -63,8 +71,9 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
 
 pub(crate) fn effect_line(effect: &Effect) -> String {
     match effect {
-        Effect::AssembleContext { attempt } => format!("assemble {attempt}"),
+        Effect::AssembleContext { attempt, .. } => format!("assemble {attempt}"),
         Effect::CallModel { attempt } => format!("ask {attempt}"),
+        Effect::RetryAt { attempt, .. } => format!("pause after {attempt}"),
         Effect::AbortModel { attempt } => format!("hang up {attempt}"),
         Effect::Execute(grant) => format!("execute {}", grant.effect()),
         Effect::AbortTools => "stop tools".into(),

@@ -15,8 +15,10 @@ use proptest::prelude::*;
 
 use super::{Act, Call, Commit, Driver, effect_line};
 use super::{
-    answer_input, asking, denied, outcome_input, post, read, replay, scan, shell, start_with, unknown,
+    answer_input, asking, denied, failure_input, outcome_input, post, read, replay, scan, shell,
+    start_with_fallbacks, unknown,
 };
+use crate::failure_table::{ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, CLASSES};
 use crate::{Effect, RunError, RunInput};
 
 /// Steps after which a run driven by good will must be over.
@@ -29,7 +31,9 @@ pub(crate) enum Move {
     Text,
     Answer,
     Calls(Vec<u8>),
-    ModelFails(u8),
+    ModelFails(u8, u8),
+    RetryDue,
+    Reasoning,
     ToolEnds(u8, u8),
     Input,
     Steer(u8),
@@ -74,7 +78,9 @@ fn one_move() -> impl Strategy<Value = Move> {
         20 => Just(Move::Text),
         3 => Just(Move::Answer),
         60 => proptest::collection::vec(any::<u8>(), 1..6).prop_map(Move::Calls),
-        2 => any::<u8>().prop_map(Move::ModelFails),
+        20 => (any::<u8>(), any::<u8>()).prop_map(|(class, asked)| Move::ModelFails(class, asked)),
+        30 => Just(Move::RetryDue),
+        4 => Just(Move::Reasoning),
         150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolEnds(which, how)),
         30 => Just(Move::Input),
         12 => any::<u8>().prop_map(Move::Steer),
@@ -94,6 +100,7 @@ fn one_move() -> impl Strategy<Value = Move> {
 pub(crate) struct World {
     pub(crate) driver: Driver,
     asked: Option<Attempt>,
+    pausing: Option<Attempt>,
     running: BTreeSet<EffectId>,
     executed_in_life: BTreeSet<EffectId>,
     executed_ever: BTreeMap<EffectId, u32>,
@@ -121,13 +128,18 @@ impl World {
         let mut world = Self {
             driver: Driver::new(),
             asked: None,
+            pausing: None,
             running: BTreeSet::new(),
             executed_in_life: BTreeSet::new(),
             executed_ever: BTreeMap::new(),
             history: Vec::new(),
             life: Life::Sound,
         };
-        let Act::Take(start) = start_with(limits) else { unreachable!("a start is an input") };
+        // Some runs may ask other models, most may not.
+        let fallbacks = (limits.tool_calls_max % 5).saturating_sub(2);
+        let Act::Take(start) = start_with_fallbacks(limits, fallbacks) else {
+            unreachable!("a start is an input")
+        };
         world.feed(&start).expect("an empty tape takes a start");
         world
     }
@@ -179,7 +191,8 @@ impl World {
                 RunPhase::Queued => RunInput::Begin,
                 RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
                 RunPhase::Waiting(_) => super::answer_of_person(),
-                RunPhase::Running => match (self.asked, self.running.first()) {
+                RunPhase::Running => match (self.asked.or(self.pausing), self.running.first()) {
+                    (Some(attempt), _) if self.asked.is_none() => RunInput::RetryDue { attempt },
                     (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
                     (None, Some(effect)) => outcome_input(effect.0, None, &format!("late {effect}")),
                     (None, None) => panic!("running, and nobody runs it: {}", self.driver.tape_line()),
@@ -200,9 +213,12 @@ impl World {
                 let calls: Vec<Call> = kinds.iter().map(|kind| some_call(*kind)).collect();
                 answer_input(attempt.0, &calls, FinishReason::ToolCalls)
             }
-            Move::ModelFails(class) => {
-                RunInput::ModelFailed { attempt, class: some_failure(*class), detail: "no".into() }
+            Move::ModelFails(class, asked) => {
+                let class = CLASSES[usize::from(*class) % CLASSES.len()];
+                failure_input(attempt.0, class, some_pause(*asked))
             }
+            Move::RetryDue => RunInput::RetryDue { attempt: self.pausing.unwrap_or(Attempt(1)) },
+            Move::Reasoning => RunInput::Reasoning { attempt, text: "hm".into() },
             Move::ToolEnds(which, how) => {
                 let at = usize::from(*which) % self.running.len().max(1);
                 let effect = self.running.iter().nth(at).copied().unwrap_or(EffectId(1));
@@ -255,6 +271,7 @@ impl World {
 
     fn restart(&mut self) {
         self.asked = None;
+        self.pausing = None;
         self.running.clear();
         self.executed_in_life.clear();
         self.driver.machine = replay(&self.driver.tape);
@@ -288,6 +305,11 @@ impl World {
                 Effect::CallModel { attempt } => {
                     assert!(tells(&|e| matches!(e, TapeEvent::ModelRequested(r) if r.attempt == *attempt)));
                     assert_eq!(self.asked.replace(*attempt), None, "two requests at once");
+                    self.pausing = None;
+                }
+                Effect::RetryAt { attempt, at } => {
+                    assert!(*at <= self.driver.now.after(ASKED_PAUSE_MAX), "a pause beyond its bound");
+                    assert_eq!(self.pausing.replace(*attempt), None, "two pauses at once");
                 }
                 Effect::AbortModel { attempt } => {
                     assert!(tells(
@@ -303,6 +325,7 @@ impl World {
                 Effect::End => {
                     assert!(matches!(commit.events.last(), Some(TapeEvent::RunFinished(_))));
                     self.running.clear();
+                    self.pausing = None;
                 }
                 Effect::AssembleContext { .. } => panic!("it is answered within the step"),
             }
@@ -331,9 +354,38 @@ impl World {
         if machine.phase() == RunPhase::Running {
             assert_eq!(machine.open_attempt(), self.asked, "{}", line());
             assert_eq!(self.started(), self.running, "{}", line());
-            assert!(self.asked.is_some() || !self.running.is_empty(), "nobody runs it: {}", line());
+            let driven = self.asked.is_some() || !self.running.is_empty() || self.pausing.is_some();
+            assert!(driven, "nobody runs it: {}", line());
+            assert_eq!(machine.pausing_after(), self.pausing, "{}", line());
         }
         self.inspect_limits();
+        self.inspect_attempts();
+    }
+
+    /// Checks how the requests of each turn follow each other.
+    fn inspect_attempts(&self) {
+        let mut turn = (0, 0, None, false);
+        for event in self.events() {
+            match event {
+                TapeEvent::ModelRequested(requested) => {
+                    let model = requested.model.expose().clone();
+                    if turn.0 != requested.turn {
+                        turn = (requested.turn, 0, None, false);
+                    }
+                    turn.1 += 1;
+                    assert!(turn.1 <= ATTEMPTS_PER_TURN_MAX, "{}", self.driver.tape_line());
+                    let switched = turn.2.is_some() && turn.2 != model;
+                    assert!(
+                        !switched || !turn.3,
+                        "another model took over words: {}",
+                        self.driver.tape_line()
+                    );
+                    turn.2 = model;
+                }
+                TapeEvent::ModelText { .. } => turn.3 = true,
+                _ => {}
+            }
+        }
     }
 
     fn inspect_limits(&self) {
@@ -407,14 +459,12 @@ fn some_call(kind: u8) -> Call {
     }
 }
 
-fn some_failure(class: u8) -> ModelFailureClass {
-    [
-        ModelFailureClass::Auth,
-        ModelFailureClass::RateLimit,
-        ModelFailureClass::ContextExceeded,
-        ModelFailureClass::ContentPolicy,
-        ModelFailureClass::Network,
-    ][usize::from(class) % 5]
+fn some_pause(asked: u8) -> Option<Duration> {
+    match asked % 8 {
+        0 => Some(Duration::from_secs(u64::from(asked))),
+        1 => Some(Duration::from_secs(7_200)),
+        _ => None,
+    }
 }
 
 fn some_end(effect: EffectId, how: u8) -> RunInput {
@@ -428,7 +478,8 @@ fn some_end(effect: EffectId, how: u8) -> RunInput {
 }
 
 fn some_nonsense(kind: u8, number: u32) -> RunInput {
-    match kind % 8 {
+    match kind % 9 {
+        8 => RunInput::RetryDue { attempt: Attempt(number) },
         0 => RunInput::Text { attempt: Attempt(number), text: "late".into() },
         1 => answer_input(number, &[read("late")], FinishReason::ToolCalls),
         2 => answer_input(number, &[], FinishReason::Length),
@@ -439,10 +490,6 @@ fn some_nonsense(kind: u8, number: u32) -> RunInput {
             model: super::model(),
         },
         6 => RunInput::ContextTooLarge,
-        _ => RunInput::ModelFailed {
-            attempt: Attempt(number),
-            class: ModelFailureClass::Timeout,
-            detail: "late".into(),
-        },
+        _ => failure_input(number, ModelFailureClass::Timeout, None),
     }
 }

@@ -8,7 +8,7 @@ use palyra_types::event::{
     AbandonCause, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
     UnknownOutcomeCause,
 };
-use palyra_types::model::{ChatMessage, ToolResultStatus};
+use palyra_types::model::{ChatMessage, ModelFailureClass, ToolResultStatus};
 use palyra_types::run::{RunLimits, UserInput};
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
 use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use super::Transcript;
 use crate::scenario::world::{World, moves};
 use crate::scenario::{
-    Act, Driver, answer, begin, calls, cancel, denied, done_with, fails_with, input, lost, read, restart,
-    shell, start, steer, text,
+    Act, Driver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with, input, lost, read,
+    restart, shell, start, steer, text,
 };
 
 fn run_id(number: u128) -> RunId {
@@ -146,6 +146,28 @@ fn what_was_said_during_an_answer_comes_after_it() {
          assistant: whole []
          user: rather so",
     );
+}
+
+#[test]
+fn what_was_said_around_a_broken_answer_keeps_its_order() {
+    check(
+        &[
+            start(),
+            begin(),
+            steer(),
+            fails(1, ModelFailureClass::Network),
+            input_in_a_pause(),
+            due(1),
+            answer(2),
+        ],
+        "user: do it
+         user: rather so
+         user: in the pause",
+    );
+}
+
+fn input_in_a_pause() -> Act {
+    Act::Take(crate::RunInput::Steer { input: UserInput::text("in the pause".into()), idempotency: None })
 }
 
 #[test]

@@ -11,24 +11,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::AppendError;
-use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
-use palyra_types::{BootTime, EffectId, Redacted};
+use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::run::answer::{Heard, LiveAnswer};
 use crate::run::context::ContextSource;
 use crate::run::draft::Draft;
 use crate::run::held::Held;
 use crate::run::mailbox::{
     Acceptance, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall, Told,
 };
-use crate::run::perform::call_model::{LiveModelCall, ModelNews, execute_run_stream_provider_request, judge};
+use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
 use crate::run::record;
 use crate::run::replay::replay;
@@ -106,8 +106,8 @@ struct RunActor {
     state: AgentRunLoopState,
     held: Held,
     retry_at: Option<BootTime>,
-    model: Option<LiveModelCall>,
-    text: TextCoalescer,
+    model: Option<LiveAnswer>,
+    pause: Option<Pause>,
     /// Calls that have not reported yet.
     tools: BTreeSet<EffectId>,
     /// Stops every tool of the run.
@@ -125,6 +125,14 @@ enum TimeLimit {
     Unset,
     At(BootTime),
     Reached,
+}
+
+/// A pause before the model is asked again.
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    /// The attempt that failed.
+    attempt: Attempt,
+    until: BootTime,
 }
 
 /// How a step ended.
@@ -152,7 +160,7 @@ impl RunActor {
             held: Held::default(),
             retry_at: None,
             model: None,
-            text: TextCoalescer::default(),
+            pause: None,
             tools: BTreeSet::new(),
             _stop_when_dropped: stop.clone().drop_guard(),
             stop,
@@ -256,9 +264,7 @@ impl RunActor {
             self.take_command(command);
         }
         while open && !self.held.is_a_batch() {
-            let Some(news) = self.model.as_mut().and_then(|model| model.pieces.try_recv().ok()) else {
-                break;
-            };
+            let Some(news) = self.model.as_mut().and_then(LiveAnswer::next_ready) else { break };
             self.take_news(Some(news));
         }
         // Not only when the timer wins: a model that never pauses must not outlast its time.
@@ -281,7 +287,9 @@ impl RunActor {
             TimeLimit::At(limit) => Some(limit),
             TimeLimit::Unset | TimeLimit::Reached => None,
         };
-        self.text.deadline().into_iter().chain(limit).min()
+        let words = self.model.as_ref().and_then(LiveAnswer::deadline);
+        let pause = self.pause.map(|pause| pause.until);
+        words.into_iter().chain(pause).chain(limit).min()
     }
 
     fn take_time(&mut self) {
@@ -289,9 +297,11 @@ impl RunActor {
         if self.retry_at.is_some_and(|retry_at| now >= retry_at) {
             self.retry_at = None;
         }
-        if self.text.deadline().is_some_and(|due| now >= due) {
-            let text = self.text.flush(now);
-            self.hold_text(text);
+        if let Some(model) = &mut self.model {
+            model.take_time(now, &mut self.held);
+        }
+        if let Some(Pause { attempt, .. }) = self.pause.take_if(|pause| now >= pause.until) {
+            self.held.tell(RunInput::RetryDue { attempt });
         }
         if matches!(self.time_limit, TimeLimit::At(limit) if now >= limit) {
             self.time_limit = TimeLimit::Reached;
@@ -301,42 +311,19 @@ impl RunActor {
     }
 
     fn take_news(&mut self, news: Option<ModelNews>) {
-        let now = self.engine.ports.clock.boot();
-        let Some(attempt) = self.model.as_ref().map(|model| model.attempt) else { return };
-        match news {
-            Some(ModelNews::Text(text)) => {
-                let text = self.engine.ports.redactor.redact(text);
-                let due = self.text.push(text.expose(), now);
-                self.hold_text(due);
-            }
-            Some(ModelNews::Answered(answer)) => {
-                let text = self.text.flush(now);
-                self.hold_text(text);
-                let salt = self.salt();
-                let proposals = answer.proposals.iter().cloned();
-                let calls = proposals.map(|proposal| judge(&self.engine, &salt, proposal)).collect();
-                let Some(model) = self.model.take() else { return };
-                let model = model.request.model.clone();
-                self.held.tell(RunInput::Answered { attempt, answer, model, calls });
-            }
-            Some(ModelNews::Failed(failure)) => {
-                let text = self.text.flush(now);
-                self.hold_text(text);
-                self.model = None;
-                let (class, detail) = (failure.class, failure.detail);
-                self.held.tell(RunInput::ModelFailed { attempt, class, detail });
-            }
+        let (now, salt) = (self.engine.ports.clock.boot(), self.salt());
+        let heard = match (news, &mut self.model) {
+            (Some(news), Some(model)) => model.take(news, now, &self.engine, &salt, &mut self.held),
             // The task ends only after an answer or a failure.
-            None => {
-                self.model = None;
+            (None, Some(_)) => {
                 self.held.tell(RunInput::Broken);
+                Heard::Over
             }
-        }
-    }
-
-    fn hold_text(&mut self, text: Option<Redacted<String>>) {
-        if let (Some(text), Some(model)) = (text, &self.model) {
-            self.held.push_text(model.attempt, &text);
+            (_, None) => return,
+        };
+        match heard {
+            Heard::Open => {}
+            Heard::Over => self.model = None,
         }
     }
 
@@ -412,24 +399,22 @@ impl RunActor {
     fn stop_at_once(&mut self, effects: &[Effect]) {
         for effect in effects {
             match effect {
-                Effect::AbortModel { .. } => self.drop_model(),
+                Effect::AbortModel { .. } => self.model = None,
                 Effect::AbortTools => self.stop.cancel(),
                 Effect::AssembleContext { .. }
                 | Effect::CallModel { .. }
+                | Effect::RetryAt { .. }
                 | Effect::Execute(_)
                 | Effect::End => {}
             }
         }
     }
 
-    fn drop_model(&mut self) {
-        self.model = None;
-        self.text = TextCoalescer::default();
-    }
-
     fn perform(&mut self, draft: Draft) {
         let machine = &self.state.machine;
         self.tools.retain(|effect| machine.is_tool_running(*effect));
+        let pausing = machine.pausing_after();
+        self.pause = self.pause.filter(|pause| pausing == Some(pause.attempt));
         let mut request = draft.request;
         for effect in draft.effects {
             match effect {
@@ -438,19 +423,21 @@ impl RunActor {
                     if machine.open_attempt() == Some(attempt) && !self.engine.drain.has_begun() =>
                 {
                     let Some(request) = request.take() else { continue };
-                    self.text = TextCoalescer::default();
-                    self.model = Some(execute_run_stream_provider_request(&self.engine, attempt, request));
+                    let call = execute_run_stream_provider_request(&self.engine, attempt, request);
+                    self.model = Some(LiveAnswer::new(call));
+                }
+                Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {
+                    let until = self.engine.ports.clock.boot().after(at.since(draft.now));
+                    self.pause = Some(Pause { attempt, until });
                 }
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
                     execute_run_stream_tool_proposal(engine, grant, self.stop.clone(), self.salt(), mailbox);
                 }
-                Effect::End => {
-                    self.model = None;
-                    self.text = TextCoalescer::default();
-                }
+                Effect::End => self.model = None,
                 Effect::CallModel { .. }
+                | Effect::RetryAt { .. }
                 | Effect::Execute(_)
                 | Effect::AssembleContext { .. }
                 | Effect::AbortModel { .. }
@@ -476,9 +463,9 @@ impl RunActor {
     }
 }
 
-async fn next_news(model: &mut Option<LiveModelCall>) -> Option<ModelNews> {
+async fn next_news(model: &mut Option<LiveAnswer>) -> Option<ModelNews> {
     match model {
-        Some(model) => model.pieces.recv().await,
+        Some(model) => model.next().await,
         None => std::future::pending().await,
     }
 }

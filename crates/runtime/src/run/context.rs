@@ -22,6 +22,15 @@ pub(super) struct ContextSource<'a> {
     pub(super) history: &'a [PastRun],
 }
 
+/// Which request is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// The model; `None` for the default one.
+    pub(super) model: Option<&'a ModelRef>,
+    /// How many estimated tokens it should hold at most, if possible.
+    pub(super) tokens: Option<u64>,
+}
+
 /// A request with its plan, and the texts that the plan names by digest.
 pub(super) struct PreparedInput {
     pub(super) request: ModelRequest,
@@ -35,6 +44,7 @@ impl ContextSource<'_> {
         &self,
         state: &AgentRunLoopState,
         fresh: &[TapeEvent],
+        wanted: Wanted<'_>,
     ) -> Result<PreparedInput, ContextTooLarge> {
         let mut transcript = state.transcript.clone();
         fresh.iter().for_each(|event| transcript.push(event));
@@ -44,8 +54,7 @@ impl ContextSource<'_> {
             })
         });
         let directory = Arc::clone(&self.engine.ports.models.borrow());
-        let model = started.and_then(|started| started.model.expose().clone());
-        let model = model.unwrap_or_else(|| directory.default_model().clone());
+        let model = wanted.model.unwrap_or_else(|| directory.default_model()).clone();
         let window_tokens = directory
             .provider(&model)
             .map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens);
@@ -62,16 +71,17 @@ impl ContextSource<'_> {
             current: transcript.messages(),
             catalog_bytes: catalog_text.len(),
             window_tokens,
+            tokens_wished: wanted.tokens,
             instructions_digest,
             catalog_digest,
         })?;
         let request = ModelRequest {
-            model: ModelRef { provider: model.provider, model: model.model },
+            model,
             system: Redacted::new(instructions.to_string()),
             messages: prompt.messages,
             tools: catalog,
             output_tokens_max: None,
-            response_format: None,
+            response_format: started.and_then(|started| started.response_format.clone()),
         };
         let statics = vec![
             StaticText { sha256: instructions_digest, body: instructions },

@@ -10,7 +10,7 @@ use palyra_types::Timestamp;
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRequest;
 
-use crate::run::context::ContextSource;
+use crate::run::context::{ContextSource, Wanted};
 use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
 
@@ -69,9 +69,13 @@ impl Draft {
         }
         for effect in decision.effects {
             match effect {
-                Effect::AssembleContext { .. } => self.assemble(state, source)?,
+                Effect::AssembleContext { model, tokens_wished, .. } => {
+                    let wanted = Wanted { model: model.as_ref(), tokens: tokens_wished };
+                    self.assemble(state, source, wanted)?;
+                }
                 Effect::CallModel { .. }
                 | Effect::AbortModel { .. }
+                | Effect::RetryAt { .. }
                 | Effect::Execute(_)
                 | Effect::AbortTools
                 | Effect::End => self.effects.push(effect),
@@ -80,8 +84,13 @@ impl Draft {
         Ok(())
     }
 
-    fn assemble(&mut self, state: &AgentRunLoopState, source: &ContextSource<'_>) -> Result<(), RunError> {
-        let answer = match source.prepare_model_provider_input(state, &self.events) {
+    fn assemble(
+        &mut self,
+        state: &AgentRunLoopState,
+        source: &ContextSource<'_>,
+        wanted: Wanted<'_>,
+    ) -> Result<(), RunError> {
+        let answer = match source.prepare_model_provider_input(state, &self.events, wanted) {
             Ok(prepared) => {
                 let plan = prepared.plan;
                 let model = prepared.request.model.clone();

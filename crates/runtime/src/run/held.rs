@@ -16,6 +16,36 @@ const HELD_MAX: usize = 256;
 /// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
 const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
 
+/// What a model's words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// Its answer.
+    Text,
+    /// What it thinks beside it.
+    Reasoning,
+}
+
+impl Voice {
+    fn input(self, attempt: Attempt, text: Redacted<String>) -> RunInput {
+        match self {
+            Self::Text => RunInput::Text { attempt, text },
+            Self::Reasoning => RunInput::Reasoning { attempt, text },
+        }
+    }
+
+    /// Returns the words of this voice and attempt that an input holds.
+    fn waiting(self, input: &mut RunInput, wanted: Attempt) -> Option<&mut Redacted<String>> {
+        let (attempt, text, voice) = if let RunInput::Text { attempt, text } = input {
+            (*attempt, text, Self::Text)
+        } else if let RunInput::Reasoning { attempt, text } = input {
+            (*attempt, text, Self::Reasoning)
+        } else {
+            return None;
+        };
+        (voice == self && attempt == wanted).then_some(text)
+    }
+}
+
 /// Inputs in the order in which they came.
 #[derive(Default)]
 pub(super) struct Held(Vec<RunCommand>);
@@ -48,13 +78,10 @@ impl Held {
         self.0.push(RunCommand::told(input));
     }
 
-    /// Holds text in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
-    pub(super) fn push_text(&mut self, attempt: Attempt, text: &Redacted<String>) {
+    /// Holds words in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
+    pub(super) fn push_words(&mut self, voice: Voice, attempt: Attempt, text: &Redacted<String>) {
         let mut rest = text.expose().as_str();
-        if let Some(RunCommand { input: RunInput::Text { attempt: of, text: waiting }, .. }) =
-            self.0.last_mut()
-            && *of == attempt
-        {
+        if let Some(waiting) = self.0.last_mut().and_then(|last| voice.waiting(&mut last.input, attempt)) {
             let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
             let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
             *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
@@ -62,7 +89,7 @@ impl Held {
         }
         while !rest.is_empty() {
             let (fits, beyond) = rest.split_at(rest.floor_char_boundary(TEXT_ENTRY_BYTES_MAX));
-            self.tell(RunInput::Text { attempt, text: fits.into() });
+            self.tell(voice.input(attempt, fits.into()));
             rest = beyond;
         }
     }

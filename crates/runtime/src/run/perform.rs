@@ -2,4 +2,8 @@
 
 pub(super) mod call_model;
 
+mod images;
+
+mod wanted_answer;
+
 pub(super) mod execute_tool;

@@ -116,8 +116,12 @@ impl Offered {
             input: self.prepared.input.clone(),
             workspace_root: workspace.root,
             delivery: request.delivery,
+            // Who names a model means that one.
+            fallbacks: match request.model {
+                Some(_) => Vec::new(),
+                None => engine.ports.models.borrow().fallbacks_of(&model),
+            },
             model,
-            fallbacks: Vec::new(),
             response_format: request.response_format.clone(),
             limits: config.limits,
             config_digest: config.digest,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use palyra_runtime::session::{ResetWish, SessionSelector};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
+use palyra_types::ErrorCode;
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 
@@ -128,9 +129,10 @@ async fn a_run_that_waits_for_a_person_ends() {
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::LoopCheck));
     let receipt = rig.cancel(run).await.unwrap();
-    assert_eq!((receipt.state, receipt.already_finished), (RunLifecycleState::Cancelled, false));
+    assert_eq!((receipt.state, receipt.already_finished), (RunLifecycleState::Failed, false));
     let tape = shape(&rig.tape(run).await);
-    assert_eq!(tape[tape.len() - 3..], ["loop SameResult 3", "cancel User", "finished Cancelled"]);
+    assert_eq!(tape[tape.len() - 3..], ["loop SameResult 3", "cancel User", "finished LoopStopped"]);
+    assert_eq!(rig.record(run).await.error, Some(ErrorCode::LoopStopped));
 }
 
 #[tokio::test]

@@ -19,6 +19,10 @@ mod cancel;
 
 mod models;
 
+mod attempts;
+
+mod answers;
+
 mod tools;
 
 mod opaque;

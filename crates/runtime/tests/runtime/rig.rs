@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::read_records::{SessionFilter, SessionQuery};
+use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{
-    AppendTape, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords, ReadTape, Redactor,
+    AppendTape, Clock, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords, ReadTape, Redactor,
     WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
@@ -224,6 +224,13 @@ impl Rig {
         self.gateway.sessions.list(self.me(), query).await.unwrap()
     }
 
+    /// Returns how many runs there are.
+    pub(crate) async fn memory_runs(&self) -> usize {
+        let principal = self.me().principal;
+        let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
+        self.gateway.runs.list(self.me(), query).await.unwrap().len()
+    }
+
     /// Returns the runs that are not over.
     pub(crate) async fn open_runs(&self) -> Vec<RunId> {
         let open = self.memory.open_runs().await.unwrap();
@@ -259,9 +266,20 @@ impl Rig {
         soon(what, seen).await
     }
 
-    /// Waits until a run is over; returns its record.
+    /// Waits until a run is over, while each pause before a repeated request passes at once; returns its record.
     pub(crate) async fn finished(&self, run: RunId) -> RunRecord {
-        self.until(run, "the end of a run", |event| matches!(event, TapeEvent::RunFinished(_))).await;
+        let mut follower = self.follow(run, 0).await;
+        let over = async {
+            while let Some(followed) = follower.next().await.unwrap() {
+                if let Followed::Entry(entry) = followed
+                    && let TapeEvent::ModelAttemptAbandoned { retry_at: Some(retry_at), .. } = &entry.event
+                {
+                    settle().await;
+                    self.clock.advance(retry_at.since(self.clock.wall()));
+                }
+            }
+        };
+        soon("the end of a run", over).await;
         let record = self.record(run).await;
         assert_eq!(record.phase, RunPhase::Finished);
         record

@@ -66,7 +66,7 @@ proptest! {
             let mut revived = World::after_crash(&tape, world.driver.now);
             revived.drive_to_end();
             let repeats = tape.iter().filter(|(event, _)| matches!(event, TapeEvent::ModelRequested(_)));
-            prop_assert!(repeats.count() <= 3 * 8, "a request was repeated more than twice");
+            prop_assert!(repeats.count() <= 6 * 8, "a turn was asked more than six times");
         }
     }
 }

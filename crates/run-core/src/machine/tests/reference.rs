@@ -3,9 +3,11 @@
 //! Written from the specification as rules that are tried in order until none applies. Where it and the real
 //! machine differ, one of them is wrong.
 
+use std::time::Duration;
+
 use palyra_types::EffectId;
-use palyra_types::event::{AbandonCause, ContentDigest, DecidedBy, TapeEvent};
-use palyra_types::model::{FinishReason, ModelFailureClass};
+use palyra_types::event::{AbandonCause, ContentDigest, DecidedBy, NextAttempt, TapeEvent};
+use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
 use proptest::prelude::*;
@@ -16,11 +18,12 @@ use crate::{RunError, RunInput};
 /// What an entry says, as far as it matters.
 #[derive(Debug, Clone, PartialEq)]
 enum Fact {
-    Accepted(RunLimits),
-    Asked { attempt: u32, turn: u32 },
+    Accepted(RunLimits, usize),
+    Asked { attempt: u32, turn: u32, model: usize, tokens: u64 },
     Said { attempt: u32 },
+    Thought,
     Answered { attempt: u32, tokens: u64 },
-    GaveUp { attempt: u32, cause: AbandonCause },
+    GaveUp { attempt: u32, cause: AbandonCause, next: NextAttempt, waits: bool },
     Proposed { effect: u32, call: ContentDigest },
     Judged { effect: u32, allowed: bool, by_budget: bool, opaque: bool, alone: bool },
     Began { effect: u32 },
@@ -36,19 +39,25 @@ enum Fact {
 
 fn fact(event: &TapeEvent) -> Fact {
     match event {
-        TapeEvent::RunStarted(started) => Fact::Accepted(started.limits),
+        TapeEvent::RunStarted(started) => {
+            Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len())
+        }
         TapeEvent::InputReceived { delivery, idempotency, .. } => {
             Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
         }
-        TapeEvent::ModelRequested(asked) => Fact::Asked { attempt: asked.attempt.0, turn: asked.turn },
-        TapeEvent::ModelText { attempt, .. } | TapeEvent::ModelReasoning { attempt, .. } => {
-            Fact::Said { attempt: attempt.0 }
-        }
+        TapeEvent::ModelRequested(asked) => Fact::Asked {
+            attempt: asked.attempt.0,
+            turn: asked.turn,
+            model: asked.model.expose().as_ref().map_or(0, place_of),
+            tokens: asked.context.tokens_estimated,
+        },
+        TapeEvent::ModelText { attempt, .. } => Fact::Said { attempt: attempt.0 },
+        TapeEvent::ModelReasoning { .. } => Fact::Thought,
         TapeEvent::ModelMessage(message) => {
             Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
         }
-        TapeEvent::ModelAttemptAbandoned { attempt, cause, .. } => {
-            Fact::GaveUp { attempt: attempt.0, cause: *cause }
+        TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
+            Fact::GaveUp { attempt: attempt.0, cause: *cause, next: *next, waits: retry_at.is_some() }
         }
         TapeEvent::ToolProposed(proposed) => {
             Fact::Proposed { effect: proposed.effect.0, call: proposed.call_digest }
@@ -75,6 +84,11 @@ fn fact(event: &TapeEvent) -> Fact {
     }
 }
 
+/// Returns the place in the chain of a scenario's model.
+fn place_of(model: &ModelRef) -> usize {
+    model.model.as_str().strip_prefix("fallback-").map_or(0, |number| number.parse().expect("a number"))
+}
+
 /// The tape, and what is added to it now.
 struct Reference {
     tape: Vec<Fact>,
@@ -97,7 +111,7 @@ impl Reference {
 
     fn limits(&self) -> RunLimits {
         let limits = self.tape.iter().find_map(|fact| match fact {
-            Fact::Accepted(limits) => Some(*limits),
+            Fact::Accepted(limits, _) => Some(*limits),
             _ => None,
         });
         limits.expect("an accepted run")
@@ -116,10 +130,100 @@ impl Reference {
         (last > 0 && !closed).then_some(last)
     }
 
-    fn restarts_since_answer(&self) -> usize {
+    /// Returns what happened since the last answer: all that the next request's turn has seen.
+    fn turn_so_far(&self) -> &[Fact] {
         let answer = self.last(|fact| matches!(fact, Fact::Answered { .. })).map_or(0, |at| at + 1);
+        &self.tape[answer..]
+    }
+
+    fn restarts_since_answer(&self) -> usize {
         let restarted = |fact: &&Fact| matches!(fact, Fact::GaveUp { cause: AbandonCause::Restart, .. });
-        self.tape[answer..].iter().filter(restarted).count()
+        self.turn_so_far().iter().filter(restarted).count()
+    }
+
+    fn attempts_in_turn(&self) -> usize {
+        self.turn_so_far().iter().filter(|fact| matches!(fact, Fact::Asked { .. })).count()
+    }
+
+    /// Returns the attempt after which the run pauses.
+    fn pausing(&self) -> Option<u32> {
+        let asked = self.last(|fact| matches!(fact, Fact::Asked { .. }))?;
+        self.tape[asked..].iter().find_map(|fact| match fact {
+            Fact::GaveUp { attempt, waits: true, .. } => Some(*attempt),
+            _ => None,
+        })
+    }
+
+    /// Returns the model to ask next, by its place in the chain.
+    fn model(&self) -> usize {
+        self.count(|fact| matches!(fact, Fact::GaveUp { next: NextAttempt::NextModel, .. }))
+    }
+
+    /// Returns how large the next request will be: half of each one that was too large for this model.
+    fn tokens_of_next(&self) -> u64 {
+        let mut sent = 100;
+        let mut wished = 100;
+        for fact in &self.tape {
+            match fact {
+                Fact::Asked { tokens, .. } => sent = *tokens,
+                Fact::GaveUp { next: NextAttempt::ShorterContext, .. } => wished = sent / 2,
+                Fact::GaveUp { next: NextAttempt::NextModel, .. } => wished = 100,
+                _ => {}
+            }
+        }
+        wished
+    }
+
+    fn after_failure(&self, class: ModelFailureClass, asked: Option<Duration>) -> NextAttempt {
+        use ModelFailureClass as Class;
+        let turn = self.turn_so_far();
+        let said = turn.iter().position(|fact| matches!(fact, Fact::Said { .. }));
+        let again = |fact: &&Fact| {
+            matches!(fact, Fact::GaveUp { next: NextAttempt::SameModel | NextAttempt::ShorterContext, .. })
+        };
+        let again_after_words = said.map_or(0, |at| turn[at..].iter().filter(again).count());
+        if self.attempts_in_turn() == 6 || again_after_words == 1 {
+            return NextAttempt::None;
+        }
+        let is = |wanted: NextAttempt| move |fact: &Fact| matches!(fact, Fact::GaveUp { next, .. } if *next == wanted);
+        let switched = turn.iter().rposition(is(NextAttempt::NextModel)).map_or(0, |at| at + 1);
+        let repeats = turn[switched..].iter().filter(|fact| is(NextAttempt::SameModel)(fact)).count();
+        let shortened = turn.iter().filter(|fact| is(NextAttempt::ShorterContext)(fact)).count();
+        let too_long = asked.is_some_and(|asked| asked > Duration::from_secs(60));
+        let may_repeat = match class {
+            Class::RateLimit | Class::Transient => repeats < 2 && !too_long,
+            Class::Network => repeats < 2,
+            Class::Timeout | Class::Malformed => repeats < 1,
+            _ => false,
+        };
+        let chain = self.tape.iter().find_map(|fact| match fact {
+            Fact::Accepted(_, models) => Some(*models),
+            _ => None,
+        });
+        match class {
+            _ if may_repeat => NextAttempt::SameModel,
+            Class::ContentPolicy => NextAttempt::None,
+            Class::ContextExceeded if shortened < 2 => NextAttempt::ShorterContext,
+            Class::ContextExceeded => NextAttempt::None,
+            _ if said.is_none() && Some(self.model() + 1) < chain => NextAttempt::NextModel,
+            _ => NextAttempt::None,
+        }
+    }
+
+    fn fail(&mut self, attempt: u32, class: ModelFailureClass, asked: Option<Duration>) {
+        let next = self.after_failure(class, asked);
+        let waits = next == NextAttempt::SameModel;
+        self.tape.push(Fact::GaveUp { attempt, cause: AbandonCause::Failure(class), next, waits });
+        if waits {
+            self.work.push(format!("pause after {attempt}"));
+        }
+        if next == NextAttempt::None {
+            self.end(match class {
+                ModelFailureClass::ContextExceeded => TerminationReason::ContextExhausted,
+                ModelFailureClass::ContentPolicy => TerminationReason::ContentPolicy,
+                _ => TerminationReason::ProviderError,
+            });
+        }
     }
 
     fn last_turn(&self) -> u32 {
@@ -203,7 +307,9 @@ impl Reference {
             Fact::Answered { tokens, .. } => *tokens,
             Fact::GaveUp { attempt, .. } => {
                 let said = |fact: &Fact| *fact == Fact::Said { attempt: *attempt };
-                6 * self.count(said) as u64
+                let from = self.tape.iter().position(said);
+                let entries = from.zip(self.last(said)).map_or(0, |(from, to)| to - from + 1);
+                6 * entries as u64
             }
             _ => 0,
         };
@@ -248,11 +354,19 @@ impl Reference {
             if !self.running().is_empty() {
                 return false;
             }
+            let asked_about = |fact: &Fact| {
+                matches!(fact, Fact::Circling | Fact::Lost { .. } | Fact::Heard { answer: true, .. })
+            };
+            let circling = self.last(asked_about).is_some_and(|at| self.tape[at] == Fact::Circling);
             return self.end(match reason {
+                CancelReason::User if circling && !self.foreign() => TerminationReason::LoopStopped,
                 CancelReason::User => TerminationReason::Cancelled,
                 CancelReason::TimeLimit => TerminationReason::TimeLimit,
                 CancelReason::Interrupted => TerminationReason::Interrupted,
             });
+        }
+        if self.pausing().is_some() {
+            return false;
         }
         if let Some(first) = self.not_begun().first().filter(|_| !self.held_back()) {
             let running = self.running();
@@ -272,13 +386,37 @@ impl Reference {
             self.tape.push(Fact::Circling);
             return true;
         }
-        let turn = if self.restarts_since_answer() > 0 { self.last_turn() } else { self.last_turn() + 1 };
-        if turn > self.limits().turns_max || self.tokens() >= self.limits().output_tokens_max {
+        self.ask_or_end()
+    }
+
+    fn next_turn(&self) -> u32 {
+        if self.attempts_in_turn() > 0 { self.last_turn() } else { self.last_turn() + 1 }
+    }
+
+    fn spent(&self) -> bool {
+        self.next_turn() > self.limits().turns_max || self.tokens() >= self.limits().output_tokens_max
+    }
+
+    fn ask_or_end(&mut self) -> bool {
+        if self.spent() {
             return self.end(TerminationReason::TurnLimit);
         }
-        let attempt = self.attempts() + 1;
+        self.ask(self.model(), self.tokens_of_next())
+    }
+
+    fn ask(&mut self, model: usize, tokens: u64) -> bool {
+        let sent = self.tape.iter().rev().find_map(|fact| match fact {
+            Fact::Asked { tokens, .. } => Some(*tokens),
+            _ => None,
+        });
+        let shortens =
+            matches!(self.tape.last(), Some(Fact::GaveUp { next: NextAttempt::ShorterContext, .. }));
+        if shortens && Some(tokens) >= sent {
+            return self.end(TerminationReason::ContextExhausted);
+        }
+        let (attempt, turn) = (self.attempts() + 1, self.next_turn());
         self.work.push(format!("ask {attempt}"));
-        self.tape.push(Fact::Asked { attempt, turn });
+        self.tape.push(Fact::Asked { attempt, turn, model, tokens });
         true
     }
 
@@ -290,7 +428,7 @@ impl Reference {
 
     fn give_up(&mut self, cause: AbandonCause) {
         if let Some(attempt) = self.open_attempt() {
-            self.tape.push(Fact::GaveUp { attempt, cause });
+            self.tape.push(Fact::GaveUp { attempt, cause, next: NextAttempt::None, waits: false });
         }
     }
 
@@ -321,7 +459,7 @@ impl Reference {
         if self.any(|fact| matches!(fact, Fact::Over(_))) {
             return Some(RunError::Finished);
         }
-        let accepted = self.any(|fact| matches!(fact, Fact::Accepted(_)));
+        let accepted = self.any(|fact| matches!(fact, Fact::Accepted(..)));
         let begun = self.attempts() > 0;
         let heard = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
         let runs = |effect: &EffectId| !self.foreign() && self.running().contains(&effect.0);
@@ -336,10 +474,17 @@ impl Reference {
             _ if !accepted => Some(RunError::OutOfPlace),
             RunInput::Begin => begun.then_some(RunError::OutOfPlace),
             RunInput::ContextReady { .. } | RunInput::ContextTooLarge => {
-                let spent = self.limits().turns_max == 0 || self.limits().output_tokens_max == 0;
-                (begun || spent || !idle).then_some(RunError::OutOfPlace)
+                let awaited = !begun || self.pausing().is_some();
+                let other =
+                    matches!(input, RunInput::ContextReady { model, .. } if place_of(model) != self.model());
+                (other || !awaited || self.spent() || !idle).then_some(RunError::OutOfPlace)
+            }
+            RunInput::RetryDue { attempt } => {
+                let due = !self.foreign() && self.pausing() == Some(attempt.0);
+                (!due).then_some(RunError::Stale)
             }
             RunInput::Text { attempt, .. }
+            | RunInput::Reasoning { attempt, .. }
             | RunInput::Answered { attempt, .. }
             | RunInput::ModelFailed { attempt, .. } => (!heard(attempt.0)).then_some(RunError::Stale),
             RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
@@ -360,23 +505,24 @@ impl Reference {
     fn take(&mut self, input: &RunInput) {
         match input {
             RunInput::Start(started) => {
-                self.tape.push(Fact::Accepted(started.limits));
+                self.tape.push(Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len()));
                 return;
             }
             RunInput::Begin => {}
-            RunInput::ContextReady { .. } => {}
+            RunInput::ContextReady { plan, model } => {
+                self.ask(place_of(model), plan.tokens_estimated);
+            }
+            RunInput::RetryDue { .. } => {
+                self.ask_or_end();
+            }
+            RunInput::Reasoning { .. } => self.tape.push(Fact::Thought),
             RunInput::ContextTooLarge => {
                 self.end(TerminationReason::ContextExhausted);
             }
             RunInput::Text { attempt, .. } => self.tape.push(Fact::Said { attempt: attempt.0 }),
             RunInput::Answered { .. } => self.take_answer(input),
-            RunInput::ModelFailed { class, .. } => {
-                self.give_up(AbandonCause::Failure(*class));
-                self.end(match class {
-                    ModelFailureClass::ContextExceeded => TerminationReason::ContextExhausted,
-                    ModelFailureClass::ContentPolicy => TerminationReason::ContentPolicy,
-                    _ => TerminationReason::ProviderError,
-                });
+            RunInput::ModelFailed { attempt, class, retry_after, .. } => {
+                self.fail(attempt.0, *class, *retry_after);
             }
             RunInput::ToolFinished { effect, outcome, output_digest, .. } => self.tape.push(Fact::Ended {
                 effect: effect.0,
@@ -457,10 +603,14 @@ impl Reference {
         if self.foreign() {
             return;
         }
+        if let Some(attempt) = self.pausing() {
+            self.work.push(format!("pause after {attempt}"));
+            return;
+        }
         let repeated = self.restarts_since_answer();
         if self.open_attempt().is_some() {
             self.give_up(AbandonCause::Restart);
-            if repeated == 2 {
+            if repeated == 2 || self.attempts_in_turn() == 6 {
                 self.end(TerminationReason::ProviderError);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use palyra_policy::decide_tool_call;
-use palyra_ports::ModelProvider;
+use palyra_ports::{ModelProvider, ReadTape};
 use palyra_run_core::JudgedCall;
 use palyra_types::model::{
     ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX, ToolProposal,
@@ -16,7 +16,9 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::engine::Engine;
-use crate::models::broken_off;
+use crate::models::{broken_off, failure};
+use crate::run::perform::images::with_images;
+use crate::run::perform::wanted_answer::WantedAnswer;
 
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.
 const PIECES_MAX: usize = 64;
@@ -35,6 +37,7 @@ pub(in crate::run) struct LiveModelCall {
 /// What comes from a model.
 pub(in crate::run) enum ModelNews {
     Text(Redacted<String>),
+    Reasoning(Redacted<String>),
     Answered(ModelAnswer),
     Failed(ModelFailure),
 }
@@ -53,9 +56,10 @@ pub(in crate::run) fn execute_run_stream_provider_request(
 ) -> LiveModelCall {
     let (sender, pieces) = mpsc::channel(PIECES_MAX);
     let provider = engine.ports.models.borrow().provider(&request.model).map(Arc::clone);
+    let tapes = Arc::clone(&engine.ports.tapes);
     let asked = Arc::clone(&request);
     let task = tokio::spawn(async move {
-        let streaming = AssertUnwindSafe(stream(provider, asked, &sender)).catch_unwind();
+        let streaming = AssertUnwindSafe(stream(provider, tapes, asked, &sender)).catch_unwind();
         let failure = match streaming.await {
             Ok(ended) => ended.err(),
             Err(_panic) => {
@@ -72,27 +76,34 @@ pub(in crate::run) fn execute_run_stream_provider_request(
 
 async fn stream(
     provider: Option<Arc<dyn ModelProvider>>,
+    tapes: Arc<dyn ReadTape>,
     request: Arc<ModelRequest>,
     sender: &mpsc::Sender<ModelNews>,
 ) -> Result<(), ModelFailure> {
     let Some(provider) = provider else {
         return Err(failure(ModelFailureClass::Permanent, "the run's model is no longer configured"));
     };
+    let mut wanted = WantedAnswer::of(&request)?;
+    let sees = provider.model_info(&request.model.model).capabilities.images;
+    let request = if sees { with_images(&*tapes, request).await } else { request };
     let mut pieces = provider.stream(request);
     while let Some(piece) = pieces.next().await {
-        match piece? {
-            ModelPiece::Text(text) if text.expose().is_empty() => {}
-            ModelPiece::Reasoning(_) => {}
+        let news = match piece? {
+            ModelPiece::Text(text) | ModelPiece::Reasoning(text) if text.expose().is_empty() => continue,
+            ModelPiece::Reasoning(text) => ModelNews::Reasoning(text),
             ModelPiece::Text(text) => {
-                if sender.send(ModelNews::Text(text)).await.is_err() {
-                    return Ok(());
-                }
+                wanted.hear(text.expose());
+                ModelNews::Text(text)
             }
             ModelPiece::Answer(answer) => {
                 check_proposals(&answer)?;
+                wanted.check(&answer)?;
                 let _ = sender.send(ModelNews::Answered(answer)).await;
                 return Ok(());
             }
+        };
+        if sender.send(news).await.is_err() {
+            return Ok(());
         }
     }
     Err(broken_off())
@@ -112,10 +123,6 @@ fn check_proposals(answer: &ModelAnswer) -> Result<(), ModelFailure> {
         return Ok(());
     };
     Err(failure(ModelFailureClass::Malformed, &detail))
-}
-
-fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
-    ModelFailure { class, detail: detail.into(), retry_after: None }
 }
 
 /// Judges a proposal by policy and digests it under the run's salt.

@@ -1,0 +1,133 @@
+//! What follows a model request that yielded no answer: once more, another model, a shorter request, or the end.
+//!
+//! Owns the way from a failure to the next attempt, by [`failure_table`](crate::failure_table). Invariant: one turn
+//! makes at most [`ATTEMPTS_PER_TURN_MAX`] requests, and words that were shown are only ever repeated by the model
+//! that said them.
+
+use std::time::Duration;
+
+use palyra_types::event::{AbandonCause, NextAttempt};
+use palyra_types::model::ModelFailureClass;
+use palyra_types::{ErrorCode, Redacted, Timestamp};
+
+use super::proceed::proceed;
+use super::step::{Step, Successor};
+use crate::failure_table::{
+    ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, FailureRule, REPEATS_AFTER_TEXT_MAX, Resort,
+    SHORTENINGS_PER_TURN_MAX, rule,
+};
+use crate::input::Effect;
+use crate::model_call::{RESTART_REPEATS_MAX, Words};
+
+/// A provider's failure, as it enters the run.
+pub(super) struct Failure<'a> {
+    pub(super) class: ModelFailureClass,
+    pub(super) detail: &'a Redacted<String>,
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// Gives the open attempt up and turns to what the table says.
+pub(super) fn failed(step: &mut Step, failure: &Failure<'_>) {
+    let rule = rule(failure.class);
+    let successor = successor(step, &rule, failure.retry_after);
+    let cause = AbandonCause::Failure(failure.class);
+    step.abandon_open_attempt(cause, successor, failure.detail.clone());
+    match successor.next {
+        NextAttempt::None => end(step, &rule, failure),
+        NextAttempt::SameModel => pause(step),
+        NextAttempt::NextModel | NextAttempt::ShorterContext => proceed(step),
+    }
+}
+
+/// Goes on with the pause that the run is in; after a restart no longer than anybody may ask for, for clocks jump.
+pub(super) fn pause(step: &mut Step) {
+    if let Some(retry) = step.machine.model.retry() {
+        let at = retry.at.min(step.now.after(ASKED_PAUSE_MAX));
+        step.perform(Effect::RetryAt { attempt: retry.after, at });
+    }
+}
+
+/// Returns whether a request caught by a restart may be made again.
+pub(super) fn may_repeat_after_restart(step: &Step) -> bool {
+    let tried = step.machine.model.tried();
+    tried.restarts < RESTART_REPEATS_MAX && tried.attempts < ATTEMPTS_PER_TURN_MAX
+}
+
+fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> Successor {
+    let model = &step.machine.model;
+    let tried = model.tried();
+    let shown = tried.words == Words::Shown;
+    if tried.attempts >= ATTEMPTS_PER_TURN_MAX
+        || (shown && tried.repeats_after_text >= REPEATS_AFTER_TEXT_MAX)
+    {
+        return Successor::NONE;
+    }
+    let who = (step.machine.run, model.open().map(|open| open.attempt).unwrap_or_default());
+    if let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, who) {
+        return Successor { next: NextAttempt::SameModel, retry_at: Some(step.now.after(pause)) };
+    }
+    match rule.resort {
+        Resort::NextModel if !shown && model.has_next_model() => Successor::at_once(NextAttempt::NextModel),
+        Resort::ShorterContext if tried.shortenings < SHORTENINGS_PER_TURN_MAX => {
+            Successor::at_once(NextAttempt::ShorterContext)
+        }
+        Resort::None | Resort::NextModel | Resort::ShorterContext => Successor::NONE,
+    }
+}
+
+fn end(step: &mut Step, rule: &FailureRule, failure: &Failure<'_>) {
+    let said = failure.detail.expose();
+    let message = match failure.retry_after.filter(|asked| *asked > ASKED_PAUSE_MAX) {
+        None => said.clone(),
+        Some(asked) => {
+            let from = utc_text(step.now.after(asked));
+            format!("the provider takes no request before {from}: {said}")
+        }
+    };
+    step.finish(rule.end, Some(rule.class.code()), &message);
+}
+
+/// Ends a run whose shorter request is not shorter.
+pub(super) fn nothing_to_leave_out(step: &mut Step) {
+    let rule = rule(ModelFailureClass::ContextExceeded);
+    let message = "the request is larger than the model's window, and nothing is left to leave out";
+    step.finish(rule.end, Some(ErrorCode::ModelContextExceeded), message);
+}
+
+/// Writes a time for people, such as `2026-11-21 23:10:05 UTC`.
+fn utc_text(time: Timestamp) -> String {
+    let seconds = time.0.div_euclid(1_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 0000-03-01, in eras of 400 years: a leap day is then the last of its year.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + later;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_for_people() {
+        for (seconds, wanted) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (951_868_800, "2000-03-01 00:00:00 UTC"),
+            (1_795_302_605, "2026-11-21 23:10:05 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+            (-1, "1969-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc_text(Timestamp(seconds * 1_000_000)), wanted);
+        }
+        assert!(!utc_text(Timestamp(i64::MAX)).is_empty());
+    }
+}

@@ -1,0 +1,263 @@
+//! What a model gives beside plain text: reasoning, structure, what it wants back; and the images it is shown.
+
+use std::sync::Arc;
+
+use palyra_ports::ModelCapabilities;
+use palyra_runtime::ModelDirectory;
+use palyra_runtime::session::{IncomingFile, SubmitRequest};
+use palyra_testkit::scripted_tools::LOOK;
+use palyra_testkit::{Script, ScriptedProvider};
+use palyra_types::event::TapeEvent;
+use palyra_types::model::{ChatMessage, FinishReason, ModelRef, ResponseFormat, TokenUsage, UsageSource};
+use palyra_types::run::{RunLifecycleState, TerminationReason};
+use palyra_types::{ErrorCode, Redacted, RunId};
+
+use crate::rig::{Rig, by_key, request};
+use crate::shapes::shape;
+
+#[tokio::test]
+async fn reasoning_is_on_the_tape_before_the_text_and_never_shown_to_a_model() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().reasoning("so ").reasoning("it is").text("Yes").call(LOOK, "{}"));
+    let run = rig.submit("k", "go").await.run;
+    rig.finished(run).await;
+    let tape = shape(&rig.tape(run).await);
+    assert_eq!(tape[1..4], ["asked 1", "reasoning so it is", "text Yes"], "{tape:?}");
+    let shown = format!("{:?}", rig.model.requests()[1].messages.iter().map(words).collect::<Vec<_>>());
+    assert!(!shown.contains("it is"), "{shown}");
+}
+
+fn words(message: &ChatMessage) -> String {
+    match message {
+        ChatMessage::User { text, .. }
+        | ChatMessage::Assistant { text, .. }
+        | ChatMessage::ToolResult { text, .. } => text.expose().clone(),
+    }
+}
+
+#[tokio::test]
+async fn reasoning_without_end_is_cut_off_and_the_answer_is_not() {
+    let rig = Rig::start().await;
+    let page = "ä".repeat(32 * 1024);
+    let script = (0..64).fold(Script::new(), |script, _| script.reasoning(&page));
+    rig.model.push(script.text("done"));
+    let run = rig.submit("k", "go").await.run;
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+    let mut kept = String::new();
+    for entry in rig.tape(run).await {
+        if let TapeEvent::ModelReasoning { text, .. } = entry.event {
+            assert!(text.expose().len() <= 64 * 1024);
+            kept.push_str(text.expose());
+        }
+    }
+    assert!(kept.ends_with("(The rest of the reasoning is not kept.)"));
+    assert!(kept.len() < 257 * 1024, "{} bytes", kept.len());
+}
+
+#[tokio::test]
+async fn reasoning_that_was_reported_is_not_counted_again() {
+    let rig = Rig::start().await;
+    let usage = TokenUsage {
+        output_tokens: 30,
+        reasoning_tokens: 20,
+        source: UsageSource::Reported,
+        ..TokenUsage::default()
+    };
+    rig.model.push(Script::new().reasoning(&"long ".repeat(1_000)).text("Yes").usage(usage));
+    let run = rig.submit("k", "go").await.run;
+    assert_eq!(rig.finished(run).await.usage, usage);
+    rig.model.push(Script::new().reasoning(&"long".repeat(100)).text("four"));
+    let run = rig.submit("k", "go").await.run;
+    let estimated = rig.finished(run).await.usage;
+    assert_eq!((estimated.output_tokens, estimated.reasoning_tokens), (101, 100));
+}
+
+const SCHEMA: &str =
+    r#"{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}"#;
+
+fn structured(schema: &str) -> SubmitRequest {
+    let format = ResponseFormat { schema: Redacted::new(schema.into()) };
+    SubmitRequest { response_format: Some(format), ..request(by_key("k"), "go") }
+}
+
+async fn submit(rig: &Rig, request: SubmitRequest) -> RunId {
+    rig.gateway.sessions.submit(rig.me(), request).await.unwrap().run
+}
+
+#[tokio::test]
+async fn an_answer_that_fits_its_schema_ends_the_run_and_tools_may_come_before_it() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().text("let me see").call(LOOK, "{}"));
+    rig.model.push(Script::new().text(r#"{"tot"#).text(r#"al": 3}"#));
+    let run = submit(&rig, structured(SCHEMA)).await;
+    assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::FinalAnswer));
+    let asked: Vec<_> = rig.model.requests().iter().map(|asked| asked.response_format.clone()).collect();
+    let wanted = Some(ResponseFormat { schema: Redacted::new(SCHEMA.into()) });
+    assert_eq!(asked, [wanted.clone(), wanted]);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_malformed_and_asked_for_once_more() {
+    let cases = [
+        (r#"{"total": "three"}"#, "`/total`: must be of type integer"),
+        ("{}", "`total` is missing"),
+        ("three", "it is not JSON"),
+        ("", "it is not JSON"),
+        ("```json\n{\"total\": 3}\n```", "it stands in a code fence"),
+    ];
+    for (answer, why) in cases {
+        let rig = Rig::start().await;
+        rig.model.push(Script::new().text(answer));
+        rig.model.push(Script::new().text(r#"{"total": 3}"#));
+        let run = submit(&rig, structured(SCHEMA)).await;
+        assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done, "{answer}");
+        let said = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
+            TapeEvent::ModelAttemptAbandoned { detail, .. } => Some(detail.expose().clone()),
+            _ => None,
+        });
+        let said = said.expect("an abandoned attempt");
+        assert!(said.starts_with("the answer does not fit the schema: ") && said.contains(why), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_never_fits_ends_the_run_as_malformed() {
+    let rig = Rig::start().await;
+    rig.model.otherwise(Script::new().text("never").finish(FinishReason::Length));
+    let run = submit(&rig, structured(SCHEMA)).await;
+    let record = rig.finished(run).await;
+    assert_eq!(record.error, Some(ErrorCode::ModelMalformed));
+    assert_eq!(rig.model.requests().len(), 2);
+    rig.model.otherwise(Script::new().text("cut").finish(FinishReason::ContentFilter));
+    let run = submit(&rig, structured(SCHEMA)).await;
+    assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::ContentPolicy));
+}
+
+#[tokio::test]
+async fn what_a_provider_wants_back_comes_back_byte_for_byte_also_after_a_restart() {
+    let rig = Rig::start().await;
+    let body = "{\"signature\":\"\\u0000ä=\\n \",  \"spaces\" : true}";
+    rig.model.push(Script::new().text("one").continuation(body).call(LOOK, "{}"));
+    rig.model.push(Script::new().text("two"));
+    let run = rig.submit("k", "go").await.run;
+    rig.finished(run).await;
+    assert_eq!(continuations(&rig.model, 1), [body]);
+    let rig = rig.restarted().await;
+    let run = rig.submit("k", "again").await.run;
+    rig.finished(run).await;
+    assert_eq!(continuations(&rig.model, 0), [body]);
+}
+
+#[tokio::test]
+async fn a_continuation_beyond_a_mebibyte_is_dropped() {
+    let rig = Rig::start().await;
+    show_to(&rig, rig.model.clone().with_window(10_000_000));
+    rig.model.push(Script::new().text("one").continuation(&"x".repeat(1024 * 1024)).call(LOOK, "{}"));
+    rig.model
+        .push(Script::new().text("two").continuation(&"x".repeat(1024 * 1024 + 1)).call(LOOK, "{\"n\":2}"));
+    let run = rig.submit("k", "go").await.run;
+    rig.finished(run).await;
+    let kept: Vec<usize> = continuations(&rig.model, 2).iter().map(String::len).collect();
+    assert_eq!(kept, [1024 * 1024]);
+}
+
+fn continuations(model: &ScriptedProvider, request: usize) -> Vec<String> {
+    let of = |message: &ChatMessage| match message {
+        ChatMessage::Assistant { continuation, .. } => {
+            continuation.as_ref().map(|kept| kept.body.expose().clone())
+        }
+        _ => None,
+    };
+    model.requests()[request].messages.iter().filter_map(of).collect()
+}
+
+/// Has a provider answer instead of the rig's own.
+fn show_to(rig: &Rig, provider: ScriptedProvider) {
+    let default = ModelRef::new("scripted", "scripted");
+    rig.replace_models(ModelDirectory::new(vec![Arc::new(provider)], default, Vec::new()));
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+fn image(name: &str, bytes: usize) -> IncomingFile {
+    let mut content = PNG.to_vec();
+    content.resize(bytes, 7);
+    file(name, "image/png", content)
+}
+
+fn file(name: &str, media_type: &str, content: Vec<u8>) -> IncomingFile {
+    IncomingFile { name: name.into(), media_type: media_type.into(), content: Redacted::new(content.into()) }
+}
+
+fn with_files(files: Vec<IncomingFile>) -> SubmitRequest {
+    SubmitRequest { files, ..request(by_key("k"), "look") }
+}
+
+/// Returns what the last request showed of files: the text beside them, and each name with the bytes it came with.
+fn shown_files(rig: &Rig) -> Vec<(String, Vec<(String, Option<usize>)>)> {
+    let requests = rig.model.requests();
+    let of = |message: &ChatMessage| match message {
+        ChatMessage::User { text, attachments } => {
+            let files = attachments.iter().map(|file| {
+                let bytes = file.data.as_ref().map(|bytes| bytes.expose().len());
+                (file.attachment.name.expose().clone(), bytes)
+            });
+            Some((text.expose().clone(), files.collect()))
+        }
+        _ => None,
+    };
+    requests[requests.len() - 1].messages.iter().filter_map(of).collect()
+}
+
+#[tokio::test]
+async fn images_reach_a_model_that_sees_and_come_with_later_requests_too() {
+    let rig = Rig::start().await;
+    let run = submit(&rig, with_files(vec![image("a.png", 500), file("b.bin", "", vec![0; 9])])).await;
+    rig.finished(run).await;
+    let shown = vec![("a.png".to_owned(), Some(500)), ("b.bin".to_owned(), None)];
+    assert_eq!(shown_files(&rig), [("look".to_owned(), shown.clone())]);
+    let rig = rig.restarted().await;
+    let run = rig.submit("k", "and now?").await.run;
+    rig.finished(run).await;
+    assert_eq!(shown_files(&rig), [("look".to_owned(), shown), ("and now?".to_owned(), Vec::new())]);
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_see_gets_no_bytes() {
+    let rig = Rig::start().await;
+    show_to(&rig, rig.model.clone().with_capabilities(ModelCapabilities::TEXT_AND_TOOLS));
+    let run = submit(&rig, with_files(vec![image("a.png", 500)])).await;
+    rig.finished(run).await;
+    assert_eq!(shown_files(&rig), [("look".to_owned(), vec![("a.png".to_owned(), None)])]);
+}
+
+#[tokio::test]
+async fn of_many_images_the_newest_are_shown_and_the_model_is_told_of_the_others() {
+    let rig = Rig::start().await;
+    let many = (1..=22).map(|number| image(&format!("{number}.png"), 100)).collect();
+    let run = submit(&rig, with_files(many)).await;
+    rig.finished(run).await;
+    let (text, files) = shown_files(&rig).remove(0);
+    let without: Vec<&str> =
+        files.iter().filter(|(_, bytes)| bytes.is_none()).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(without, ["1.png", "2.png"]);
+    let wanted = "look\n\n(The image 1.png is not shown: newer images take all the room there is.)\n\
+                  (The image 2.png is not shown: newer images take all the room there is.)";
+    assert_eq!(text, wanted);
+}
+
+#[tokio::test]
+async fn images_that_are_too_large_together_give_way_to_newer_ones() {
+    let rig = Rig::start().await;
+    let mebibyte = 1024 * 1024;
+    let run = submit(&rig, with_files(vec![image("old.png", 12 * mebibyte)])).await;
+    rig.finished(run).await;
+    let newer = vec![image("new.png", 9 * mebibyte), image("small.png", 100)];
+    let run = submit(&rig, with_files(newer)).await;
+    rig.finished(run).await;
+    let shown = shown_files(&rig);
+    assert!(shown[0].0.contains("old.png is not shown"), "{}", shown[0].0);
+    assert_eq!(shown[0].1, [("old.png".to_owned(), None)]);
+    assert_eq!(shown[1].0, "look");
+    assert!(shown[1].1.iter().all(|(_, bytes)| bytes.is_some()));
+}
