@@ -101,6 +101,7 @@ pub(crate) struct Plan {
     providers: Vec<Arc<dyn ModelProvider>>,
     selection: Option<ExplicitSelection>,
     default: Option<ModelRef>,
+    fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
 }
 
@@ -148,10 +149,13 @@ pub(crate) fn plan(
     };
     let named = config.default_model();
     let default = if named.is_empty() { None } else { known(DEFAULT_KEY, named) };
-    for fallback in config.fallback_models() {
-        known(FALLBACKS_KEY, fallback);
+    let fallbacks = config.fallback_models().iter();
+    let fallbacks = fallbacks.filter_map(|fallback| known(FALLBACKS_KEY, fallback)).collect();
+    if errors.is_empty() {
+        Ok(Plan { providers, selection, default, fallbacks, suggestions })
+    } else {
+        Err(errors)
     }
-    if errors.is_empty() { Ok(Plan { providers, selection, default, suggestions }) } else { Err(errors) }
 }
 
 /// Builds the directory; a server that the environment selects is asked which models it has.
@@ -162,14 +166,15 @@ pub(crate) async fn build(
     config: &Config,
     environment: &BTreeMap<String, String>,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
-    let Plan { mut providers, selection, default, suggestions } = plan(config, environment)?;
+    let Plan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     if let Some(selection) = selection {
         let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
         selected_default = model;
         providers.push(provider);
     }
-    Ok(ModelDirectory::new(providers, default.unwrap_or(selected_default), suggestions))
+    let default = default.unwrap_or(selected_default);
+    Ok(ModelDirectory::new(providers, default, suggestions).with_fallbacks(fallbacks))
 }
 
 /// Tells all reasons at once.

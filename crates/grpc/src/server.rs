@@ -74,6 +74,7 @@ pub async fn serve(
         health.set_service_status(service, ServingStatus::Serving).await;
     }
     let gate = Gate::new(gateway.access.clone());
+    let wish = daemon.wish_to_stop.clone();
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
     let unix = Acceptor::unix(
@@ -96,8 +97,13 @@ pub async fn serve(
             .await
     };
     let too_late = async {
+        tokio::select! {
+            () = wish.cancelled() => {}
+            () = stop.cancelled() => {}
+        }
+        say_not_serving(&health).await;
         stop.cancelled().await;
-        say_goodbye(health).await;
+        end_watching(health).await;
         tokio::time::sleep(limits.drain_span).await;
     };
     tokio::select! {
@@ -120,10 +126,16 @@ const SERVICES: [&str; 7] = [
     v1::admin_service_server::SERVICE_NAME,
 ];
 
-/// Tells everyone who watches, and ends their streams.
-async fn say_goodbye(mut health: HealthReporter) {
+/// Tells everyone who watches that no new work is taken; what runs may still be looked at.
+async fn say_not_serving(health: &HealthReporter) {
     for service in SERVICES.into_iter().chain([""]) {
         health.set_service_status(service, ServingStatus::NotServing).await;
+    }
+}
+
+/// Ends the streams of everyone who watches.
+async fn end_watching(mut health: HealthReporter) {
+    for service in SERVICES.into_iter().chain([""]) {
         health.clear_service_status(service).await;
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::Layer;
 use super::mistake::{ConfigError, Gathered};
-use super::schema::{self, FORMATS, PROVIDER_FIELDS, Unset};
+use super::schema::{self, FORMATS, PROVIDER_FIELDS};
 use super::value::{Origin, Value};
 
 /// The provider that needs no configuration and takes none.
@@ -34,8 +34,8 @@ pub struct ProviderConfig {
     pub context_tokens: Option<u64>,
     /// Requests to it at once.
     pub parallel_requests_max: usize,
-    /// Whether its models take images.
-    pub images: bool,
+    /// Whether its models take images; `None` for what is usual there.
+    pub images: Option<bool>,
 }
 
 /// Returns the configured providers in order of name.
@@ -59,8 +59,8 @@ fn one(values: &Layer, name: &str) -> ProviderConfig {
         _ => ProviderFormat::OpenAiChat,
     };
     let images = match value("images") {
-        Some(Value::Bool(images)) => *images,
-        _ => format == ProviderFormat::AnthropicMessages,
+        Some(Value::Bool(images)) => Some(*images),
+        _ => None,
     };
     let parallel = number("parallel_requests_max").and_then(|max| usize::try_from(max).ok());
     ProviderConfig {
@@ -111,10 +111,8 @@ fn check_one(values: &Layer, name: &str, origin: &Origin) -> Result<(), ConfigEr
     }
     let field = |field: &str| values.get(&format!("providers.{name}.{field}"));
     if !matches!(field("base_url"), Some((Value::Text(text), _)) if !text.is_empty()) {
-        let example = schema::provider_field("base_url").map_or("", |setting| match setting.unset {
-            Unset::Required(example) | Unset::Depends(_, example) => example,
-            Unset::Integer(_) | Unset::Text(_) | Unset::Bool(_) | Unset::EmptyList => "",
-        });
+        let anthropic = matches!(field("format"), Some((Value::Text(format), _)) if format != FORMATS[0]);
+        let example = if anthropic { "\"https://api.anthropic.com\"" } else { schema::BASE_URL_EXAMPLE };
         let key = format!("providers.{name}.base_url");
         return Err(ConfigError::Missing { origin, key, example: example.to_owned() });
     }

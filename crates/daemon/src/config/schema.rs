@@ -141,21 +141,19 @@ pub const SETTINGS: &[Setting] = &[
     ),
 ];
 
+/// Where a provider's API may begin, as TOML.
+pub(super) const BASE_URL_EXAMPLE: &str = "\"https://api.openai.com/v1\"";
+
 /// The wire formats of providers.
 pub(super) const FORMATS: &[&str] = &["openai_chat", "anthropic_messages"];
 
 /// The fields of a provider, below `providers.NAME`, in order of key.
 pub const PROVIDER_FIELDS: &[Setting] = &[
-    setting(
-        "base_url",
-        Takes::Text,
-        Unset::Required("\"https://api.openai.com/v1\""),
-        "Where its API begins.",
-    ),
+    setting("base_url", Takes::Text, Unset::Required(BASE_URL_EXAMPLE), "Where its API begins."),
     setting(
         "context_tokens",
         Takes::Integer { min: 1_024, max: 100_000_000 },
-        Unset::Depends("what the server or the format says", "128000"),
+        Unset::Depends("what the server says, else what is usual for the format", "128000"),
         "The window of its models.",
     ),
     setting(
@@ -167,7 +165,10 @@ pub const PROVIDER_FIELDS: &[Setting] = &[
     setting(
         "images",
         Takes::Bool,
-        Unset::Depends("true for anthropic_messages, else false", "true"),
+        Unset::Depends(
+            "what is usual: true for Anthropic's format and OpenAI's own service, else false",
+            "true",
+        ),
         "Whether its models take images; to others an image is named with type and size.",
     ),
     setting(

@@ -45,7 +45,7 @@ fn providers_are_gathered_by_name() {
         key: None,
         context_tokens: Some(4_096),
         parallel_requests_max: 8,
-        images: false,
+        images: None,
     };
     let a = ProviderConfig {
         name: "a".to_owned(),
@@ -53,7 +53,6 @@ fn providers_are_gathered_by_name() {
         base_url: "https://h".to_owned(),
         key: Some("env:K".to_owned()),
         context_tokens: None,
-        images: true,
         ..local.clone()
     };
     let b = ProviderConfig {
@@ -61,6 +60,7 @@ fn providers_are_gathered_by_name() {
         format: ProviderFormat::OpenAiChat,
         key: None,
         parallel_requests_max: 2,
+        images: Some(true),
         ..a.clone()
     };
     assert_eq!(config.providers(), [a, b, local]);

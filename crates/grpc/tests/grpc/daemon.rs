@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_grpc::{ConfigFact, DaemonFacts, Listeners, ReloadHandle, ServeError, ServeLimits, serve};
+use palyra_grpc::{
+    ConfigFact, DaemonFacts, Listeners, ReloadError, ReloadHandle, ReloadReport, ServeError, ServeLimits,
+    serve,
+};
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     CancelFlag, Clock, ExecuteToolError, ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
@@ -38,6 +41,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Wishes {
     pub(crate) limits: ServeLimits,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
+    /// What reloads lead to, in order; further ones find the daemon going.
+    pub(crate) reloads: Vec<Result<ReloadReport, ReloadError>>,
 }
 
 /// A daemon that serves until it is dropped or stopped.
@@ -46,6 +51,8 @@ pub(crate) struct TestDaemon {
     pub(crate) provider: ScriptedProvider,
     pub(crate) clock: FakeClock,
     pub(crate) stop: CancellationToken,
+    /// Cancelled when a caller wishes for the stop.
+    pub(crate) wish: CancellationToken,
     pub(crate) tcp: SocketAddr,
     pub(crate) socket: PathBuf,
     pub(crate) served: JoinHandle<Result<(), ServeError>>,
@@ -69,9 +76,10 @@ impl TestDaemon {
         let address = tcp.local_addr().unwrap();
         let stop = CancellationToken::new();
         let listeners = Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0) };
-        let facts = facts(folder.path(), stop.clone());
+        let wish = CancellationToken::new();
+        let facts = facts(folder.path(), wish.clone(), reloads(wishes.reloads));
         let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
-        Self { state, provider, clock, stop, tcp: address, socket, served, _folder: folder }
+        Self { state, provider, clock, stop, wish, tcp: address, socket, served, _folder: folder }
     }
 
     /// Connects as the owner.
@@ -117,7 +125,19 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
     }
 }
 
-fn facts(folder: &Path, stop: CancellationToken) -> DaemonFacts {
+/// Answers reloads as a test wants it.
+fn reloads(outcomes: Vec<Result<ReloadReport, ReloadError>>) -> ReloadHandle {
+    let (handle, mut requests) = ReloadHandle::channel();
+    tokio::spawn(async move {
+        for outcome in outcomes {
+            let Some(request) = requests.recv().await else { return };
+            let _ = request.reply.send(outcome);
+        }
+    });
+    handle
+}
+
+fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -> DaemonFacts {
     let fact = ConfigFact {
         key: "limits.turns_max".to_owned(),
         value: "50".to_owned(),
@@ -132,8 +152,8 @@ fn facts(folder: &Path, stop: CancellationToken) -> DaemonFacts {
         listening: vec!["unix:daemon.sock".to_owned()],
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
-        reload: ReloadHandle::channel().0,
-        wish_to_stop: stop,
+        reload,
+        wish_to_stop,
     }
 }
 

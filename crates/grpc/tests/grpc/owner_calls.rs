@@ -1,5 +1,6 @@
 //! The calls of the owner: the journal and the daemon.
 
+use palyra_grpc::{ReloadError, ReloadReport};
 use palyra_types::ErrorCode;
 use palyra_wire::v1::admin_service_client::AdminServiceClient;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
@@ -7,12 +8,12 @@ use palyra_wire::v1::journal_service_client::JournalServiceClient;
 use palyra_wire::v1::run_stream_request::Frame as Say;
 use palyra_wire::v1::{
     CreateTokenRequest, GetConfigRequest, GetJournalStatusRequest, GetStatusRequest, ListEntriesRequest,
-    ListRunsRequest, ListTokensRequest, RebuildJournalRequest, RevokeTokenRequest, ShutdownRequest,
-    VerifyJournalRequest, rebuild_journal_response, verify_journal_response,
+    ListRunsRequest, ListTokensRequest, RebuildJournalRequest, ReloadConfigRequest, RevokeTokenRequest,
+    ShutdownRequest, VerifyJournalRequest, rebuild_journal_response, verify_journal_response,
 };
 use tonic::Code;
 
-use crate::daemon::{PATIENCE, TestDaemon};
+use crate::daemon::{PATIENCE, TestDaemon, Wishes};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, bearing, start};
 
@@ -116,11 +117,36 @@ async fn a_token_works_from_its_making_to_its_revoking() {
 }
 
 #[tokio::test]
+async fn a_reload_tells_what_changed_or_every_mistake() {
+    let report = ReloadReport {
+        digest: [7; 32],
+        changed: vec!["a.b".to_owned(), "c.d".to_owned()],
+        needs_restart: vec!["c.d".to_owned()],
+    };
+    let mistakes = vec!["FILE:1:1: no".to_owned(), "FILE:2:1: no".to_owned()];
+    let reloads = vec![Ok(report), Err(ReloadError::Invalid { mistakes: mistakes.clone() })];
+    let daemon = TestDaemon::start_with(Wishes { reloads, ..Wishes::default() }).await;
+    let mut client = AdminServiceClient::new(daemon.local().await);
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        answers.push(client.reload_config(ReloadConfigRequest {}).await.unwrap().into_inner());
+    }
+    assert_eq!((answers[0].digest.as_str(), &answers[0].mistakes), ("07".repeat(32).as_str(), &Vec::new()));
+    assert_eq!((answers[0].changed.len(), &answers[0].needs_restart), (2, &vec!["c.d".to_owned()]));
+    let in_force = client.get_config(GetConfigRequest {}).await.unwrap().into_inner().digest;
+    assert_eq!((&answers[1].digest, &answers[1].mistakes), (&in_force, &mistakes));
+    let refused = client.reload_config(ReloadConfigRequest {}).await.unwrap_err();
+    assert_refused(&refused, Code::Unavailable, ErrorCode::ShuttingDown);
+}
+
+#[tokio::test]
 async fn the_owner_can_stop_the_daemon() {
     let mut daemon = TestDaemon::start().await;
     let mut client = AdminServiceClient::new(daemon.local().await);
     client.shutdown(ShutdownRequest {}).await.unwrap();
-    assert!(daemon.stop.is_cancelled());
+    assert!(daemon.wish.is_cancelled());
+    client.get_status(GetStatusRequest {}).await.expect("it answers until it has come to rest");
+    daemon.stop.cancel();
     drop(client);
     let served = tokio::time::timeout(PATIENCE, &mut daemon.served).await.expect("serving ends");
     served.unwrap().unwrap();

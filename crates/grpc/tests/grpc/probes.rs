@@ -49,9 +49,12 @@ async fn who_watches_a_service_hears_of_the_stop() {
         assert_eq!(first.status(), ServingStatus::Serving, "{service}");
         watched.push(watch);
     }
+    daemon.wish.cancel();
+    for watch in &mut watched {
+        assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
+    }
     daemon.stop.cancel();
     for mut watch in watched {
-        assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
         assert!(watch.message().await.unwrap().is_none());
     }
 }
