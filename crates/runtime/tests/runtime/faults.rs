@@ -3,6 +3,7 @@
 //! Wraps the journal in memory; knows nothing of runs. Begin at [`FaultyJournal`].
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
@@ -31,6 +32,7 @@ pub(crate) struct FaultyJournal {
     inner: MemoryJournal,
     refusal: Arc<Mutex<Option<Refusal>>>,
     bad_reads: Arc<Mutex<VecDeque<ReadError>>>,
+    panics: Arc<AtomicUsize>,
     late_answers: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
 }
@@ -41,6 +43,7 @@ impl FaultyJournal {
             inner,
             refusal: Arc::default(),
             bad_reads: Arc::default(),
+            panics: Arc::default(),
             late_answers: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
         }
@@ -66,6 +69,11 @@ impl FaultyJournal {
     /// Fails the next tape read; several calls queue up.
     pub(crate) fn fail_next_read(&self, error: ReadError) {
         lock(&self.bad_reads).push_back(error);
+    }
+
+    /// Makes the next tape read panic, as a tape does that nobody can make sense of.
+    pub(crate) fn panic_at_next_read(&self) {
+        self.panics.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Returns how many reads are still to fail.
@@ -126,6 +134,8 @@ impl ReadTape for FaultyJournal {
         after: TapeSeq,
         limit: usize,
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        let panics = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        assert!(panics.is_err(), "a read panics");
         match lock(&self.bad_reads).pop_front() {
             Some(error) => ready(Err(error)).boxed(),
             None => self.inner.tape(run, after, limit),

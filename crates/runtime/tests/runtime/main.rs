@@ -29,6 +29,12 @@ mod opaque;
 
 mod waiting;
 
+mod delivery;
+
+mod branches;
+
+mod put_away;
+
 mod full_disk;
 
 mod broken_journal;

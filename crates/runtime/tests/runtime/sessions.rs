@@ -6,10 +6,10 @@ use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{ExistingSession, ResetWish, SessionSelector};
 use palyra_testkit::{Gate, Script};
-use palyra_types::model::ChatMessage;
 use palyra_types::run::RunLifecycleState;
 use palyra_types::{SessionId, TapeSeq};
 
+use crate::delivery::user_texts;
 use crate::rig::{Rig, by_id, by_key, request, settle, soon};
 
 fn required(selector: SessionSelector) -> SessionSelector {
@@ -203,14 +203,4 @@ async fn a_session_at_work_does_not_leave() {
     rig.finished(first.run).await;
     rig.finished(second.run).await;
     assert_eq!(rig.model.counts().begun, 2, "no request was made twice");
-}
-
-/// Returns what people said in the model request of this number.
-fn user_texts(rig: &Rig, number: usize) -> Vec<String> {
-    let request = &rig.model.requests()[number];
-    let text = |message: &ChatMessage| match message {
-        ChatMessage::User { text, .. } => Some(text.expose().clone()),
-        _ => None,
-    };
-    request.messages.iter().filter_map(text).collect()
 }
