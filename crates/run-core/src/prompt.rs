@@ -111,7 +111,7 @@ struct Room {
 }
 
 /// Drops the oldest rounds of the running run until the rest fits. A round is an assistant message with its
-/// results; the first message, the input, always stays.
+/// results; what the person said always stays.
 fn fit_current(
     mut current: Vec<ChatMessage>,
     room: Room,
@@ -130,13 +130,13 @@ fn fit_current(
     Ok((current, dropped))
 }
 
-/// Returns where the oldest round lies that may go: never the input, never the latest round.
+/// Returns where the oldest round lies that may go: never the latest one.
 fn next_round(messages: &[ChatMessage]) -> Option<std::ops::Range<usize>> {
-    let starts_round = |message: &ChatMessage| !matches!(message, ChatMessage::ToolResult { .. });
-    let from = 1;
-    let mut starts =
-        messages.iter().enumerate().skip(from + 1).filter(|(_, m)| starts_round(m)).map(|(at, _)| at);
-    starts.next().map(|to| from..to)
+    let is_round = |message: &ChatMessage| matches!(message, ChatMessage::Assistant { .. });
+    let from = messages.iter().position(is_round)?;
+    let ends = |message: &ChatMessage| !matches!(message, ChatMessage::ToolResult { .. });
+    let to = from + 1 + messages[from + 1..].iter().position(ends)?;
+    messages[to..].iter().any(is_round).then_some(from..to)
 }
 
 fn bytes_of(messages: &[ChatMessage]) -> u64 {

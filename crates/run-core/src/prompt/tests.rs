@@ -84,6 +84,19 @@ fn of_the_running_run_the_oldest_rounds_go_but_never_the_input() {
 }
 
 #[test]
+fn what_a_person_said_in_between_stays() {
+    let current = vec![
+        user("now"),
+        assistant(&"a".repeat(300)),
+        user("rather so"),
+        assistant(&"b".repeat(300)),
+        user("!"),
+    ];
+    assert_eq!(check(&[], current.clone(), 140), Ok((4, 1)));
+    assert_eq!(check(&[], current, 90), Err(ContextTooLarge));
+}
+
+#[test]
 fn a_round_goes_with_its_results() {
     let mut current = vec![user("now")];
     current.extend(round(1, 3, 40));
