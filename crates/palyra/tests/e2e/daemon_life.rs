@@ -44,18 +44,32 @@ fn a_run_outlives_its_daemon_and_its_reader_sees_it_end() {
 fn text_that_a_kill_cut_off_is_superseded_by_the_whole() {
     let home = Home::new();
     let whole = home.palyra(&["run", "what can you do"]).expect(0).out;
-    let mut child = home.command(&["run", "[pace=100] what can you do"]).spawn().unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut first = [0];
-    out.read_exact(&mut first).unwrap();
+    let mut child = home.command(&["run", "--session", "cut", "[pace=100] what can you do"]).spawn().unwrap();
+    let mut watcher = until_text(&home, "cut");
     kill_process(home.daemon_pid(), Signal::KILL).unwrap();
-    let mut text = String::from_utf8(first.to_vec()).unwrap();
-    out.read_to_string(&mut text).unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     let ended = ended(child).expect(0);
-    assert!(ended.err.contains("! the text above is superseded (restart)\n"), "{}", ended.err);
-    let (cut_off, again) = text.split_at(text.len() - whole.len());
-    assert_eq!(again, whole);
-    assert!(whole.starts_with(cut_off.trim_end()) && cut_off.ends_with('\n'), "{cut_off}");
+    let told = "! the answer broke off (restart); it begins again\n";
+    assert!(ended.err.contains(told), "{}", ended.err);
+    assert_eq!(text, whole, "what was cut off is not there twice");
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+/// Returns once the first run of a session has shown some text; who watched it lives on.
+fn until_text(home: &Home, session: &str) -> std::process::Child {
+    let run = loop {
+        let shown = home.palyra(&["sessions", "show", session, "--json"]);
+        if shown.code == 0
+            && let Some(run) = shown.json()[0]["last_run_id"].as_str().filter(|run| !run.is_empty())
+        {
+            break run.to_owned();
+        }
+    };
+    let mut watcher = home.command(&["runs", "tail", &run, "--json"]).spawn().unwrap();
+    read_until(&mut BufReader::new(watcher.stdout.take().unwrap()), "\"model_text\"");
+    watcher
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! What a chat does with its session: branching, resetting, interrupting, steering, sending files along.
+
+use crate::scene::Scene;
+
+#[test]
+fn reset_forgets_and_branch_goes_on_from_an_earlier_place() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    for (typed, answer) in [("one\r", "<one>"), ("two\r", "<one|two>")] {
+        pty.type_in(typed);
+        pty.expect(answer);
+        pty.expect("> ");
+    }
+    pty.type_in("/branch\r");
+    pty.expect("going on in a branch");
+    pty.expect("> ");
+    pty.type_in("three\r");
+    pty.expect("<one|two|three>");
+    pty.expect("> ");
+    pty.type_in("/reset\r");
+    pty.expect("a fresh context begins");
+    pty.expect("> ");
+    pty.type_in("four\r");
+    pty.expect("<four>");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    let mut pty = scene.chat();
+    pty.type_in("five\r");
+    pty.expect("<one|two|five>");
+    let sessions = scene.home.palyra(&["sessions", "list", "--json"]).expect(0).json();
+    assert_eq!(sessions.len(), 2, "the folder's session is as it was");
+}
+
+#[test]
+fn an_interrupt_goes_first_and_nothing_typed_is_lost() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    scene.begin_slowly(&mut pty);
+    pty.type_in("later\r");
+    pty.expect("it waits for its turn");
+    pty.type_in("!first\r");
+    pty.expect("interrupting the run");
+    pty.expect("asked: first");
+    pty.expect("|first>");
+    pty.expect("asked: later");
+    pty.expect("later>");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    assert_eq!(scene.runs().len(), 3);
+}
+
+#[test]
+fn files_go_along_with_the_next_input() {
+    let scene = Scene::new();
+    scene.home.write("notes.md", "# The lantern is green\n");
+    let mut pty = scene.chat();
+    pty.type_in("/attach notes.md\r");
+    pty.expect("goes along with the next input: notes.md (text/markdown, 23 B)");
+    pty.expect("> ");
+    pty.type_in("what colour?\r");
+    pty.expect("The lantern is green");
+    pty.expect("> ");
+    pty.type_in("/attach nothing.png\r");
+    pty.expect("PLY-1112");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    let entries = scene.home.palyra(&["runs", "tail", "last", "--json"]).expect(0).json();
+    assert_eq!(entries[0]["run_started"]["attachments"][0]["name"], "notes.md");
+}
+
+#[test]
+fn a_steer_reaches_the_active_run() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    scene.begin_slowly(&mut pty);
+    pty.type_in("/steer be brief\r");
+    pty.expect("the run takes it into account");
+    scene.gate.open();
+    pty.expect("be brief>");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    assert_eq!(scene.runs().len(), 1);
+}

@@ -1,0 +1,84 @@
+//! What shells and manuals are given is something they take.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::home::Home;
+
+/// Gives a program something on standard input; `None` where it is not installed.
+fn take(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => panic!("{program}: {error}"),
+    };
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+#[test]
+fn each_shell_takes_its_completions() {
+    let home = Home::new();
+    for (shell, mark) in [
+        ("bash", "complete -F _palyra"),
+        ("zsh", "#compdef palyra"),
+        ("fish", "complete -c palyra"),
+        ("powershell", "Register-ArgumentCompleter"),
+        ("elvish", "edit:completion:arg-completer[palyra]"),
+    ] {
+        let script = home.palyra(&["admin", "completions", shell]).expect(0).out;
+        assert!(script.contains(mark) && script.contains("tail"), "{shell}");
+        let taken = match shell {
+            "bash" | "zsh" => take(shell, &["-n"], &script),
+            "fish" => take(shell, &["--no-execute"], &script),
+            _ => None,
+        };
+        assert!(taken.as_ref().is_none_or(|(well, said)| *well && said.is_empty()), "{shell}: {taken:?}");
+        assert!(shell != "bash" || taken.is_some(), "bash is needed here");
+    }
+    assert!(!home.state_dir().exists(), "no daemon is needed");
+}
+
+#[test]
+fn bash_completes_verbs_and_options() {
+    let script = Home::new().palyra(&["admin", "completions", "bash"]).expect(0).out;
+    let completed = |words: &str, at: usize| {
+        let ask = format!(
+            "{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _palyra palyra '' ''; echo \"${{COMPREPLY[@]}}\""
+        );
+        take("bash", &["-s"], &ask).unwrap().1
+    };
+    assert!(completed("palyra ru", 1).contains("run runs"), "{}", completed("palyra ru", 1));
+    assert!(completed("palyra runs ta", 2).contains("tail"));
+    assert!(completed("palyra run --js", 2).contains("--json"));
+}
+
+#[test]
+fn man_pages_are_written_for_every_verb_and_render() {
+    let home = Home::new();
+    let folder = home.work().join("man1");
+    let told = home.palyra(&["admin", "man", "--dir", folder.to_str().unwrap()]).expect(0).err;
+    let pages: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|page| page.unwrap().path()).collect();
+    assert!(told.contains(&format!("wrote {} pages", pages.len())) && pages.len() > 30, "{told}");
+    for page in &pages {
+        let text = std::fs::read_to_string(page).unwrap();
+        for section in [".TH ", "\n.SH NAME\n", "\n.SH SYNOPSIS\n", "\n.SH \"EXIT STATUS\"\n"] {
+            assert!(text.contains(section), "{}: {section}", page.display());
+        }
+    }
+    let printed = home.palyra(&["admin", "man"]).expect(0).out;
+    assert_eq!(printed, std::fs::read_to_string(folder.join("palyra.1")).unwrap());
+    let tail = std::fs::read_to_string(folder.join("palyra-runs-tail.1")).unwrap();
+    for (renderer, arguments) in [("groff", &["-man", "-Tascii", "-ww"][..]), ("mandoc", &["-T", "ascii"])] {
+        if let Some((well, text)) = take(renderer, arguments, &tail) {
+            assert!(
+                well && text.contains("palyra runs tail") && !text.contains("warning"),
+                "{renderer}: {text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The table of exit codes, each seen on the real program. (docs/cli.md holds the same table.)
+
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+
+use crate::home::{Home, signal};
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+fn home_with(server: &ModelServer) -> Home {
+    Home::new().with("OPENAI_BASE_URL", &server.base_url()).with("PALYRA_MODEL", "test-model")
+}
+
+#[test]
+fn done_is_0() {
+    let ended = Home::new().palyra(&["run", "what can you do"]).expect(0);
+    assert!(!ended.out.is_empty());
+}
+
+#[test]
+fn failed_is_1() {
+    let ended = Home::new().palyra(&["runs", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]).expect(1);
+    assert!(ended.err.contains("error[PLY-1103]: "), "{}", ended.err);
+}
+
+#[test]
+fn a_wrong_command_line_is_2_and_the_nearest_word_is_named() {
+    let home = Home::new();
+    for (arguments, nearest) in [
+        (&["rum", "hello"][..], "'run'"),
+        (&["runs", "lits"], "'list'"),
+        (&["runs", "list", "--jsn"], "'--json'"),
+        (&["help", "sesions"], "'sessions'"),
+        (&["admin", "completions", "bsh"], "'bash'"),
+    ] {
+        let ended = home.palyra(arguments).expect(2);
+        assert!(ended.out.is_empty() && ended.err.starts_with("error: "), "{}", ended.err);
+        assert!(ended.err.contains(nearest), "{nearest}: {}", ended.err);
+    }
+    home.palyra(&[]).expect(2);
+}
+
+#[test]
+fn a_denied_call_is_3() {
+    let runtime = runtime();
+    let replies = vec![Reply::empty().call("run_command", "{\"argv\":[\"ls\"]}"), Reply::text("I may not.")];
+    let server = runtime.block_on(ModelServer::start(Behaviour::each(replies))).unwrap();
+    home_with(&server).palyra(&["run", "list files with ls"]).expect(3);
+}
+
+#[test]
+fn no_daemon_is_4() {
+    Home::new().palyra(&["--no-start", "runs", "list"]).expect(4);
+}
+
+#[test]
+fn a_conflict_is_5() {
+    let home = Home::new();
+    home.palyra(&["run", "--session", "notes", "what can you do"]).expect(0);
+    home.palyra(&["sessions", "archive", "notes"]).expect(0);
+    let ended = home.palyra(&["run", "--session", "notes", "what can you do"]).expect(5);
+    assert!(ended.err.contains("error[PLY-1111]: "), "{}", ended.err);
+}
+
+#[test]
+fn a_time_limit_is_124() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start(Behaviour::always(Reply::silent()))).unwrap();
+    let home = home_with(&server);
+    let ended = home.palyra(&["run", "--timeout", "1", "hello"]).expect(124);
+    assert!(ended.err.contains("the time limit of 1.0 s is reached"), "{}", ended.err);
+    let run = &home.palyra(&["runs", "show", "last", "--json"]).expect(0).json()[0];
+    assert_eq!(run["state"], "RUN_STATE_CANCELLED");
+}
+
+#[test]
+fn an_interrupt_is_130() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start(Behaviour::always(Reply::silent()))).unwrap();
+    let home = home_with(&server);
+    let child = home.command(&["run", "hello"]).spawn().unwrap();
+    runtime.block_on(server.wait_until(|counts| counts.requests >= 1));
+    signal(&child, rustix::process::Signal::INT);
+    crate::home::ended(child).expect(130);
+}
+
+#[test]
+fn the_table_is_told() {
+    let told = Home::new().palyra(&["help", "exit-codes"]).expect(0).out;
+    for number in ["0", "1", "2", "3", "4", "5", "124", "130"] {
+        assert!(told.lines().any(|line| line.split_whitespace().next() == Some(number)), "{told}");
+    }
+}

@@ -1,0 +1,18 @@
+//! The command line as a shell and a terminal see it: exit codes, streams, JSON, help, what is printed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+#[path = "../e2e/home.rs"]
+#[allow(dead_code, reason = "the end-to-end tests use more of it")]
+mod home;
+mod pty;
+mod scene;
+
+mod exit_codes;
+mod closed_outputs;
+mod completions;
+mod json;
+mod terminals;
+mod snapshots;
+mod chat;
+mod chat_sessions;

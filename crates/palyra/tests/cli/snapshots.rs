@@ -1,0 +1,121 @@
+//! What the main verbs print, with what changes from run to run masked.
+//!
+//! After a wanted change: `INSTA_UPDATE=always cargo nextest run -p palyra --test cli`, then read the diff.
+
+use crate::home::Home;
+
+/// A journal that is the same each time.
+fn home() -> Home {
+    let home = Home::new();
+    home.write("README.md", "# Lantern\n\nA box that keeps the wind in.\n\n## Use\n\nHold it up.\n");
+    home.write("notes.txt", "one\ntwo\n");
+    home
+}
+
+/// Masks ids, digests, times, sizes of time, paths and process numbers.
+fn masked(home: &Home, text: &str) -> String {
+    let folder = home.work().parent().unwrap().canonicalize().unwrap();
+    let text = text.replace(folder.to_str().unwrap(), "[FOLDER]");
+    text.lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
+}
+
+/// How far columns stand apart depends on what was masked.
+fn unaligned(line: &str) -> String {
+    if !line.contains("[ID]") && !line.contains("RUNS") && !line.contains("TURNS") && !line.contains("AGENT")
+    {
+        return line.to_owned();
+    }
+    line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>().join("  ")
+}
+
+fn mask_line(line: &str) -> String {
+    let mut masked = String::new();
+    let mut word = String::new();
+    for c in line.chars().chain(['\n']) {
+        if c.is_ascii_alphanumeric() {
+            word.push(c);
+            continue;
+        }
+        masked += mask_word(&word).as_deref().unwrap_or(&word);
+        word.clear();
+        masked.push(c);
+    }
+    masked.pop();
+    masked
+}
+
+fn mask_word(word: &str) -> Option<String> {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let is_id = word.len() == 26 && word.starts_with("01") && !word.chars().any(|c| c.is_ascii_lowercase());
+    let is_digest = word.len() >= 16 && word.chars().all(|c| c.is_ascii_hexdigit()) && digits > 0;
+    let is_year = word.len() == 4 && word.starts_with("20") && digits == 4;
+    let is_age = digits > 0 && digits + 1 == word.len() && word.ends_with(['s', 'm']);
+    match () {
+        () if is_id => Some("[ID]".to_owned()),
+        () if is_digest => Some("[HEX]".to_owned()),
+        () if is_year => Some("[YEAR]".to_owned()),
+        () if is_age => Some("[AGE]".to_owned()),
+        () => None,
+    }
+}
+
+#[track_caller]
+fn check(name: &str, home: &Home, arguments: &[&str], hide: &[&str]) {
+    let ended = home.palyra(arguments);
+    let text = format!(
+        "$ palyra {}\n{}[stderr]\n{}[exit {}]\n",
+        arguments.join(" "),
+        masked(home, &ended.out),
+        masked(home, &ended.err),
+        ended.code
+    );
+    let text: String = text
+        .lines()
+        .map(|line| match hide.iter().find(|hide| line.trim_start().starts_with(**hide)) {
+            Some(hide) => format!("{hide} [...]\n"),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn help_reads_well() {
+    let home = home();
+    for (name, arguments) in [
+        ("help", &["help"][..]),
+        ("help-run", &["help", "run"]),
+        ("help-chat", &["help", "chat"]),
+        ("help-runs", &["help", "runs"]),
+        ("help-sessions", &["help", "sessions"]),
+        ("help-exit-codes", &["help", "exit-codes"]),
+        ("help-environment", &["help", "environment"]),
+        ("help-nothing", &["help", "nothing"]),
+    ] {
+        check(name, &home, arguments, &[]);
+    }
+}
+
+#[test]
+fn a_first_hour_reads_well() {
+    let home = home();
+    check("run", &home, &["run", "Read README.md and tell me what it says"], &["· the daemon is ready"]);
+    check("run-list", &home, &["run", "--session", "notes", "list the files here"], &[]);
+    check("runs-list", &home, &["runs", "list"], &[]);
+    check("runs-show", &home, &["runs", "show", "last"], &["created", "updated", "used", "entries"]);
+    check("runs-tail", &home, &["runs", "tail", "last"], &[]);
+    check("runs-cancel", &home, &["runs", "cancel", "last"], &[]);
+    check("sessions-list", &home, &["sessions", "list"], &[]);
+    check("sessions-show", &home, &["sessions", "show", "notes"], &["created", "updated"]);
+    check("sessions-reset", &home, &["sessions", "reset", "notes"], &[]);
+    check("model-list", &home, &["model", "list"], &[]);
+    check("journal-verify", &home, &["journal", "verify"], &["ok:"]);
+    check("journal-rebuild", &home, &["journal", "rebuild"], &["rebuilt from"]);
+    check("admin-agents", &home, &["admin", "agents"], &[]);
+    check("run-not-found", &home, &["runs", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], &[]);
+    check("admin-stop", &home, &["admin", "stop"], &[]);
+    check("admin-stop-again", &home, &["admin", "stop"], &[]);
+    check("no-start", &home, &["--no-start", "run", "hello"], &[]);
+}

@@ -1,0 +1,82 @@
+//! What a terminal gets: text as it comes, colours unless unwanted, lines no wider than it is.
+
+use crate::home::Home;
+use crate::pty::Pty;
+
+fn home(term: &str) -> Home {
+    let home = Home::new().with("TERM", term);
+    home.write("README.md", "# Reader\n\nA box that keeps the wind in.\n");
+    home
+}
+
+#[test]
+fn text_is_shown_as_it_comes_and_notes_are_coloured() {
+    let home = home("xterm-256color");
+    let mut pty = Pty::spawn(&home.command(&["run", "[pace=50] what can you do"]), 80);
+    pty.expect("· starting the daemon\n");
+    // The rest is still to come when the first word is there.
+    pty.expect(" ");
+    assert_eq!(pty.ended(), 0);
+    assert!(pty.raw().contains("\u{1b}[2m· starting the daemon\u{1b}[0m"), "{:?}", pty.raw());
+}
+
+#[test]
+fn no_color_and_dumb_terminals_are_respected() {
+    for (name, value, term) in [("NO_COLOR", "1", "xterm"), ("UNUSED", "1", "dumb")] {
+        let home = home(term).with(name, value);
+        let mut pty = Pty::spawn(&home.command(&["run", "Read README.md and tell me what it says"]), 80);
+        assert_eq!(pty.ended(), 0);
+        assert!(!pty.raw().contains('\u{1b}') && pty.text().contains("✓ "), "{term}: {:?}", pty.raw());
+        let mut pty = Pty::spawn(&home.command(&["journal", "verify"]), 80);
+        assert_eq!(pty.ended(), 0);
+        assert!(!pty.raw().contains("\u{1b}[3") && pty.text().contains("ok: "), "{term}: {:?}", pty.raw());
+    }
+}
+
+#[test]
+fn tables_and_help_fit_a_narrow_terminal() {
+    let home = home("xterm");
+    let long = "please tell me, at some length, what you can do for somebody like me";
+    home.palyra(&["run", long]).expect(0);
+    for arguments in [&["runs", "list"][..], &["journal", "show"], &["run", "--help"]] {
+        let mut pty = Pty::spawn(&home.command(arguments), 44);
+        assert_eq!(pty.ended(), 0);
+        let widest = pty.text().lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(44), "{arguments:?}: {}", pty.text());
+    }
+    let piped = home.palyra(&["runs", "list"]).expect(0).out;
+    assert!(piped.contains("somebody like me"), "{piped}");
+}
+
+#[test]
+fn long_work_shows_progress_and_takes_it_away() {
+    let home = home("xterm");
+    home.palyra(&["run", "what can you do"]).expect(0);
+    let mut pty = Pty::spawn(&home.command(&["journal", "verify"]), 80);
+    assert_eq!(pty.ended(), 0);
+    let raw = pty.raw();
+    let (progress, result) = (raw.find("\r\u{1b}[Kverifying 100%"), raw.find("\r\u{1b}[Kok: "));
+    assert!(progress.is_some() && progress < result, "{raw:?}");
+}
+
+#[test]
+fn a_ctrl_c_key_cancels_the_run() {
+    let home = home("xterm");
+    let mut pty = Pty::spawn(&home.command(&["run", "[pace=1000] what can you do"]), 80);
+    pty.expect("ready in ");
+    pty.expect("\n");
+    pty.expect(" ");
+    pty.type_in("\u{3}");
+    pty.expect("cancelling the run");
+    assert_eq!(pty.ended(), 130);
+}
+
+#[test]
+fn what_a_file_says_cannot_steer_the_terminal() {
+    let home = home("xterm");
+    home.write("README.md", "# Evil \u{1b}]0;title\u{7}\u{1b}[2J\n\nText \u{202e}turned.\n");
+    let mut pty = Pty::spawn(&home.command(&["run", "Read README.md and tell me what it says"]), 80);
+    assert_eq!(pty.ended(), 0);
+    let raw = pty.raw();
+    assert!(!raw.contains("\u{1b}]0;") && !raw.contains("\u{1b}[2J") && !raw.contains('\u{202e}'), "{raw:?}");
+}
