@@ -79,6 +79,7 @@ impl Exit {
             | ErrorCode::IdempotencyConflict
             | ErrorCode::RunFinished
             | ErrorCode::RunNotWaiting
+            | ErrorCode::SessionArchived
             | ErrorCode::StateDirLocked
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,
@@ -140,6 +141,7 @@ mod tests {
             (Exit::of_error(ErrorCode::DaemonUnreachable), 4),
             (Exit::of_error(ErrorCode::ShuttingDown), 4),
             (Exit::of_error(ErrorCode::IdempotencyConflict), 5),
+            (Exit::of_error(ErrorCode::SessionArchived), 5),
             (Exit::of_error(ErrorCode::StateDirLocked), 5),
             (Exit::of_error(ErrorCode::TimeLimit), 124),
             (Exit::of_error(ErrorCode::RunNotFound), 1),

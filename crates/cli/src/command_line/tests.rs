@@ -46,9 +46,6 @@ fn every_verb_and_option_says_what_it_is_for() {
 fn the_help_of_every_verb_fits_a_screen_and_shows_an_example() {
     let mut too_big = String::new();
     each_verb(&mut |words, command| {
-        if words.starts_with("palyra config ") {
-            return;
-        }
         for flag in ["-h", "--help"] {
             let typed = words.split(' ').chain([flag]).map(OsString::from);
             let help = super::command()

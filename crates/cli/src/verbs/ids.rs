@@ -74,6 +74,15 @@ impl RunPlace {
     }
 }
 
+/// Refuses a session that should have been a branch: daemons that do not know branches open an empty one.
+pub(super) fn require_branched(session: &v1::Session) -> Result<(), Failure> {
+    if session.branched_from.is_some() {
+        return Ok(());
+    }
+    let told = "this daemon does not branch sessions; a newer one does";
+    Err(Failure::local(ErrorCode::BranchOutOfRange, told))
+}
+
 /// Reads what names a session: its id, which must exist, or a key of one's own, which is made when unknown.
 pub(super) fn session_selector(text: &str) -> v1::SessionSelector {
     match text.parse::<SessionId>() {

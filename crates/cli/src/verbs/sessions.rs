@@ -4,11 +4,11 @@ mod list;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError};
-use palyra_types::{ErrorCode, SessionId};
+use palyra_types::SessionId;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
-use super::ids::{RunPlace, session_selector};
+use super::ids::{RunPlace, require_branched, session_selector};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
@@ -160,10 +160,7 @@ async fn branch(
         ..Default::default()
     };
     let session = resolve(client, request).await?;
-    if session.branched_from.is_none() {
-        let told = "this daemon does not branch sessions; a newer one does".to_owned();
-        return Err(Failure::local(ErrorCode::BranchOutOfRange, told));
-    }
+    require_branched(&session)?;
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(&session))?,
         Format::Text => context.output.line(&session.session_id)?,

@@ -5,7 +5,7 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
-use super::super::ids::RunPlace;
+use super::super::ids::{RunPlace, require_branched};
 use crate::failure::Failure;
 use crate::terminal::clean_line;
 
@@ -48,6 +48,7 @@ impl Place {
         let place: RunPlace = place.parse().map_err(Failure::Usage)?;
         let point = place.branch_point(&self.client).await?;
         let session = self.resolve(v1::SessionSelector::default(), Some(point)).await?;
+        require_branched(&session)?;
         self.go_to(&session);
         Ok(session)
     }
