@@ -27,7 +27,7 @@ use mistake::Gathered;
 pub use describe::{as_json_schema, as_markdown, as_toml};
 pub use mistake::{ConfigError, MISTAKES_MAX, Mistakes, More};
 pub use provider::{ProviderConfig, ProviderFormat};
-pub use schema::{Applies, PROVIDER_FIELDS, SETTINGS, Setting, Takes, Unset};
+pub use schema::{Applies, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, Setting, Takes, Unset};
 pub use value::{Origin, Value};
 
 /// The name of the configuration file below the configuration directory.

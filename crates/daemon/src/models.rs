@@ -13,15 +13,17 @@ use palyra_providers::detect::{
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    DemoProvider, KeyReference, OpenAiChatConfig, OpenAiChatConfigError, OpenAiChatProvider,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, DemoProvider, GuardLimits, KeyReference,
+    OpenAiChatConfig, OpenAiChatProvider, ProviderConfigError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
 use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
-use crate::config::{Config, Origin, ProviderConfig};
+use crate::config::{Config, Origin, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat};
 use crate::refusal::chain;
+use crate::system::SystemClock;
 
 /// The provider that the environment names.
 const ENVIRONMENT_PROVIDER: &str = "openai";
@@ -51,7 +53,7 @@ pub(crate) enum ModelsError {
         origin: Origin,
         provider: String,
         #[source]
-        cause: OpenAiChatConfigError,
+        cause: ProviderConfigError,
     },
     /// The environment selects something that cannot be used.
     #[error(transparent)]
@@ -215,13 +217,18 @@ async fn selected(
         None => None,
     };
     let wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
-    let provider = openai(wanted, &|| variable("OPENAI_BASE_URL"))?;
+    let provider = OpenAiChatProvider::new(wanted).map_err(|cause| ModelsError::Provider {
+        origin: variable("OPENAI_BASE_URL"),
+        provider: ENVIRONMENT_PROVIDER.to_owned(),
+        cause,
+    })?;
     let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, &provider)).await {
         Ok(Ok(model)) => model.to_string(),
         Ok(Err(error)) => unknown_model(&error),
         Err(_too_slow) => ENVIRONMENT_MODEL_UNKNOWN.to_owned(),
     };
-    Ok((Arc::new(provider), ModelRef::new(ENVIRONMENT_PROVIDER, &model)))
+    let provider = guard(Arc::new(provider), PARALLEL_REQUESTS_DEFAULT);
+    Ok((provider, ModelRef::new(ENVIRONMENT_PROVIDER, &model)))
 }
 
 fn unknown_model(error: &SelectModelError) -> String {
@@ -246,18 +253,39 @@ fn configured(
         }
         None => None,
     };
-    let mut wanted = OpenAiChatConfig::new(&settings.name, &settings.base_url, key);
-    wanted.context_tokens = settings.context_tokens;
-    Ok(Arc::new(openai(wanted, &|| origin("base_url"))?))
+    let provider = adapter(settings, key).map_err(|cause| ModelsError::Provider {
+        origin: origin("base_url"),
+        provider: settings.name.clone(),
+        cause,
+    })?;
+    Ok(guard(provider, settings.parallel_requests_max))
 }
 
-fn openai(config: OpenAiChatConfig, origin: &dyn Fn() -> Origin) -> Result<OpenAiChatProvider, ModelsError> {
-    let provider = config.name.to_string();
-    OpenAiChatProvider::new(config).map_err(|cause| ModelsError::Provider {
-        origin: origin(),
-        provider,
-        cause,
+/// Makes the adapter that speaks a provider's format.
+fn adapter(
+    settings: &ProviderConfig,
+    key: Option<Secret>,
+) -> Result<Arc<dyn ModelProvider>, ProviderConfigError> {
+    let (name, base_url) = (&settings.name, &settings.base_url);
+    Ok(match settings.format {
+        ProviderFormat::OpenAiChat => {
+            let mut wanted = OpenAiChatConfig::new(name, base_url, key);
+            wanted.context_tokens = settings.context_tokens;
+            wanted.images = settings.images;
+            Arc::new(OpenAiChatProvider::new(wanted)?)
+        }
+        ProviderFormat::AnthropicMessages => {
+            let mut wanted = AnthropicMessagesConfig::new(name, base_url, key);
+            wanted.context_tokens = settings.context_tokens;
+            wanted.images = settings.images;
+            Arc::new(AnthropicMessagesProvider::new(wanted)?)
+        }
     })
+}
+
+/// Puts the limits of a provider around it.
+fn guard(provider: Arc<dyn ModelProvider>, parallel_requests_max: usize) -> Arc<dyn ModelProvider> {
+    guarded(provider, GuardLimits { parallel_requests_max, ..GuardLimits::default() }, Arc::new(SystemClock))
 }
 
 fn variable(name: &str) -> Origin {

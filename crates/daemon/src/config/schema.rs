@@ -87,6 +87,9 @@ const fn at_start(setting: Setting) -> Setting {
     Setting { applies: Applies::AtStart, ..setting }
 }
 
+/// Requests that one provider gets at once, unless its configuration says otherwise.
+pub const PARALLEL_REQUESTS_DEFAULT: usize = 8;
+
 /// Models that may be asked instead of the default one, at most.
 pub(super) const FALLBACKS_MAX: usize = 8;
 
@@ -186,7 +189,7 @@ pub const PROVIDER_FIELDS: &[Setting] = &[
     integer(
         "parallel_requests_max",
         (1, 1_024),
-        8,
+        PARALLEL_REQUESTS_DEFAULT as u64,
         "Requests to it at once; further ones wait for their turn.",
     ),
 ];

@@ -23,3 +23,4 @@ mod config_verbs;
 mod config_reload;
 mod drain_on_term;
 mod systemd_notices;
+mod config_providers;

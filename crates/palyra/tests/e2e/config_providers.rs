@@ -1,0 +1,79 @@
+//! Providers as the file describes them: their format, their key, their limits, and who is asked instead.
+
+use std::io::{BufReader, Read};
+
+use palyra_testkit::Gate;
+use palyra_testkit::model_server::{Behaviour, Reply};
+
+use crate::home::{Home, ended, read_until};
+use crate::openai_server::{runtime, serve};
+
+fn home_with(text: &str) -> Home {
+    let home = Home::new().with("KEY", "sesame");
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), text).unwrap();
+    home
+}
+
+#[test]
+fn a_provider_that_speaks_messages_is_asked_in_its_format() {
+    let runtime = runtime();
+    let reading = Reply::empty().call("read_file", "{\"path\":\"a.md\"}");
+    let server = serve(&runtime, Behaviour::each(vec![reading, Reply::text("Lantern.")]).with_key("sesame"));
+    let home = home_with(&format!(
+        "model.default = \"claude/test-model\"\n[providers.claude]\nformat = \"anthropic_messages\"\n\
+         base_url = \"{}\"\nkey = \"env:KEY\"\n",
+        server.origin()
+    ));
+    home.write("a.md", "# Lantern\n");
+    let ended = home.palyra(&["run", "read a.md"]).expect(0);
+    assert_eq!(ended.out, "Lantern.\n");
+    let asked = server.asked();
+    assert!(asked.len() == 2 && asked.iter().all(|request| request.path == "/v1/messages"), "{asked:?}");
+    assert_eq!(asked[0].body["model"], "test-model");
+}
+
+#[test]
+fn a_fallback_answers_where_the_default_model_cannot() {
+    let runtime = runtime();
+    let locked = serve(&runtime, Behaviour::always(Reply::text("never")).with_key("another"));
+    let open = serve(&runtime, Behaviour::always(Reply::text("at your service")).with_key("sesame"));
+    let home = home_with(&format!(
+        "[model]\ndefault = \"first/test-model\"\nfallbacks = [\"first/test-model\", \"second/test-model\"]\n\
+         [providers.first]\nbase_url = \"{}\"\nkey = \"env:KEY\"\n\
+         [providers.second]\nbase_url = \"{}\"\nkey = \"env:KEY\"\n",
+        locked.base_url(),
+        open.base_url()
+    ));
+    let ended = home.palyra(&["run", "hello"]).expect(0);
+    assert_eq!(ended.out, "at your service\n");
+    assert_eq!((locked.asked().len(), open.asked().len()), (1, 1));
+    // Who names a model means that one.
+    home.palyra(&["run", "--model", "first/test-model", "hello"]).expect(1);
+    assert_eq!(open.asked().len(), 1);
+}
+
+#[test]
+fn a_provider_gets_no_more_requests_at_once_than_it_takes() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let first = Reply::empty().piece("one").hold(&gate);
+    let server = serve(&runtime, Behaviour::each(vec![first, Reply::text("two")]));
+    let home = home_with(&format!(
+        "model.default = \"x/test-model\"\n[providers.x]\nbase_url = \"{}\"\nparallel_requests_max = 1\n",
+        server.base_url()
+    ));
+    let one = home.command(&["run", "first"]).spawn().unwrap();
+    runtime.block_on(server.wait_asked(1));
+    let mut two = home.command(&["run", "--json", "second"]).spawn().unwrap();
+    // The second run is at work, and waits for its turn.
+    let mut out = BufReader::new(two.stdout.take().unwrap());
+    read_until(&mut out, "model_requested");
+    assert_eq!(server.asked().len(), 1);
+    gate.open();
+    assert_eq!(ended(one).expect(0).out, "one\n");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert!(ended(two).expect(0).err.is_empty() && rest.contains("\"two\""), "{rest}");
+    assert_eq!(server.asked().len(), 2);
+}
