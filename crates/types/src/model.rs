@@ -203,6 +203,9 @@ pub const CONTINUATION_BYTES_MAX: usize = 1024 * 1024;
 /// Proposals of one answer, at most: they are recorded with it in one commit.
 pub const PROPOSALS_MAX: usize = 64;
 
+/// Bytes of all arguments of one answer, at most.
+pub const ARGUMENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// A call the model wants, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProposal {

@@ -5,8 +5,8 @@
 
 use palyra_types::Redacted;
 use palyra_types::model::{
-    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRef,
-    PROPOSALS_MAX, ToolProposal,
+    ARGUMENTS_BYTES_MAX, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
+    ModelRef, PROPOSALS_MAX, ToolProposal,
 };
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ pub(super) struct MessageAssembly {
     stop: Option<String>,
     counts: Counts,
     blocks: Vec<Block>,
+    arguments_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -72,6 +73,7 @@ impl MessageAssembly {
             stop: None,
             counts: Counts::default(),
             blocks: Vec::new(),
+            arguments_bytes: 0,
         }
     }
 }
@@ -227,12 +229,18 @@ impl MessageAssembly {
             (Content::Thinking { signature, .. }, "signature_delta") => {
                 field("signature").clone_into(signature);
             }
-            (Content::Call { streamed, .. }, "input_json_delta") => streamed.push_str(field("partial_json")),
+            (Content::Call { streamed, .. }, "input_json_delta") => {
+                streamed.push_str(field("partial_json"));
+                self.arguments_bytes += field("partial_json").len();
+            }
             (Content::Other, _) => {}
             (_, "text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta") => {
                 return Err(malformed("a piece of the answer is of another kind than its block"));
             }
             _ => {}
+        }
+        if self.arguments_bytes > ARGUMENTS_BYTES_MAX {
+            return Err(malformed("the arguments of the answer's calls are too large"));
         }
         Ok(())
     }

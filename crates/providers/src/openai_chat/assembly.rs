@@ -6,7 +6,8 @@
 
 use palyra_types::Redacted;
 use palyra_types::model::{
-    FinishReason, ModelAnswer, ModelFailure, ModelName, ModelPiece, PROPOSALS_MAX, TokenUsage, ToolProposal,
+    ARGUMENTS_BYTES_MAX, FinishReason, ModelAnswer, ModelFailure, ModelName, ModelPiece, PROPOSALS_MAX,
+    TokenUsage, ToolProposal,
 };
 use palyra_types::tool::ToolName;
 use serde_json::Value;
@@ -24,6 +25,7 @@ pub(super) struct Assembly {
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     calls: Vec<PartialCall>,
+    arguments_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -121,10 +123,15 @@ impl Assembly {
         if known.name != name {
             known.name.push_str(name);
         }
+        let length_before = known.arguments.len();
         match function.get("arguments") {
             Some(Value::String(part)) => known.arguments.push_str(part),
             Some(whole @ Value::Object(_)) => known.arguments.push_str(&whole.to_string()),
             _ => {}
+        }
+        self.arguments_bytes += known.arguments.len() - length_before;
+        if self.arguments_bytes > ARGUMENTS_BYTES_MAX {
+            return Err(malformed("the arguments of the answer's calls are too large"));
         }
         Ok(())
     }
@@ -167,10 +174,14 @@ fn proposal(call: PartialCall, number: usize) -> Result<ToolProposal, ModelFailu
 /// Returns whether a fragment begins a new call although its index points to a known one: some
 /// servers leave the index out, or send every call under index 0.
 fn begins_another(known: &PartialCall, id: &str, name: &str) -> bool {
+    // Most fragments bear no name; only then the arguments so far are looked at, which may be long.
+    if name.is_empty() || known.name.is_empty() {
+        return false;
+    }
     let other_id = !id.is_empty() && !known.id.is_empty() && known.id != id;
     let no_ids = id.is_empty() && known.id.is_empty();
-    let complete = serde_json::from_str::<Value>(&known.arguments).is_ok_and(|value| value.is_object());
-    !name.is_empty() && !known.name.is_empty() && (other_id || (no_ids && complete))
+    let is_complete = || serde_json::from_str::<Value>(&known.arguments).is_ok_and(|value| value.is_object());
+    other_id || (no_ids && known.arguments.ends_with('}') && is_complete())
 }
 
 /// Servers say "stop" beside tool calls, and "tool_calls" beside none.

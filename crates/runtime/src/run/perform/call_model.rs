@@ -8,7 +8,8 @@ use palyra_policy::decide_tool_call;
 use palyra_ports::{ModelProvider, ReadTape};
 use palyra_run_core::JudgedCall;
 use palyra_types::model::{
-    ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX, ToolProposal,
+    ARGUMENTS_BYTES_MAX, ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest,
+    PROPOSALS_MAX, ToolProposal,
 };
 use palyra_types::tool::ToolCall;
 use palyra_types::{Attempt, Redacted};
@@ -22,9 +23,6 @@ use crate::run::perform::wanted_answer::WantedAnswer;
 
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.
 const PIECES_MAX: usize = 64;
-
-/// Bytes of all arguments of one answer, at most.
-const ARGUMENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The run's end of a model request. Dropping it aborts the request.
 pub(in crate::run) struct LiveModelCall {
