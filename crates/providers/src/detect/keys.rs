@@ -11,21 +11,38 @@ pub struct DetectedKey {
     pub vendor: &'static str,
     /// Where it is kept.
     pub key: KeyReference,
-    /// The base URL to use it with, for vendors whose API this version speaks.
-    pub base_url: Option<&'static str>,
+    /// Where to use it, for vendors whose API this version speaks.
+    pub service: Option<KnownService>,
+}
+
+/// Where a vendor's API is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownService {
+    /// Where it begins.
+    pub base_url: &'static str,
+    /// The wire format it speaks, as the configuration names it.
+    pub format: &'static str,
+}
+
+const fn chat(base_url: &'static str) -> Option<KnownService> {
+    Some(KnownService { base_url, format: "openai_chat" })
 }
 
 impl DetectedKey {
     /// Returns one sentence that says what was found and what to do with it.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Self { vendor, key, base_url } = self;
+        let Self { vendor, key, service } = self;
         let name = vendor.to_lowercase();
-        match base_url {
-            Some(base_url) => format!(
-                "A key for {vendor} is set ({key}); it is not used by itself. To use it: \
-                 `palyra model add {name} --base-url {base_url} --key {key} --model MODEL`"
-            ),
+        match service {
+            Some(KnownService { base_url, format }) => {
+                let format =
+                    if *format == "openai_chat" { String::new() } else { format!(" --format {format}") };
+                format!(
+                    "A key for {vendor} is set ({key}); it is not used by itself. To use it: \
+                     `palyra model add {name}{format} --base-url {base_url} --key {key} --model MODEL`"
+                )
+            }
             None => format!("A key for {vendor} is set ({key}); this version does not speak its API."),
         }
     }
@@ -34,34 +51,37 @@ impl DetectedKey {
 struct Known {
     variable: &'static str,
     vendor: &'static str,
-    base_url: Option<&'static str>,
+    service: Option<KnownService>,
 }
 
+const MESSAGES: Option<KnownService> =
+    Some(KnownService { base_url: "https://api.anthropic.com", format: "anthropic_messages" });
+
 const KNOWN: &[Known] = &[
-    known("OPENAI_API_KEY", "OpenAI", Some("https://api.openai.com/v1")),
-    known("OPENROUTER_API_KEY", "OpenRouter", Some("https://openrouter.ai/api/v1")),
-    known("GROQ_API_KEY", "Groq", Some("https://api.groq.com/openai/v1")),
-    known("MISTRAL_API_KEY", "Mistral", Some("https://api.mistral.ai/v1")),
-    known("DEEPSEEK_API_KEY", "DeepSeek", Some("https://api.deepseek.com/v1")),
-    known("XAI_API_KEY", "xAI", Some("https://api.x.ai/v1")),
-    known("ANTHROPIC_API_KEY", "Anthropic", None),
+    known("OPENAI_API_KEY", "OpenAI", chat("https://api.openai.com/v1")),
+    known("OPENROUTER_API_KEY", "OpenRouter", chat("https://openrouter.ai/api/v1")),
+    known("GROQ_API_KEY", "Groq", chat("https://api.groq.com/openai/v1")),
+    known("MISTRAL_API_KEY", "Mistral", chat("https://api.mistral.ai/v1")),
+    known("DEEPSEEK_API_KEY", "DeepSeek", chat("https://api.deepseek.com/v1")),
+    known("XAI_API_KEY", "xAI", chat("https://api.x.ai/v1")),
+    known("ANTHROPIC_API_KEY", "Anthropic", MESSAGES),
     known("GEMINI_API_KEY", "Google Gemini", None),
     known("GOOGLE_API_KEY", "Google Gemini", None),
 ];
 
-const fn known(variable: &'static str, vendor: &'static str, base_url: Option<&'static str>) -> Known {
-    Known { variable, vendor, base_url }
+const fn known(variable: &'static str, vendor: &'static str, service: Option<KnownService>) -> Known {
+    Known { variable, vendor, service }
 }
 
 /// Returns the keys an environment holds, at most one for each vendor.
 #[must_use]
 pub fn detect_keys(environment: &BTreeMap<String, String>) -> Vec<DetectedKey> {
     let mut found: Vec<DetectedKey> = Vec::new();
-    for Known { variable, vendor, base_url } in KNOWN {
+    for Known { variable, vendor, service } in KNOWN {
         let is_set = environment.get(*variable).is_some_and(|value| !value.trim().is_empty());
         if is_set && found.iter().all(|key| key.vendor != *vendor) {
             let key = KeyReference::Env((*variable).to_owned());
-            found.push(DetectedKey { vendor, key, base_url: *base_url });
+            found.push(DetectedKey { vendor, key, service: *service });
         }
     }
     found
@@ -85,7 +105,13 @@ mod tests {
         assert!(!said.contains("canary"));
         assert_eq!(
             found[1].sentence(),
-            "A key for Anthropic is set (env:ANTHROPIC_API_KEY); this version does not speak its API."
+            "A key for Anthropic is set (env:ANTHROPIC_API_KEY); it is not used by itself. To use it: \
+             `palyra model add anthropic --format anthropic_messages --base-url https://api.anthropic.com \
+             --key env:ANTHROPIC_API_KEY --model MODEL`"
+        );
+        assert_eq!(
+            found[2].sentence(),
+            "A key for Google Gemini is set (env:GEMINI_API_KEY); this version does not speak its API."
         );
         assert!(detect_keys(&BTreeMap::new()).is_empty());
     }

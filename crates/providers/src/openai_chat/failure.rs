@@ -17,13 +17,26 @@ pub(super) const ROWS: Rows = {
         Row(0, 499, Words("context window"), Class::ContextExceeded),
         Row(0, 499, Words("context size"), Class::ContextExceeded),
         Row(0, 499, Words("prompt is too long"), Class::ContextExceeded),
+        Row(0, 499, Words("context length"), Class::ContextExceeded),
+        Row(0, 499, Words("context the overflows"), Class::ContextExceeded),
+        Row(0, 499, Words("input token count"), Class::ContextExceeded),
+        Row(0, 499, Words("`max_new_tokens` must be"), Class::ContextExceeded),
+        Row(0, 499, Words("body is too large"), Class::ContextExceeded),
+        Row(0, 499, Words("request too large"), Class::ContextExceeded),
         Row(0, 499, Code("insufficient_quota"), Class::Quota),
         Row(0, 499, Code("billing"), Class::Quota),
         Row(0, 499, Words("credit balance"), Class::Quota),
+        Row(0, 499, Words("insufficient balance"), Class::Quota),
         Row(0, 499, Code("content_policy"), Class::ContentPolicy),
         Row(0, 499, Code("content_filter"), Class::ContentPolicy),
         Row(0, 499, Code("content_blocked"), Class::ContentPolicy),
+        Row(0, 499, Code("data_inspection_failed"), Class::ContentPolicy),
+        Row(0, 499, Words("content management policy"), Class::ContentPolicy),
+        Row(0, 499, Words("safety system"), Class::ContentPolicy),
         Row(403, 403, Words("moderation"), Class::ContentPolicy),
+        // Some say it with 400.
+        Row(0, 499, Words("incorrect api key"), Class::Auth),
+        Row(0, 499, Words("api key not valid"), Class::Auth),
         Row(401, 401, Any, Class::Auth),
         Row(402, 402, Any, Class::Quota),
         Row(403, 403, Any, Class::Permission),
@@ -37,6 +50,7 @@ pub(super) const ROWS: Rows = {
         Row(0, 0, Code("invalid_api_key"), Class::Auth),
         Row(0, 0, Code("authentication"), Class::Auth),
         Row(0, 0, Code("permission"), Class::Permission),
+        Row(0, 0, Words("does not have access"), Class::Permission),
         Row(0, 0, Code("rate_limit"), Class::RateLimit),
         Row(0, 0, Code("not_found"), Class::Permanent),
         Row(0, 0, Code("invalid_request"), Class::Permanent),
@@ -81,6 +95,37 @@ mod tests {
             Class::ContentPolicy,
         );
         check(402, "", Class::Quota);
+        check(402, r#"{"error":{"message":"Insufficient Balance","type":"unknown_error"}}"#, Class::Quota);
+        check(
+            400,
+            r#"{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter"}}"#,
+            Class::ContentPolicy,
+        );
+        check(
+            400,
+            r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+            Class::Auth,
+        );
+        check(
+            400,
+            r#"{"code":"Client specified an invalid argument","error":"Incorrect API key provided: x"}"#,
+            Class::Auth,
+        );
+        check(
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (8)."}}"#,
+            Class::ContextExceeded,
+        );
+        check(
+            422,
+            r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096","error_type":"validation"}"#,
+            Class::ContextExceeded,
+        );
+        check(
+            422,
+            r#"{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}"#,
+            Class::Permanent,
+        );
         check(413, "", Class::ContextExceeded);
         check(429, r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#, Class::RateLimit);
         check(429, r#"{"error":{"message":"pay","type":"insufficient_quota"}}"#, Class::Quota);

@@ -107,23 +107,25 @@ struct Said {
 }
 
 impl Said {
-    /// Reads the shapes in use: `{"error": {...}}`, `{"error": "..."}`, `{"message"}`, `{"detail"}`, a list of one.
+    /// Reads the shapes in use: `{"error": {...}}`, `{"error": "...", "code"}`, `{"message"}`, `{"detail"}` as
+    /// words or as a list, a list of one.
     fn read(value: &Value) -> Self {
         let value = value.as_array().and_then(|all| all.first()).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
-        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-        let words = ["message", "detail"].iter().map(|name| text(name)).find(|words| !words.is_empty());
-        let mut words = words.or_else(|| error.as_str()).unwrap_or_default().to_owned();
+        let at = |place: &str| error.pointer(place).and_then(Value::as_str).unwrap_or_default();
+        let words = [at("/message"), at("/detail"), at("/detail/0/msg"), error.as_str().unwrap_or_default()];
+        let mut words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default().to_owned();
         // Routers wrap the words of whom they asked.
-        if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
-            words = format!("{words}: {raw}");
+        if !at("/metadata/raw").is_empty() {
+            words = format!("{words}: {}", at("/metadata/raw"));
         }
         let number = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
         let status = number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..=599).contains(n));
+        let beside = value.get("code").and_then(Value::as_str).filter(|_| error.is_string());
+        let codes =
+            [at("/code"), at("/type"), at("/status"), at("/details/error_code"), at("/metadata/error_type")];
         let mut code = String::new();
-        let nested = |at: &str| error.pointer(at).and_then(Value::as_str).unwrap_or_default();
-        let inner = [nested("/details/error_code"), nested("/metadata/error_type")];
-        for part in [text("code"), text("type"), text("status")].into_iter().chain(inner) {
+        for part in codes.into_iter().chain(beside) {
             // Servers like to say it twice.
             if !part.is_empty() && !code.split(' ').any(|said| said == part) {
                 code = format!("{code} {part}").trim().to_owned();

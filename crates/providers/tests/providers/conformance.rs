@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::ModelProvider;
-use palyra_providers::DemoProvider;
+use palyra_providers::{DemoProvider, GuardLimits, guarded};
 use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::{FakeClock, Script, ScriptedProvider};
 use palyra_types::model::{CallId, ChatMessage, FinishReason, ModelRequest, RenderedCall, ToolResultStatus};
 
-use crate::support::{read, request, served};
+use crate::support::{Subject, read, request};
 
 /// Asks a provider to read a file, hands it the content, and expects the heading in its answer.
 async fn conforms(provider: &dyn ModelProvider, model: &str) {
@@ -84,12 +84,13 @@ async fn the_demo_model_conforms() {
 }
 
 #[tokio::test]
-async fn chat_completions_conform() {
-    let (server, provider) = served(Behaviour::assistant(Duration::ZERO)).await;
-    conforms(&provider, "openai/test-model").await;
-    let requests = server.requests();
-    assert!(requests.iter().all(|request| request.authorization.is_some()));
-    assert_eq!(requests[1].body["max_tokens"], 100);
+async fn every_wire_format_conforms_bare_and_guarded() {
+    for subject in Subject::ALL {
+        let (server, provider) = subject.served(Behaviour::assistant(Duration::ZERO)).await;
+        conforms(provider.as_ref(), &subject.model("test-model")).await;
+        assert_eq!(server.counts().invalid, 0, "{subject:?}");
+        assert_eq!(server.requests()[1].body["max_tokens"], 100);
+    }
 }
 
 #[tokio::test]
@@ -102,12 +103,19 @@ async fn the_scripted_provider_conforms() {
 }
 
 #[tokio::test]
+async fn a_guarded_demo_model_conforms() {
+    let clock = Arc::new(FakeClock::new());
+    let provider = guarded(Arc::new(DemoProvider), GuardLimits::default(), clock);
+    conforms(provider.as_ref(), "demo/demo").await;
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_stream_conforms_too() {
     let document = serde_json::json!({
         "id": "x", "model": "m", "choices": [{"message": {"content": "Whole."}, "finish_reason": "stop"}],
     });
     let reply = Reply::raw("application/json", document.to_string().as_bytes());
-    let (_server, provider) = served(Behaviour::always(reply)).await;
-    let given = read(&provider, &request("openai/m", "Hi")).await;
+    let (_server, provider) = Subject::Chat.served(Behaviour::always(reply)).await;
+    let given = read(provider.as_ref(), &Subject::Chat.request("Hi")).await;
     assert_eq!((given.texts, given.end.expect("an answer").usage), (vec!["Whole.".to_owned()], None));
 }

@@ -1,9 +1,12 @@
 //! Every provider against one suite, and the adapters against real sockets.
 
 mod conformance;
+mod cuts;
 mod detection;
 mod faults;
 mod guarded;
+mod matrix;
+mod messages;
 mod openai_sdk;
 mod anthropic_sdk;
 mod streaming;

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use palyra_ports::ModelProvider;
-use palyra_providers::{OpenAiChatConfig, OpenAiChatProvider, Secret, Timeouts};
-use palyra_testkit::model_server::{Behaviour, ModelServer};
+use palyra_providers::{
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
+    Secret, Timeouts, guarded,
+};
+use palyra_testkit::FakeClock;
+use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
 use palyra_types::model::{ChatMessage, ModelAnswer, ModelFailure, ModelPiece, ModelRef, ModelRequest};
 use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName, ToolSpec};
 
@@ -38,22 +42,75 @@ fn tool(name: &str) -> ToolSpec {
     }
 }
 
-/// Starts a server, and makes a provider for it that loses its patience soon.
-pub(crate) async fn served(behaviour: Behaviour) -> (ModelServer, OpenAiChatProvider) {
-    let server = ModelServer::start(behaviour.with_key(KEY)).await.expect("a port");
-    let provider = provider_at(&server.base_url(), Duration::from_secs(20));
-    (server, provider)
+/// An adapter of a wire format, bare or behind the decorators that ship.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Chat,
+    Messages,
+    GuardedChat,
+    GuardedMessages,
 }
 
-pub(crate) fn provider_at(base_url: &str, idle_timeout: Duration) -> OpenAiChatProvider {
-    let mut config = OpenAiChatConfig::new("openai", base_url, Some(Secret::new(KEY)));
-    config.timeouts = Timeouts::all(idle_timeout);
-    OpenAiChatProvider::new(config).expect("a good configuration")
+impl Subject {
+    pub(crate) const ALL: [Self; 4] = [Self::Chat, Self::Messages, Self::GuardedChat, Self::GuardedMessages];
+    pub(crate) const BARE: [Self; 2] = [Self::Chat, Self::Messages];
+
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Chat | Self::GuardedChat => Dialect::Chat,
+            Self::Messages | Self::GuardedMessages => Dialect::Messages,
+        }
+    }
+
+    /// Returns the name of a model at the subject.
+    pub(crate) fn model(self, name: &str) -> String {
+        match self.dialect() {
+            Dialect::Chat => format!("openai/{name}"),
+            Dialect::Messages => format!("anthropic/{name}"),
+        }
+    }
+
+    pub(crate) fn request(self, input: &str) -> ModelRequest {
+        request(&self.model("m"), input)
+    }
+
+    /// Makes a provider that waits so long for anything.
+    pub(crate) fn at(self, base_url: &str, patience: Duration) -> Arc<dyn ModelProvider> {
+        let (key, timeouts) = (Some(Secret::new(KEY)), Timeouts::all(patience));
+        let bare: Arc<dyn ModelProvider> = match self.dialect() {
+            Dialect::Chat => {
+                let config = OpenAiChatConfig { timeouts, ..OpenAiChatConfig::new("openai", base_url, key) };
+                Arc::new(OpenAiChatProvider::new(config).expect("a good configuration"))
+            }
+            Dialect::Messages => {
+                let config = AnthropicMessagesConfig::new("anthropic", base_url, key);
+                messages_at(AnthropicMessagesConfig { timeouts, ..config })
+            }
+        };
+        match self {
+            Self::Chat | Self::Messages => bare,
+            Self::GuardedChat | Self::GuardedMessages => {
+                guarded(bare, GuardLimits::default(), Arc::new(FakeClock::new()))
+            }
+        }
+    }
+
+    /// Starts a server and a provider that asks it.
+    pub(crate) async fn served(self, behaviour: Behaviour) -> (ModelServer, Arc<dyn ModelProvider>) {
+        let server = ModelServer::start(behaviour.with_key(KEY)).await.expect("a port");
+        let provider = self.at(&server.base_url(), Duration::from_secs(20));
+        (server, provider)
+    }
 }
 
-/// What a stream gave: texts, and its end.
+pub(crate) fn messages_at(config: AnthropicMessagesConfig) -> Arc<dyn ModelProvider> {
+    Arc::new(AnthropicMessagesProvider::new(config).expect("a good configuration"))
+}
+
+/// What a stream gave: texts, reasoning, and its end.
 pub(crate) struct Given {
     pub(crate) texts: Vec<String>,
+    pub(crate) thoughts: Vec<String>,
     pub(crate) end: Result<ModelAnswer, ModelFailure>,
 }
 
@@ -61,16 +118,16 @@ pub(crate) struct Given {
 /// one answer or failure, then nothing.
 pub(crate) async fn read(provider: &dyn ModelProvider, request: &ModelRequest) -> Given {
     let mut stream = provider.stream(Arc::new(request.clone()));
-    let mut texts = Vec::new();
+    let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
     let end = loop {
         match stream.next().await.expect("a stream ends with an answer or a failure") {
-            Ok(ModelPiece::Reasoning(_)) => {}
+            Ok(ModelPiece::Reasoning(text)) => thoughts.push(text.into_exposed()),
             Ok(ModelPiece::Text(text)) => texts.push(text.into_exposed()),
             Ok(ModelPiece::Answer(answer)) => break Ok(answer),
             Err(failure) => break Err(failure),
         }
     };
     assert!(stream.next().await.is_none(), "something follows the end");
-    assert!(texts.iter().all(|text| !text.is_empty()), "a piece is empty");
-    Given { texts, end }
+    assert!(texts.iter().chain(&thoughts).all(|text| !text.is_empty()), "a piece is empty");
+    Given { texts, thoughts, end }
 }
