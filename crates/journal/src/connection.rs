@@ -44,6 +44,8 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
     };
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Else a statement is planned anew whenever it is asked for another value: SQLite peeks at them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(LOCK_WAIT_MAX)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED_MAX);
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -135,5 +137,26 @@ pub(crate) fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error() {
         Some(code) => rusqlite::ffi::code_to_str(code.extended_code).to_owned(),
         None => "a column has an unexpected type".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_it_is_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let connection = connect(&folder.path().join("a.db"), Access::Write).expect("opened");
+        connection.execute_batch("CREATE TABLE t(a BLOB, b INTEGER, UNIQUE(a, b))").expect("made");
+        let sql = "SELECT b FROM t WHERE a = ?1 AND b > ?2 ORDER BY b LIMIT ?3";
+        let mut statement = connection.prepare(sql).expect("planned");
+        for asked in 0..3_i64 {
+            let mut rows = statement.query([asked, asked, asked]).expect("asked");
+            assert!(rows.next().expect("answered").is_none());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
     }
 }
