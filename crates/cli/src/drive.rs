@@ -299,6 +299,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             match shown {
                 Shown::Text(text) => self.seat.output.text(&text)?,
                 Shown::LineEnd => self.seat.output.end_line()?,
+                Shown::Progress(progress) => self.seat.output.progress(&progress),
                 Shown::Remark(remark) => self.seat.output.remark(&remark)?,
                 Shown::Note(mark, note) => self.seat.output.note(mark, &note),
                 Shown::Error(code, message) => self.seat.output.error(code, &message),

@@ -18,6 +18,7 @@ use crate::terminal::{Mark, clean_line};
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
 const INPUT_CHARS_MAX: usize = 400;
+const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
 /// An answer that is longer is shown before it is complete.
 const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -33,6 +34,8 @@ pub(crate) enum Shown {
     Remark(String),
     /// A note for standard error.
     Note(Mark, String),
+    /// How far it is, for a terminal, until something else is shown.
+    Progress(String),
     /// Why the run failed, for standard error.
     Error(ErrorCode, String),
 }
@@ -64,6 +67,8 @@ pub(crate) struct RunView {
     held: String,
     /// Why the last answer broke off after some of its text.
     broke_off: Option<String>,
+    /// Characters of reasoning in this attempt.
+    thoughts: usize,
     /// Calls proposed and not finished, with their tools.
     open_calls: BTreeMap<u32, String>,
     denied_calls: u32,
@@ -82,6 +87,7 @@ impl RunView {
             flow,
             held: String::new(),
             broke_off: None,
+            thoughts: 0,
             open_calls: BTreeMap::new(),
             denied_calls: 0,
             may_wait: false,
@@ -118,7 +124,7 @@ impl RunView {
                 }
             }
             Some(Event::ModelRequested(requested)) => self.requested(requested, &mut shown),
-            Some(Event::ModelReasoning(_)) => {}
+            Some(Event::ModelReasoning(reasoning)) => self.reasoning(&reasoning.text, &mut shown),
             Some(Event::ModelMessage(message)) => self.message(message, &mut shown),
             Some(Event::ModelAttemptAbandoned(abandoned)) => {
                 self.abandoned(abandoned, &mut shown);
@@ -154,6 +160,14 @@ impl RunView {
         }
     }
 
+    /// Reasoning is no part of the answer; a watcher sees that something happens.
+    fn reasoning(&mut self, text: &str, shown: &mut Vec<Shown>) {
+        self.thoughts += text.chars().count();
+        if !self.line_open {
+            shown.push(Shown::Progress(format!("thinking, {} characters so far", self.thoughts)));
+        }
+    }
+
     /// Shows the text that was held back.
     fn let_go(&mut self, shown: &mut Vec<Shown>) {
         if let Some(last) = self.held.chars().next_back() {
@@ -182,6 +196,7 @@ impl RunView {
     fn requested(&mut self, requested: &v1::ModelRequested, shown: &mut Vec<Shown>) {
         self.may_wait = false;
         self.spoke = false;
+        self.thoughts = 0;
         if let Some(cause) = self.broke_off.take() {
             self.remark(format!("the answer broke off ({cause}); it begins again"), shown);
         }
@@ -189,6 +204,8 @@ impl RunView {
             let left_out = count(requested.messages_dropped.into(), "older message");
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
         }
+        let model = clean_line(&requested.model, MODEL_CHARS_MAX);
+        shown.push(Shown::Progress(format!("asking {model}")));
     }
 
     fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<Shown>) {

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::output::{Mark, Output};
@@ -39,14 +40,29 @@ impl Interrupts {
                     if !parting.is_empty() {
                         output.note(Mark::Info, &parting);
                     }
-                    if let Some(undo) = &*heard.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) {
-                        undo();
-                    }
-                    std::process::exit(i32::from(Exit::Cancelled.number()));
+                    heard.leave(Exit::Cancelled.number());
                 }
             }
         });
+        for (kind, code) in [(SignalKind::terminate(), 143), (SignalKind::hangup(), 129)] {
+            let heard = interrupts.clone();
+            if let Ok(mut asked) = signal(kind) {
+                tokio::spawn(async move {
+                    if asked.recv().await.is_some() {
+                        heard.leave(code);
+                    }
+                });
+            }
+        }
         interrupts
+    }
+
+    /// Ends the program, with the terminal as it was.
+    fn leave(&self, code: u8) -> ! {
+        if let Some(undo) = &*self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) {
+            undo();
+        }
+        std::process::exit(i32::from(code))
     }
 
     /// Counts a press; returns whether it is the second of the phase.

@@ -19,10 +19,36 @@ use super::interrupts::Interrupts;
 const PASTE_IS_MARKED: &str = "\u{1b}[?2004h";
 const PASTE_IS_PLAIN: &str = "\u{1b}[?2004l";
 
-/// A watched keyboard.
-pub(crate) struct Keyboard {
+/// A terminal that is put back as it is now: when this is dropped, and when the program is ended meanwhile.
+pub(crate) struct AsItIs {
     before: Termios,
     interrupts: Interrupts,
+}
+
+impl AsItIs {
+    /// Remembers the terminal on standard input; `None` where there is none.
+    pub(crate) fn keep(interrupts: &Interrupts) -> Option<Self> {
+        let kept = Self { before: tcgetattr(stdin()).ok()?, interrupts: interrupts.clone() };
+        kept.arm();
+        Some(kept)
+    }
+
+    fn arm(&self) {
+        let before = self.before.clone();
+        self.interrupts.at_parting(Some(Box::new(move || restore(&before))));
+    }
+}
+
+impl Drop for AsItIs {
+    fn drop(&mut self) {
+        self.interrupts.at_parting(None);
+        restore(&self.before);
+    }
+}
+
+/// A watched keyboard.
+pub(crate) struct Keyboard {
+    terminal: AsItIs,
     touched: Arc<Notify>,
     /// A byte has the watcher look again; its end ends the watcher.
     again: OwnedFd,
@@ -31,24 +57,23 @@ pub(crate) struct Keyboard {
 impl Keyboard {
     /// Watches the terminal on standard input; `None` where there is none.
     pub(crate) fn watch(interrupts: &Interrupts) -> Option<Self> {
-        let before = tcgetattr(stdin()).ok()?;
+        let terminal = AsItIs::keep(interrupts)?;
         let (orders, again) = rustix::pipe::pipe().ok()?;
-        let mut quiet = before.clone();
+        let mut quiet = terminal.before.clone();
         quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(stdin(), OptionalActions::Now, &quiet).ok()?;
-        let restored = before.clone();
-        interrupts.at_parting(Some(Box::new(move || restore(&restored))));
         let touched = Arc::new(Notify::new());
         let tells = Arc::clone(&touched);
         std::thread::spawn(move || watch(&orders, &tells));
         write(PASTE_IS_MARKED);
-        Some(Self { before, interrupts: interrupts.clone(), touched, again })
+        Some(Self { terminal, touched, again })
     }
 
     /// Takes the keyboard back after somebody else has read from it.
     pub(crate) fn rearm(&self) {
+        self.terminal.arm();
         write(PASTE_IS_MARKED);
         let _ = rustix::io::write(&self.again, b"r");
     }
@@ -79,13 +104,6 @@ fn watch(orders: &OwnedFd, touched: &Notify) {
         if !rustix::io::read(orders, &mut [0_u8; 1]).is_ok_and(|count| count > 0) {
             return;
         }
-    }
-}
-
-impl Drop for Keyboard {
-    fn drop(&mut self) {
-        self.interrupts.at_parting(None);
-        restore(&self.before);
     }
 }
 

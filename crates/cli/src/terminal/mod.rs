@@ -9,7 +9,7 @@ mod line_editor;
 
 pub(crate) use clean::clean_line;
 pub(crate) use interrupts::Interrupts;
-pub(crate) use keyboard::Keyboard;
+pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
 pub(crate) use output::{ErrorFormat, Mark, Output};
 pub(crate) use typed_lines::TypedLines;

@@ -276,8 +276,9 @@ impl Output {
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
     pub(crate) fn progress(&self, text: &str) {
         let mut streams = self.lock();
-        // Where nothing can be erased, it would only pile up.
-        if streams.err.kind > Kind::Dumb {
+        // Where nothing can be erased, it would only pile up; and text that stands there stays.
+        let taken = streams.line_open && streams.out.kind.is_terminal();
+        if streams.err.kind > Kind::Dumb && !taken {
             let chars_max = streams.err.columns().saturating_sub(2);
             streams.progress = true;
             let _ = write!(streams.err.writer, "{ERASE_LINE}{}", clean_line(text, chars_max));

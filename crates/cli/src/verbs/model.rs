@@ -15,7 +15,7 @@ use crate::failure::Failure;
 pub(crate) enum ModelVerb {
     /// List the models the daemon can ask
     List(list::ListArgs),
-    /// Add a server that speaks the OpenAI chat format, after a test
+    /// Add a server of models, after a test
     Add(add::AddArgs),
     /// Test a model with a real completion
     Test(test::TestArgs),

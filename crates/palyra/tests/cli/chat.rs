@@ -124,3 +124,18 @@ fn leaving_gives_the_terminal_back_and_leaves_the_run_alone() {
     let tail = scene.home.palyra(&["runs", "tail", "last"]).expect(0);
     assert_eq!(tail.out, "well, <go slowly>\n");
 }
+
+#[test]
+fn a_chat_that_is_ended_from_elsewhere_gives_the_terminal_back() {
+    for busy in [true, false] {
+        let scene = Scene::new();
+        let mut pty = scene.chat();
+        if busy {
+            scene.begin_slowly(&mut pty);
+        }
+        assert!(!pty.echoes());
+        pty.terminate();
+        assert_eq!(pty.ended(), 143);
+        assert!(pty.echoes(), "busy: {busy}");
+    }
+}

@@ -16,3 +16,4 @@ mod terminals;
 mod snapshots;
 mod chat;
 mod chat_sessions;
+mod sessions;

@@ -52,6 +52,11 @@ impl Pty {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Asks the program to end, as `kill` does.
+    pub(crate) fn terminate(&self) {
+        crate::home::signal(&self.child, rustix::process::Signal::TERM);
+    }
+
     /// Returns whether the terminal shows what is typed.
     pub(crate) fn echoes(&self) -> bool {
         let modes = rustix::termios::tcgetattr(&self.master).unwrap().local_modes;

@@ -53,6 +53,11 @@ impl Scene {
     pub(crate) fn begin_slowly(&self, pty: &mut Pty) {
         pty.type_in("go slowly\r");
         pty.expect("well, ");
+        self.until_held();
+    }
+
+    /// Waits until an answer is held.
+    pub(crate) fn until_held(&self) {
         self.runtime.block_on(self.gate.reached());
     }
 
@@ -62,7 +67,7 @@ impl Scene {
 }
 
 /// Returns the inputs of a request's messages.
-fn said(body: &Value) -> Vec<String> {
+pub(crate) fn said(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let said = messages.iter().filter(|message| message["role"] == "user");
     said.map(|message| message["content"].as_str().unwrap().to_owned()).collect()

@@ -18,6 +18,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
             told += &match shown {
                 Shown::Text(text) => text,
                 Shown::LineEnd => "\n".to_owned(),
+                Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
@@ -220,6 +221,24 @@ fn a_pipe_loses_nothing_of_any_message_wherever_a_tape_is_cut() {
         let expect = if end > complete { "a whole answer" } else { "" };
         assert_eq!(whole(tape[..end].to_vec()), expect, "{end}");
     }
+}
+
+#[test]
+fn a_terminal_is_told_that_something_happens_until_text_comes() {
+    let thought =
+        |text: &str| Event::ModelReasoning(v1::ModelReasoning { attempt: 1, text: text.to_owned() });
+    let asked = v1::ModelRequested { model: "a/b".to_owned(), ..Default::default() };
+    let mut view = RunView::new(Echo::No, Flow::Live);
+    let mut progress = Vec::new();
+    for event in [Event::ModelRequested(asked), thought("hm"), thought(" yes"), text("It"), thought("later")]
+    {
+        let entry = v1::TapeEntry { event: Some(event), ..Default::default() };
+        progress.extend(view.absorb(&entry).into_iter().filter_map(|shown| match shown {
+            Shown::Progress(told) => Some(told),
+            _ => None,
+        }));
+    }
+    assert_eq!(progress, ["asking a/b", "thinking, 2 characters so far", "thinking, 6 characters so far"]);
 }
 
 #[test]

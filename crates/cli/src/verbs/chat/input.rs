@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::words;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{LineEditor, Mark, Typed, TypedLines, goes_on, joined};
+use crate::terminal::{AsItIs, LineEditor, Mark, Typed, TypedLines, goes_on, joined};
 
 const HISTORY_FILE_NAME: &str = "chat_history";
 const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
@@ -61,6 +61,7 @@ enum Asks {
 }
 
 async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<String>, Failure> {
+    let _as_it_is = AsItIs::keep(&context.interrupts);
     let mut pressed = false;
     loop {
         match editor.read("> ", &context.output).await? {

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
 
-/// Add a server that speaks the OpenAI chat format, after a test.
+/// Add a server of models, after a test.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  palyra model add local --base-url http://127.0.0.1:11434/v1 --model qwen3"
@@ -35,6 +35,9 @@ pub(crate) struct AddArgs {
     /// The model to use there
     #[arg(long)]
     model: String,
+    /// The wire format it speaks
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     /// Where its key is found: env:NAME or file:PATH, never the key itself
     #[arg(long, value_name = "REFERENCE")]
     key: Option<String>,
@@ -50,6 +53,25 @@ pub(crate) struct AddArgs {
     /// The outcome as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A wire format, as the configuration names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Format {
+    #[default]
+    #[value(name = "openai_chat")]
+    OpenAiChat,
+    #[value(name = "anthropic_messages")]
+    AnthropicMessages,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai_chat",
+            Self::AnthropicMessages => "anthropic_messages",
+        }
+    }
 }
 
 /// Runs the verb.
@@ -123,7 +145,9 @@ fn edited(old: &str, args: &AddArgs) -> Result<String, String> {
     let provider = providers.entry(&args.name).or_insert_with(|| Item::Table(Table::new()));
     let provider =
         provider.as_table_mut().ok_or_else(|| format!("`providers.{}` is not a table", args.name))?;
-    provider["kind"] = value("openai-chat");
+    // Its older name, which takes one value only.
+    provider.remove("kind");
+    provider["format"] = value(args.format.name());
     provider["base_url"] = value(args.base_url.as_str());
     match &args.key {
         Some(key) => provider["key"] = value(key.as_str()),
@@ -234,6 +258,7 @@ mod tests {
             name: name.to_owned(),
             base_url: "http://127.0.0.1:1/v1".to_owned(),
             model: "small".to_owned(),
+            format: Format::OpenAiChat,
             key: key.map(str::to_owned),
             context_tokens: None,
             no_default: false,
@@ -249,7 +274,7 @@ mod tests {
         assert_eq!(
             new,
             "# mine\n[model]\n# which\ndefault = \"local/small\"\n\n[limits]\nturns_max = 5\n\n\
-             [providers.local]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \"env:KEY\"\n"
+             [providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \"env:KEY\"\n"
         );
     }
 
@@ -258,10 +283,15 @@ mod tests {
         let once = edited("", &args("local", None)).unwrap();
         assert_eq!(
             once,
-            "[providers.local]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\n\
+            "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\n\
              [model]\ndefault = \"local/small\"\n"
         );
         assert_eq!(edited(&once, &args("local", None)).unwrap(), once);
+        let older = once.replace("format = \"openai_chat\"", "kind = \"openai-chat\"");
+        let messages = AddArgs { format: Format::AnthropicMessages, ..args("local", None) };
+        let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nformat = \"anthropic_messages\"\n\n\
+                      [model]\ndefault = \"local/small\"\n";
+        assert_eq!(edited(&older, &messages).unwrap(), expect);
     }
 
     #[test]
