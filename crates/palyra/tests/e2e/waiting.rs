@@ -48,5 +48,6 @@ fn a_waiting_run_can_be_cancelled() {
     home.write("a.md", "# Same\n");
     home.palyra(&["run", "read it"]).expect(3);
     home.palyra(&["runs", "cancel", "last"]).expect(0);
-    home.palyra(&["runs", "tail", "last"]).expect(130);
+    let tail = home.palyra(&["runs", "tail", "last"]).expect(1);
+    assert!(tail.err.contains("PLY-5004"), "{}", tail.err);
 }

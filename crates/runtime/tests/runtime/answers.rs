@@ -193,8 +193,11 @@ fn with_files(files: Vec<IncomingFile>) -> SubmitRequest {
     SubmitRequest { files, ..request(by_key("k"), "look") }
 }
 
+/// The name of a file, and how many of its bytes came with it.
+type ShownFile = (String, Option<usize>);
+
 /// Returns what the last request showed of files: the text beside them, and each name with the bytes it came with.
-fn shown_files(rig: &Rig) -> Vec<(String, Vec<(String, Option<usize>)>)> {
+fn shown_files(rig: &Rig) -> Vec<(String, Vec<ShownFile>)> {
     let requests = rig.model.requests();
     let of = |message: &ChatMessage| match message {
         ChatMessage::User { text, attachments } => {

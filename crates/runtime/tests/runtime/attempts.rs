@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::Clock;
+use palyra_ports::{AppendError, Clock};
 use palyra_run_core::failure_table::{CLASSES, FailureRule, Resort, rule};
 use palyra_runtime::ModelDirectory;
 use palyra_testkit::{Gate, Script, ScriptedProvider};
 use palyra_types::event::{AbandonCause, NextAttempt, TapeEvent};
-use palyra_types::model::{ModelFailure, ModelFailureClass, ModelRef};
-use palyra_types::run::{RunLifecycleState, TerminationReason};
+use palyra_types::model::{ChatMessage, ModelFailure, ModelFailureClass, ModelRef};
+use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ErrorCode, RunId};
 
-use crate::rig::{Rig, follow_to_end, settle, soon};
+use crate::faults::Refusal;
+use crate::rig::{Rig, by_key, follow_to_end, request, settle, soon};
 use crate::shapes::{check, shape};
 
 /// A conversation with something to leave out, whose model may be followed by another one.
@@ -271,7 +272,7 @@ async fn a_run_stays_with_the_model_it_was_taken_to_and_who_names_one_means_it()
     assert_eq!(stage.asked(), (1, 2), "{:?}", shape(&tape));
 
     stage.rig.model.push(Script::new().fail(ModelFailureClass::Auth));
-    let mut named = crate::rig::request(crate::rig::by_key("k"), "go");
+    let mut named = request(by_key("k"), "go");
     named.model = Some(ModelRef::new("scripted", "scripted"));
     let run = stage.rig.gateway.sessions.submit(stage.rig.me(), named).await.unwrap().run;
     assert_eq!(stage.rig.finished(run).await.error, Some(ErrorCode::ModelAuth));
@@ -290,4 +291,46 @@ async fn a_model_that_was_taken_out_of_the_configuration_is_passed_over() {
     gate.open();
     assert_eq!(stage.rig.finished(run).await.state, RunLifecycleState::Done);
     assert_eq!(read(&stage.rig.tape(run).await), "from the second");
+}
+
+#[tokio::test]
+async fn a_runtime_comes_to_rest_in_a_pause_and_the_next_one_goes_on() {
+    let stage = Stage::set(Behind::Nobody).await;
+    let run = in_a_pause(&stage).await;
+    soon("rest", stage.rig.gateway.sessions.drain()).await;
+    assert_eq!(stage.asked(), (1, 0));
+    let rig = stage.rig.restarted().await;
+    settle().await;
+    rig.clock.advance(Duration::from_secs(1));
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn a_pause_that_ends_on_a_full_disk_is_not_forgotten() {
+    let stage = Stage::set(Behind::Nobody).await;
+    let run = in_a_pause(&stage).await;
+    stage.rig.faults.refuse(Refusal::All(AppendError::DiskFull));
+    stage.rig.clock.advance(Duration::from_secs(1));
+    settle().await;
+    assert_eq!(stage.asked(), (1, 0), "nothing is asked that is not recorded");
+    stage.rig.faults.mend();
+    stage.rig.clock.advance(Duration::from_secs(1));
+    assert_eq!(stage.rig.finished(run).await.state, RunLifecycleState::Done);
+    assert_eq!(stage.asked(), (2, 0));
+}
+
+#[tokio::test]
+async fn what_is_said_in_a_pause_is_shown_by_the_repeated_request() {
+    let stage = Stage::set(Behind::Nobody).await;
+    let run = in_a_pause(&stage).await;
+    let mut wish = request(by_key("k"), "rather so");
+    wish.delivery = InputDelivery::Steer;
+    let joined = stage.rig.gateway.sessions.submit(stage.rig.me(), wish).await.unwrap();
+    assert_eq!(joined.run, run);
+    assert_eq!(stage.asked(), (1, 0));
+    stage.rig.clock.advance(Duration::from_secs(1));
+    assert_eq!(stage.rig.finished(run).await.state, RunLifecycleState::Done);
+    let last = stage.rig.model.requests().last().unwrap().messages.last().cloned();
+    let Some(ChatMessage::User { text, .. }) = last else { panic!("a person spoke last: {last:?}") };
+    assert_eq!(text.expose(), "rather so");
 }

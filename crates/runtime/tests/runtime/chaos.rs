@@ -1,17 +1,20 @@
 //! Random wishes, failures, pauses and restarts from a seed; afterwards everything must be in order.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::{AppendError, ReadError};
+use palyra_run_core::failure_table::CLASSES;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::Submitted;
 use palyra_runtime::tape::Followed;
-use palyra_runtime::{GatewayRuntimeState, RequestError};
+use palyra_runtime::{GatewayRuntimeState, ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::{ACT, COUNT, LOOK};
 use palyra_testkit::{FixedEntropy, Script, ToolScript};
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::model::ModelFailureClass;
+use palyra_types::model::{ModelFailureClass, ModelRef};
+use palyra_types::run::InputDelivery;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, SessionId};
 use tokio::task::JoinHandle;
@@ -50,8 +53,11 @@ impl Story {
     fn script(&self) -> Script {
         let n = self.roll(3);
         let arguments = format!("{{\"n\":{n}}}");
-        match self.roll(12) {
+        match self.roll(16) {
             0 => Script::new().text("half").fail(ModelFailureClass::Network),
+            12 => Script::new().text("half").fail(self.class()),
+            13 | 14 => Script::new().reasoning("hm").fail(self.class()),
+            15 => Script::new().reasoning("so").text("thought").reasoning("and").text(" over"),
             1 => Script::new().text("half").panic(),
             2 => Script::new().end_silently(),
             3 => Script::new().text("waits").hang(),
@@ -61,6 +67,10 @@ impl Story {
             9 => Script::new().call(ACT, "{}").call("no_such", "{"),
             _ => Script::new().texts(&["one ", "two ", "three"]),
         }
+    }
+
+    fn class(&self) -> ModelFailureClass {
+        CLASSES[usize::try_from(self.roll(CLASSES.len() as u64)).unwrap()]
     }
 
     fn tool_script(&self) -> ToolScript {
@@ -93,7 +103,12 @@ impl Story {
         if self.roll(4) == 0 {
             wish.idempotency_key = Some(format!("once {}", self.roll(4)).as_str().into());
         }
-        if self.roll(12) == 0 {
+        match self.roll(10) {
+            0..=2 => wish.delivery = InputDelivery::Steer,
+            3 => wish.delivery = InputDelivery::Interrupt,
+            _ => {}
+        }
+        if self.roll(12) == 0 && wish.delivery != InputDelivery::Steer {
             wish.session.reset = palyra_runtime::session::ResetWish::Reset;
         }
         self.ask(async move { started(gateway.sessions.submit(me, wish).await) });
@@ -297,6 +312,9 @@ async fn one_at_a_time(rig: &Rig, seed: u64) {
 
 async fn tell(seed: u64) {
     let rig = Rig::start().await;
+    let default = ModelRef::new("scripted", "scripted");
+    let models = ModelDirectory::new(vec![Arc::new(rig.model.clone())], default, Vec::new());
+    rig.replace_models(models.with_fallbacks(vec![ModelRef::new("scripted", "other")]));
     rig.configure(|config| config.limits.active_time_max = Duration::from_secs(100));
     let dice = FixedEntropy::new(seed);
     let mut story = Story { rig, dice, runs: Vec::new(), callers: Vec::new(), followers: Vec::new() };

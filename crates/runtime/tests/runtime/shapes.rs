@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use palyra_run_core::failure_table::ATTEMPTS_PER_TURN_MAX;
 use palyra_types::EffectId;
 use palyra_types::event::TapeEvent;
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -39,9 +40,11 @@ fn word(event: &TapeEvent) -> String {
 }
 
 /// Fails unless the tape keeps to what every tape must: dense numbers, one beginning, nothing after the end,
-/// each call proposed, decided, started and settled at most once and in that order.
+/// each call proposed, decided, started and settled at most once and in that order, each turn asked a few times at
+/// most and its words repeated by nobody but the model that said them.
 pub(crate) fn check(entries: &[OrchestratorTapeRecord]) {
     let words = shape(entries);
+    check_attempts(entries, &words);
     let mut stations: BTreeMap<EffectId, u8> = BTreeMap::new();
     for (entry, number) in entries.iter().zip(1..) {
         assert_eq!(entry.tape_seq.0, number, "the numbers are dense: {words:?}");
@@ -62,6 +65,29 @@ pub(crate) fn check(entries: &[OrchestratorTapeRecord]) {
     }
     if matches!(entries.last().map(|entry| &entry.event), Some(TapeEvent::RunFinished(_))) {
         assert!(stations.values().all(|station| *station != 3), "nothing runs after the end: {words:?}");
+    }
+}
+
+fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
+    let mut turn = 0;
+    let mut asked = Vec::new();
+    let mut spoke = false;
+    for entry in entries {
+        match &entry.event {
+            TapeEvent::ModelRequested(requested) => {
+                if requested.turn != turn {
+                    turn = requested.turn;
+                    asked.clear();
+                    spoke = false;
+                }
+                let model = requested.model.expose();
+                assert!(!spoke || asked.last() == Some(model), "words change their model: {words:?}");
+                asked.push(model.clone());
+                assert!(asked.len() <= ATTEMPTS_PER_TURN_MAX as usize, "asked without end: {words:?}");
+            }
+            TapeEvent::ModelText { .. } => spoke = true,
+            _ => {}
+        }
     }
 }
 
