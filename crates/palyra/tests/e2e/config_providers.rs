@@ -77,3 +77,22 @@ fn a_provider_gets_no_more_requests_at_once_than_it_takes() {
     assert!(ended(two).expect(0).err.is_empty() && rest.contains("\"two\""), "{rest}");
     assert_eq!(server.asked().len(), 2);
 }
+
+#[test]
+fn a_provider_of_another_format_is_added_by_the_verb_after_a_real_completion() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("here")).with_key("sesame"));
+    let home = Home::new().with("ANTHROPIC_API_KEY", "sesame");
+    let listed = home.palyra(&["model", "list"]).expect(0);
+    let suggested =
+        "palyra model add anthropic --format anthropic_messages --base-url https://api.anthropic.com";
+    assert!(format!("{}{}", listed.out, listed.err).contains(suggested), "{listed:?}");
+    let origin = server.origin();
+    let add = ["model", "add", "claude", "--format", "anthropic_messages", "--base-url", &origin];
+    let rest = ["--key", "env:ANTHROPIC_API_KEY", "--model", "test-model"];
+    home.palyra(&[&add[..], &rest[..]].concat()).expect(0);
+    home.palyra(&["config", "check"]).expect(0);
+    let ended = home.palyra(&["run", "hello"]).expect(0);
+    assert_eq!(ended.out, "here\n");
+    assert!(server.asked().iter().all(|request| request.path == "/v1/messages"));
+}
