@@ -25,6 +25,3 @@ pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
 pub use secret::Secret;
 pub use wire_format::{ProviderConfigError, Timeouts};
-
-/// The former name of [`ProviderConfigError`].
-pub use wire_format::ProviderConfigError as OpenAiChatConfigError;

@@ -21,7 +21,6 @@ use crate::wire_format::failure::{failure, malformed, stream_failure};
 const BLOCKS_MAX: usize = 1_024;
 
 /// An answer in the making.
-#[derive(Debug)]
 pub(super) struct MessageAssembly {
     model: ModelRef,
     has_begun: bool,
@@ -33,14 +32,12 @@ pub(super) struct MessageAssembly {
     arguments_bytes: usize,
 }
 
-#[derive(Debug)]
 struct Block {
     index: u64,
     is_open: bool,
     content: Content,
 }
 
-#[derive(Debug)]
 enum Content {
     Text {
         bytes: usize,

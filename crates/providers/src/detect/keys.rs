@@ -69,8 +69,8 @@ const KNOWN: &[Known] = &[
     known("GOOGLE_API_KEY", "Google Gemini", None),
 ];
 
-const fn chat(variable: &'static str, vendor: &'static str, base_url: &'static str) -> Known {
-    Known { variable, vendor, server: Some(VendorServer { base_url, format: None }) }
+const fn known(variable: &'static str, vendor: &'static str, service: Option<KnownService>) -> Known {
+    Known { variable, vendor, service }
 }
 
 /// Returns the keys an environment holds, at most one for each vendor.

@@ -7,7 +7,7 @@ pub mod selection;
 pub mod keys;
 pub mod local_servers;
 
-pub use keys::{DetectedKey, detect_keys};
+pub use keys::{DetectedKey, KnownService, detect_keys};
 pub use local_servers::{DetectedServer, LOCAL_SERVERS, LocalServer, detect_local_servers, probe_servers};
 pub use selection::{
     ExplicitSelection, SelectModelError, SelectionError, explicit_selection, selected_model,

@@ -11,7 +11,7 @@ use super::leased::Leased;
 use super::watched::Watched;
 
 /// Requests one provider is sent at once, unless its configuration says otherwise.
-pub const PARALLEL_REQUESTS_MAX: usize = 16;
+pub const PARALLEL_REQUESTS_MAX: usize = 8;
 /// Requests that wait for one provider; a further one fails at once.
 pub const WAITING_REQUESTS_MAX: usize = 1_024;
 /// Failures in a row after which a provider is left alone.
