@@ -14,14 +14,14 @@ pub struct Directive {
     pub first: Duration,
     /// Pieces of text, about a token each.
     pub pieces: usize,
-    /// From one piece to the next; zero sends everything at once.
+    /// From one piece to the next; zero sends each as soon as the one before is out.
     pub gap: Duration,
     /// How many times to call a tool before the answer.
     pub tools: usize,
 }
 
 impl Directive {
-    /// The answer of most rows: 32 tokens at once.
+    /// The answer of most rows: 32 tokens without a pause.
     pub const AT_ONCE: Self = Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0 };
 
     /// Answers with so many pieces, so far apart, after so much thought.

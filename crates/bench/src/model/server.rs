@@ -1,7 +1,8 @@
 //! The mock model: a thread of its own, answers written before they are asked for.
 //!
-//! Owns its thread and its socket. Knows nobody who asks. Invariant: every accepted socket has TCP_NODELAY, and
-//! the pieces of a paced answer go out at their times, however late the one before was.
+//! Owns its thread and its socket. Knows nobody who asks. Invariant: every accepted socket has TCP_NODELAY, each
+//! piece is a write of its own as it is with real servers, and those of a paced answer go out at their times,
+//! however late the one before was.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -111,7 +112,7 @@ async fn serve(listener: std::net::TcpListener, seen: watch::Sender<Seen>) {
 async fn connection(mut stream: TcpStream, seen: &watch::Sender<Seen>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut input = Vec::with_capacity(16 * 1024);
-    let mut at_once: HashMap<(Directive, usize), Vec<u8>> = HashMap::new();
+    let mut at_once: HashMap<(Directive, usize), Vec<Vec<u8>>> = HashMap::new();
     loop {
         let Some(span) = wire::request(&input) else {
             if input.len() > wire::REQUEST_BYTES_MAX || stream.read_buf(&mut input).await? == 0 {
@@ -127,9 +128,12 @@ async fn connection(mut stream: TcpStream, seen: &watch::Sender<Seen>) -> std::i
         }
         seen.send_modify(|seen| seen.asked += 1);
         if directive.first.is_zero() && directive.gap.is_zero() {
-            let make = || [wire::HEAD.to_vec(), wire::pieces(&directive, answered).concat()].concat();
-            let answer = at_once.entry((directive, answered)).or_insert_with(make);
-            stream.write_all(answer).await?;
+            let make = || wire::pieces(&directive, answered);
+            let pieces = at_once.entry((directive, answered)).or_insert_with(make);
+            stream.write_all(wire::HEAD).await?;
+            for piece in pieces {
+                stream.write_all(piece).await?;
+            }
         } else if paced(&mut stream, &mut input, &directive, answered).await? == Asker::Left {
             let now = Instant::now();
             seen.send_modify(|seen| {

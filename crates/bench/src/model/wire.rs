@@ -34,7 +34,7 @@ pub(super) fn request(bytes: &[u8]) -> Option<RequestSpan> {
     (bytes.len() >= end).then_some(RequestSpan { is_chat, body_from, end })
 }
 
-/// The pieces of an answer as HTTP chunks: each is sent on its own, or all in one write.
+/// The pieces of an answer as HTTP chunks, each to be sent on its own.
 pub(super) fn pieces(directive: &Directive, answered: usize) -> Vec<Vec<u8>> {
     if answered < directive.tools {
         return vec![tool_call(answered)];

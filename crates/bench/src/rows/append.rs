@@ -20,6 +20,8 @@ pub(super) const NAME: &str = "append";
 
 const PRODUCERS: usize = 64;
 const ENTRY_BYTES: usize = 600;
+/// Pages of the write-ahead log after which plain SQLite checkpoints: as late as the journal does when busy.
+const CHECKPOINT_PAGES: u32 = 4_096;
 
 /// Returns the options of a journal in a folder, whose clock and chance are made up.
 pub(super) fn options(state_dir: &Path) -> OpenOptions {
@@ -96,6 +98,7 @@ fn open_plain(database: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(database)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.execute_batch("CREATE TABLE entry(seq INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")?;
     Ok(connection)
 }
