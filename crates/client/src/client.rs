@@ -1,7 +1,9 @@
 //! The client: one connection that all its clones share, replaced when the daemon was.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use palyra_wire::v1;
 
 use crate::error::ClientError;
 use crate::find::{Search, WhenAbsent, find, read_lock_record, until_ended, until_gone};
@@ -34,22 +36,25 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the daemon to stop and returns when it no longer serves; open runs go on at its next start.
+    /// Asks the daemon to stop and returns when it no longer serves, which it does until what runs has finished or
+    /// had the time its configuration gives; open runs go on at its next start.
     ///
     /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`] when it still serves after the time a start may take.
+    /// The daemon's refusal, or [`ClientError::Lost`] when it still serves after that and the time a start may take.
     pub async fn stop_daemon(&self) -> Result<(), ClientError> {
         let connection = self.connection();
         let holder = match &self.options.target {
             Target::StateDir(dir) => read_lock_record(dir).map(|record| record.pid),
             Target::Tcp(_) => None,
         };
+        // One that cannot tell is about to go.
+        let drains = self.config().await.map_or(Duration::ZERO, |config| drain_span(&config));
         match self.shutdown().await {
             // One that goes at once may not get its answer out.
             Ok(()) | Err(ClientError::Lost { .. }) => {}
             Err(error) => return Err(error),
         }
-        let deadline = Instant::now() + self.options.ready_within;
+        let deadline = Instant::now() + drains + self.options.ready_within;
         let gone = until_gone(&self.options, &connection.endpoint, deadline).await;
         if gone && until_ended(holder, deadline).await {
             return Ok(());
@@ -73,4 +78,14 @@ impl Client {
     pub(crate) fn connection(&self) -> Connection {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// The setting that says how long a stop may take.
+const DRAIN_KEY: &str = "daemon.drain_seconds";
+
+/// Returns how long a daemon gives what runs to finish.
+fn drain_span(config: &v1::GetConfigResponse) -> Duration {
+    let value = config.values.iter().find(|value| value.key == DRAIN_KEY);
+    let seconds = value.and_then(|value| value.value.parse().ok());
+    Duration::from_secs(seconds.unwrap_or_default())
 }

@@ -69,7 +69,7 @@ async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
 async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
     let was_running = match context.connect_running().await {
         Ok(client) => {
-            client.stop_daemon().await?;
+            context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
             true
         }
         Err(Failure::Client(ClientError::NotRunning { .. })) => false,

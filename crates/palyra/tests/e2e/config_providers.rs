@@ -96,3 +96,22 @@ fn a_provider_of_another_format_is_added_by_the_verb_after_a_real_completion() {
     assert_eq!(ended.out, "here\n");
     assert!(server.asked().iter().all(|request| request.path == "/v1/messages"));
 }
+
+#[test]
+fn a_running_daemon_that_cannot_take_a_new_provider_on_says_why() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let add = ["model", "add", "x", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--no-test"];
+    // The daemon's environment is older than the key.
+    let home = home.with("LATE_KEY", "sesame");
+    let added = home.palyra(&[&add[..], &["--key", "env:LATE_KEY"]].concat()).expect(0);
+    let why = "the running daemon could not take it on; `palyra admin stop` lets the next start do so: ";
+    assert!(
+        added.err.contains(why) && added.err.contains("the key of provider `x` cannot be had"),
+        "{}",
+        added.err
+    );
+    home.palyra(&["admin", "stop"]).expect(0);
+    let models = home.palyra(&["config", "show"]).expect(0);
+    assert!(models.out.contains("model.default = \"x/m\""), "{}", models.out);
+}

@@ -133,3 +133,23 @@ fn the_second_signal_stops_at_once_and_the_run_is_still_there() {
     assert_eq!(run.out, "late\n");
     assert_eq!(count(&tape(&home), "model_message"), 1);
 }
+
+#[test]
+fn who_stops_the_daemon_waits_for_what_runs() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let reply = Reply::empty().piece("half ").hold(&gate).piece("whole");
+    let server = serve(&runtime, Behaviour::each(vec![reply]));
+    let home = home_with(&server);
+    let daemon = served(&home);
+    let child = home.command(&["run", "hello"]).spawn().unwrap();
+    runtime.block_on(server.wait_asked(1));
+    let stopping = home.command(&["admin", "stop"]).spawn().unwrap();
+    let mut daemon = daemon;
+    let mut log = BufReader::new(daemon.stderr.take().unwrap());
+    read_until(&mut log, "the owner asked the daemon to stop");
+    gate.open();
+    assert_eq!(ended(child).expect(0).out, "half whole\n");
+    assert!(ended(stopping).expect(0).err.contains("the daemon has stopped"));
+    ended(daemon).expect(0);
+}

@@ -11,7 +11,6 @@ use palyra_client::{Client, ClientError, StartPolicy, Target};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
@@ -223,30 +222,26 @@ async fn take_on(context: &Context, args: &AddArgs) -> Result<(), Failure> {
         Err(Failure::Client(ClientError::NotRunning { .. })) => return Ok(()),
         Err(failure) => return Err(failure),
     };
-    let pid = i32::try_from(client.status().await?.pid).ok().and_then(Pid::from_raw);
-    let asked = pid.is_some_and(|pid| kill_process(pid, Signal::HUP).is_ok());
-    if asked && takes_on(&client, &args.name).await? {
+    let reloaded = client.reload_config().await?;
+    if let Some(mistake) = reloaded.mistakes.first() {
+        let told = format!(
+            "the running daemon could not take it on; `palyra admin stop` lets the next start do so: {mistake}"
+        );
+        context.output.note(Mark::Doubt, &told);
+    } else if names(&client.config().await?, &args.name) {
         context.output.note(Mark::Good, "the running daemon uses it");
     } else {
-        let told = "the running daemon could not take it on (its environment may lack the key); `palyra admin stop` lets the next start do so";
+        let told =
+            "the running daemon reads another file; `palyra admin stop` lets the next start read this one";
         context.output.note(Mark::Doubt, told);
     }
     Ok(())
 }
 
-/// Returns whether the daemon comes to name a value of this provider; it tells nobody when it has.
-async fn takes_on(client: &Client, name: &str) -> Result<bool, Failure> {
-    const LOOKS: u32 = 40;
-    const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
-    let prefix = format!("providers.{name}.");
-    for _ in 0..LOOKS {
-        let config = client.config().await?;
-        if config.values.iter().any(|value| value.key.starts_with(&prefix)) {
-            return Ok(true);
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
-    Ok(false)
+/// Returns whether a configuration has a provider of this name.
+fn names(config: &v1::GetConfigResponse, provider: &str) -> bool {
+    let prefix = format!("providers.{provider}.");
+    config.values.iter().any(|value| value.key.starts_with(&prefix))
 }
 
 #[cfg(test)]
