@@ -105,7 +105,8 @@ impl LiveAnswer {
                 held.tell(RunInput::ModelFailed {
                     attempt,
                     class: failure.class,
-                    detail: failure.detail,
+                    // Providers quote what they were sent.
+                    detail: engine.ports.redactor.redact(failure.detail),
                     retry_after: failure.retry_after,
                 });
             }
