@@ -112,21 +112,7 @@ impl Context {
 
     /// Awaits long work; on a terminal a line tells how long it takes already.
     pub(crate) async fn waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        let begun = Instant::now();
-        let mut ticks = tokio::time::interval_at(begun + QUIET_FOR, TICK);
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut work => {
-                    self.output.end_progress();
-                    return done;
-                }
-                _ = ticks.tick() => {
-                    self.output.progress(&format!("{what}, {} s", begun.elapsed().as_secs()));
-                }
-            }
-        }
+        show_waiting(&self.output, what, work).await
     }
 
     /// Prints a table, no wider than the terminal.
@@ -143,6 +129,24 @@ impl Context {
         let mut options = self.connect_options()?;
         options.start = StartPolicy::Never;
         Ok(Client::connect(options).await?)
+    }
+}
+
+async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    let begun = Instant::now();
+    let mut ticks = tokio::time::interval_at(begun + QUIET_FOR, TICK);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => {
+                output.end_progress();
+                return done;
+            }
+            _ = ticks.tick() => {
+                output.progress(&format!("{what}, {} s", begun.elapsed().as_secs()));
+            }
+        }
     }
 }
 
@@ -168,5 +172,22 @@ fn tell(output: &Output, notice: &Notice) {
             );
             output.note(Mark::Doubt, &told);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::captured;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_terminal_sees_how_long_work_takes_once_it_takes_long() {
+        let (output, _, err) = captured(true);
+        show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(900))).await;
+        assert_eq!(err.text(), "");
+        show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(2_200))).await;
+        let told = err.text();
+        assert!(told.contains("\r\u{1b}[Kasking, 1 s") && told.contains("asking, 2 s"), "{told:?}");
+        assert!(told.ends_with("\r\u{1b}[K"), "{told:?}");
     }
 }

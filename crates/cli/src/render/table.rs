@@ -1,5 +1,7 @@
 //! Columns that line up.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use crate::terminal::clean_line;
 
 const CELL_CHARS_MAX: usize = 60;
@@ -15,10 +17,11 @@ pub(crate) fn table<const N: usize>(
     let rows =
         rows.into_iter().map(|row| std::array::from_fn(|column| clean_line(&row[column], cap(column))));
     let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let cells =
+            row.iter().zip(&widths).map(|(cell, width)| cell.to_owned() + &" ".repeat(width - cell.width()));
         let line = cells.collect::<Vec<_>>().join("  ").trim_end().to_owned();
         columns_max.map_or_else(|| line.clone(), |columns| cut(&line, columns))
     };
@@ -27,10 +30,15 @@ pub(crate) fn table<const N: usize>(
 
 /// Cuts a line where the terminal would wrap it.
 fn cut(line: &str, columns_max: usize) -> String {
-    if line.chars().count() <= columns_max {
+    if line.width() <= columns_max {
         return line.to_owned();
     }
-    line.chars().take(columns_max.saturating_sub(1)).chain(['…']).collect()
+    let mut taken = 1;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken <= columns_max
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -43,5 +51,13 @@ mod tests {
         let lines = table(["NAME", "TEXT"], rows.clone(), None);
         assert_eq!(lines, ["NAME      TEXT", "a         first second", "long one"]);
         assert_eq!(table(["NAME", "TEXT"], rows, Some(12))[1], "a         f…");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let rows = vec![["灯り".to_owned(), "x".to_owned()], ["ab".to_owned(), "y".to_owned()]];
+        assert_eq!(table(["N", "T"], rows, None), ["N     T", "灯り  x", "ab    y"]);
+        assert_eq!(cut("灯りの箱", 6), "灯り…");
+        assert_eq!(cut("灯りの箱", 8), "灯りの箱");
     }
 }
