@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_ports::AppendError;
 use palyra_ports::read_records::RunQuery;
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
@@ -129,12 +130,15 @@ impl RunsHandle {
             return Ok(receipt(submitted, Vec::new()));
         }
         let mut notes = Vec::new();
-        match self.offer(&record, &said, prepared).await? {
-            Offered::Taken => {
+        match self.offer(&record, &said, prepared).await {
+            // A repetition of it was taken meanwhile; the way of a new run finds it.
+            Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
+            Err(error) => return Err(error),
+            Ok(Offered::Taken) => {
                 let (queued, delivered) = (false, said.delivery);
                 return Ok(InputReceipt { run, queued, delivered, notes });
             }
-            Offered::NotTaken(note) => notes.extend(note.map(str::to_owned)),
+            Ok(Offered::NotTaken(note)) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),

@@ -16,14 +16,14 @@ use futures::FutureExt;
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
-use palyra_types::run::InputDelivery;
+use palyra_types::run::{IdempotencyDigest, InputDelivery};
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{Left, LiveRun, RunCommand, Stall};
+use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
 use crate::session::admitted::Admitted;
 use crate::session::appends::{AcceptedRun, Appended, Appends};
 use crate::session::directory::{
@@ -121,15 +121,15 @@ impl SessionActor {
         match command {
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
             Command::Steer { input, idempotency, blobs, reply } => {
-                self.steer(RunInput::Steer { input, idempotency }, blobs, reply);
+                let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
+                let run = active.map(|active| active.run);
+                match self.may_be_said(run, idempotency).await {
+                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, blobs, reply),
+                    Err(error) => drop(reply.send(Err(error))),
+                }
             }
             Command::Deliver { run, input, blobs, reply } => {
-                let command = RunCommand::asked(input, blobs, reply);
-                if self.is_archived() && !matches!(command.input, RunInput::Cancel { .. }) {
-                    command.answer(Err(RequestError::SessionArchived));
-                } else {
-                    self.deliver(run, command);
-                }
+                self.take_delivery(run, input, blobs, reply).await;
             }
             Command::Change { change, reply } => self.change(change, reply),
             Command::Wake => {}
@@ -172,6 +172,44 @@ impl SessionActor {
         Ok(())
     }
 
+    /// Hands something to one of the session's runs: a wish to stop always, words of a person if they may be said.
+    async fn take_delivery(&mut self, run: RunId, input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) {
+        let said = if let RunInput::Input { idempotency, .. } | RunInput::Steer { idempotency, .. } = &input {
+            Some(*idempotency)
+        } else {
+            None
+        };
+        let may = match said {
+            Some(key) => self.may_be_said(Some(run), key).await,
+            None => Ok(()),
+        };
+        let command = RunCommand::asked(input, blobs, reply);
+        match may {
+            Ok(()) => self.deliver(run, command),
+            Err(error) => command.answer(Err(error)),
+        }
+    }
+
+    /// Returns whether words may be handed to a run: the session takes input, and no other run has them. Who asked
+    /// looked before they came here; since then a repetition of theirs may have been taken.
+    async fn may_be_said(
+        &mut self,
+        run: Option<RunId>,
+        key: Option<IdempotencyDigest>,
+    ) -> Result<(), RequestError> {
+        if self.is_archived() {
+            return Err(RequestError::SessionArchived);
+        }
+        let Some(key) = key else { return Ok(()) };
+        let records = &self.engine.ports.records;
+        let had = records.run_by_idempotency(self.session.principal, key).await?;
+        let elsewhere = had.is_some_and(|had| Some(had) != run);
+        if elsewhere || self.appends.is_accepting(key) {
+            return Err(AppendError::GuardFailed { index: 0 }.into());
+        }
+        Ok(())
+    }
+
     fn is_archived(&self) -> bool {
         self.loaded.as_ref().is_some_and(|loaded| loaded.standing == Standing::Archived)
     }
@@ -193,10 +231,6 @@ impl SessionActor {
 
     /// Hands an input to the run that is active.
     fn steer(&mut self, input: RunInput, blobs: Vec<Blob>, reply: SteerReply) {
-        if self.is_archived() {
-            let _ = reply.send(Err(RequestError::SessionArchived));
-            return;
-        }
         let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
         let Some(run) = active.map(|active| active.run) else {
             let _ = reply.send(Ok(None));
@@ -231,7 +265,7 @@ impl SessionActor {
     /// Takes note of what the journal said to one of the session's own appends.
     fn appended(&mut self, appended: Appended) {
         match appended {
-            Appended::Run { result, reply } => {
+            Appended::Run { result, reply, .. } => {
                 self.take_note(result.as_ref().err());
                 let result = result.map(|accepted| self.accepted(accepted));
                 let _ = reply.send(result.map_err(RequestError::from));

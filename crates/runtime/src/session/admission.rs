@@ -47,6 +47,7 @@ pub(super) async fn submit(
             match steered {
                 Steered::Joined(submitted) => return Ok(submitted),
                 Steered::NotTaken(note) => offered.becomes_a_run(note),
+                Steered::SaidMeanwhile => continue,
             }
         }
         let admitted = offered.admit(engine, caller, found)?;

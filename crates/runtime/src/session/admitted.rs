@@ -101,7 +101,7 @@ impl Admitted {
 
     /// Returns what has to be appended before the run's own first entry.
     pub(super) fn entries_before(&self, now: Timestamp) -> Vec<NewEntry> {
-        let reset = self.resets().then(|| NewEntry {
+        let reset = self.resets().then_some(NewEntry {
             time: now,
             principal: self.spec.principal,
             session: Some(self.spec.session),

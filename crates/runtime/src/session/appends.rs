@@ -12,7 +12,7 @@ use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{AppendClass, AppendError, EntryBlobs, Guard, JournalAppendRequest, NewEntry};
 use palyra_types::event::{JournalEvent, RunFinished, TapeEvent};
-use palyra_types::run::TerminationReason;
+use palyra_types::run::{IdempotencyDigest, TerminationReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
 
@@ -26,7 +26,7 @@ use crate::session::request::{Admission, SessionChange, Submitted};
 /// An append that is over, with whom to tell.
 pub(super) enum Appended {
     /// A run that waits for its turn.
-    Run { result: Result<AcceptedRun, AppendError>, reply: SubmitReply },
+    Run { key: Option<IdempotencyDigest>, result: Result<AcceptedRun, AppendError>, reply: SubmitReply },
     /// A change of the session, and its place in the journal.
     Change { change: SessionChange, result: Result<Seq, AppendError>, reply: ChangeReply },
     /// A run that nobody can work on, ended from outside.
@@ -43,21 +43,35 @@ pub(super) struct AcceptedRun {
 
 /// Appends under way, oldest first.
 #[derive(Default)]
-pub(super) struct Appends(FuturesOrdered<BoxFuture<'static, Appended>>);
+pub(super) struct Appends {
+    under_way: FuturesOrdered<BoxFuture<'static, Appended>>,
+    /// The keys of the inputs that are being accepted.
+    keys: Vec<IdempotencyDigest>,
+}
 
 impl Appends {
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.under_way.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.under_way.is_empty()
+    }
+
+    /// Returns whether an input with this key is being accepted.
+    pub(super) fn is_accepting(&self, key: IdempotencyDigest) -> bool {
+        self.keys.contains(&key)
     }
 
     /// Resolves when the oldest is over.
     pub(super) async fn next(&mut self) -> Appended {
-        match self.0.next().await {
-            Some(appended) => appended,
+        match self.under_way.next().await {
+            Some(appended) => {
+                if let Appended::Run { key: Some(key), .. } = &appended {
+                    self.keys.retain(|other| other != key);
+                }
+                appended
+            }
             None => std::future::pending().await,
         }
     }
@@ -82,6 +96,8 @@ impl Appends {
         let guards = admitted.guards();
         let request = JournalAppendRequest { guards, entries, blobs, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
+        let key = admitted.spec.idempotency;
+        self.keys.extend(key);
         let over = async move {
             let result = appending.await.map(|committed| AcceptedRun {
                 queued: Queued {
@@ -92,9 +108,9 @@ impl Appends {
                 reset: admitted.resets().then_some(committed.first_seq),
                 receipt: admitted.receipt(Admission::Queued),
             });
-            Appended::Run { result, reply }
+            Appended::Run { key, result, reply }
         };
-        self.0.push_back(over.boxed());
+        self.under_way.push_back(over.boxed());
     }
 
     /// Begins to record a change of the session.
@@ -112,7 +128,7 @@ impl Appends {
             let result = appending.await.map(|committed| committed.first_seq);
             Appended::Change { change, result, reply }
         };
-        self.0.push_back(over.boxed());
+        self.under_way.push_back(over.boxed());
     }
 
     /// Begins to end a run that nobody can work on.
@@ -122,7 +138,7 @@ impl Appends {
             let result = end_without_replay(&engine, session, run).await;
             Appended::GivenUp { run, result }
         };
-        self.0.push_back(over.boxed());
+        self.under_way.push_back(over.boxed());
     }
 }
 

@@ -1,5 +1,6 @@
 //! An input that wishes to join the run that is active.
 
+use palyra_ports::AppendError;
 use palyra_types::run::InputDelivery;
 use palyra_types::session::SessionRef;
 use tokio::sync::oneshot;
@@ -24,6 +25,8 @@ pub(super) enum Steered {
     Joined(Submitted),
     /// It has to become a run of its own, for this reason.
     NotTaken(&'static str),
+    /// A repetition of it was taken meanwhile: who looks again finds it.
+    SaidMeanwhile,
 }
 
 /// Offers an input to the session's active run; returns once it is durable, or not taken.
@@ -40,7 +43,10 @@ pub(super) async fn steer(
         reply,
     };
     directory.send(session, command).await;
-    let handed = handed.await.map_err(|_| directory.lost_answer())??;
+    let handed = match handed.await.map_err(|_| directory.lost_answer())? {
+        Err(RequestError::Append(AppendError::GuardFailed { .. })) => return Ok(Steered::SaidMeanwhile),
+        handed => handed?,
+    };
     let Some(HandedOver { run, answer }) = handed else { return Ok(Steered::NotTaken(NO_ACTIVE_RUN)) };
     match answer.await.map_err(|_| directory.lost_answer())? {
         Ok(_) => Ok(Steered::Joined(Submitted {

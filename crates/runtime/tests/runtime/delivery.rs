@@ -284,3 +284,42 @@ async fn a_full_queue_refuses_an_interrupt_and_stops_nothing() {
     gate.open();
     assert_eq!(rig.finished(first).await.state, RunLifecycleState::Done);
 }
+
+/// Repetitions look first and speak then; meanwhile the run they meant may be over and another one active.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn repetitions_of_a_steering_input_are_said_once_whoever_is_active() {
+    let rig = Rig::start().await;
+    for round in 0..20 {
+        let gate = Gate::closed();
+        rig.model.push(Script::new().hold(&gate).text("done"));
+        for text in ["first", "second", "third"] {
+            rig.submit("k", text).await;
+        }
+        let text = format!("steer {round}");
+        let repeated = (0..12).map(|number| {
+            let (sessions, me, text) = (rig.gateway.sessions.clone(), rig.me(), text.clone());
+            let gate = gate.clone();
+            tokio::spawn(async move {
+                if number == 3 {
+                    gate.open();
+                }
+                let wish = delivered(InputDelivery::Steer, "k", &text);
+                let wish = SubmitRequest { idempotency_key: Some(text.as_str().into()), ..wish };
+                sessions.submit(me, wish).await
+            })
+        });
+        let all = soon("every repetition is answered", futures::future::join_all(repeated)).await;
+        // One that met too many others on its way is told to come again.
+        let all: Vec<_> = all.into_iter().filter_map(|one| one.unwrap().ok()).collect();
+        assert!(!all.is_empty() && all.iter().all(|one| one.run == all[0].run), "round {round}: {all:?}");
+        let said = entries_of(&rig.memory).await.into_iter().filter(|entry| match &entry.event {
+            JournalEvent::Tape(TapeEvent::RunStarted(started)) => *started.input.text.expose() == text,
+            JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => *input.text.expose() == text,
+            _ => false,
+        });
+        assert_eq!(said.count(), 1, "round {round}");
+        for run in rig.open_runs().await {
+            rig.finished(run).await;
+        }
+    }
+}
