@@ -10,6 +10,10 @@ mod raw;
 
 mod streams;
 
+mod files;
+
+mod session_calls;
+
 mod bad_frames;
 
 mod strangers;

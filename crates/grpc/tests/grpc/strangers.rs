@@ -5,8 +5,10 @@ use palyra_types::ErrorCode;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
 use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
 use palyra_wire::v1::{
-    CancelRunRequest, GetRunRequest, Input, ListRunsRequest, ReadSessionTapeRequest, ReadTapeRequest,
-    ResolveSessionRequest, RunStreamRequest, SendInputRequest, SessionSelector, StartRunRequest,
+    ArchiveSessionRequest, Attachment, BranchPoint, CancelRunRequest, CleanupSessionRequest, GetRunRequest,
+    Input, ListRunsRequest, ReadAttachmentRequest, ReadSessionTapeRequest, ReadTapeRequest,
+    RenameSessionRequest, ResolveSessionRequest, RestoreSessionRequest, RunStreamRequest, SendInputRequest,
+    SessionSelector, StartRunRequest,
 };
 use prost::Message;
 
@@ -31,6 +33,10 @@ fn calls(run: &str, session: &str) -> Vec<(&'static str, Vec<u8>)> {
     let begin = StartRunRequest { session: Some(selector), ..start("hi") };
     let tape = ReadTapeRequest { run_id: run_id.clone(), ..ReadTapeRequest::default() };
     let session_tape = ReadSessionTapeRequest { session_id, ..ReadSessionTapeRequest::default() };
+    let point = BranchPoint { run_id: run.to_owned(), tape_seq: 1, ..BranchPoint::default() };
+    let branch = ResolveSessionRequest { branch_from: Some(point), ..ResolveSessionRequest::default() };
+    let rename = RenameSessionRequest { session_id: session.to_owned(), label: "mine".to_owned() };
+    let file = ReadAttachmentRequest { run_id: run.to_owned(), tape_seq: 1, index: 0 };
     vec![
         ("/palyra.v1.GatewayService/RunStream", stream.encode_to_vec()),
         ("/palyra.v1.GatewayService/StartRun", begin.encode_to_vec()),
@@ -43,7 +49,27 @@ fn calls(run: &str, session: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("/palyra.v1.GatewayService/ReadTape", tape.encode_to_vec()),
         ("/palyra.v1.GatewayService/ReadSessionTape", session_tape.encode_to_vec()),
         ("/palyra.v1.SessionsService/ResolveSession", resolve.encode_to_vec()),
+        ("/palyra.v1.SessionsService/ResolveSession", branch.encode_to_vec()),
+        ("/palyra.v1.SessionsService/RenameSession", rename.encode_to_vec()),
+        (
+            "/palyra.v1.SessionsService/RestoreSession",
+            RestoreSessionRequest { session_id: session.to_owned() }.encode_to_vec(),
+        ),
+        ("/palyra.v1.GatewayService/ReadAttachment", file.encode_to_vec()),
+        (
+            "/palyra.v1.SessionsService/CleanupSession",
+            CleanupSessionRequest { session_id: session.to_owned() }.encode_to_vec(),
+        ),
+        (
+            "/palyra.v1.SessionsService/ArchiveSession",
+            ArchiveSessionRequest { session_id: session.to_owned() }.encode_to_vec(),
+        ),
     ]
+}
+
+fn with_a_file() -> StartRunRequest {
+    let file = Attachment { name: "a.txt".to_owned(), content: b"secret".to_vec(), ..Attachment::default() };
+    StartRunRequest { attachments: vec![file], ..start("my secret") }
 }
 
 #[tokio::test]
@@ -53,10 +79,8 @@ async fn a_strangers_ids_are_answered_like_unknown_ones() {
     let channel = daemon.remote().await;
     let (alice, bob) = (daemon.token("user:alice").await, daemon.token("user:bob").await);
     let mut client = GatewayServiceClient::new(channel.clone());
-    let begun =
-        client.start_run(bearing(&alice, start("my secret"))).await.unwrap().into_inner().opened.unwrap();
-    let owners =
-        GatewayServiceClient::new(daemon.local().await).start_run(start("the owner's")).await.unwrap();
+    let begun = client.start_run(bearing(&alice, with_a_file())).await.unwrap().into_inner().opened.unwrap();
+    let owners = GatewayServiceClient::new(daemon.local().await).start_run(with_a_file()).await.unwrap();
     let owners = owners.into_inner().opened.unwrap();
 
     let bearer = format!("Bearer {bob}");

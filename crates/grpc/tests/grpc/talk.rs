@@ -85,6 +85,16 @@ impl Talk {
         Ok(Self { say, hear: response.into_inner() })
     }
 
+    /// Begins a stream that is not answered before more was said.
+    pub(crate) async fn open_saying(channel: Channel, first: Say) -> Saying {
+        let (say, frames) = mpsc::channel(16);
+        say.send(RunStreamRequest { frame: Some(first) }).await.unwrap();
+        let request = Request::new(ReceiverStream::new(frames));
+        let opening =
+            tokio::spawn(async move { GatewayServiceClient::new(channel).run_stream(request).await });
+        Saying { say, opening }
+    }
+
     pub(crate) async fn say(&self, frame: Say) {
         self.say_oddly(Some(frame)).await;
     }
@@ -152,6 +162,25 @@ impl Talk {
                 Ok(None) => panic!("the call ended well"),
             }
         }
+    }
+}
+
+/// A stream on which only the client has spoken.
+pub(crate) struct Saying {
+    say: mpsc::Sender<RunStreamRequest>,
+    opening: tokio::task::JoinHandle<Result<tonic::Response<Streaming<RunStreamResponse>>, Status>>,
+}
+
+impl Saying {
+    pub(crate) async fn say(&self, frame: Say) {
+        self.say.send(RunStreamRequest { frame: Some(frame) }).await.unwrap();
+    }
+
+    /// Waits for the daemon's word.
+    pub(crate) async fn heard(self) -> Result<Talk, Status> {
+        let response =
+            tokio::time::timeout(PATIENCE, self.opening).await.expect("an answer comes").unwrap()?;
+        Ok(Talk { say: Some(self.say), hear: response.into_inner() })
     }
 }
 
