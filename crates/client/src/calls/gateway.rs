@@ -1,9 +1,10 @@
 //! Runs: starting, answering, cancelling, reading.
 
+use palyra_types::attachment::ATTACHMENT_BYTES_MAX;
 use palyra_types::{RunId, SessionId};
 use palyra_wire::v1;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
-use tonic::Streaming;
+use tonic::{Response, Status, Streaming};
 
 use super::call::{SHORT, required};
 use crate::client::Client;
@@ -93,6 +94,34 @@ impl Client {
         self.answer(SHORT, gateway.read_tape(request)).await
     }
 
+    /// Returns a file that came with an input, and its bytes.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]; [`ClientError::Protocol`] when it does not come whole.
+    pub async fn read_attachment(
+        &self,
+        run: RunId,
+        tape_seq: u32,
+        index: u32,
+    ) -> Result<(v1::AttachmentInfo, Vec<u8>), ClientError> {
+        let mut gateway = self.gateway();
+        let request = v1::ReadAttachmentRequest { run_id: run.to_string(), tape_seq, index };
+        let mut parts = self.answer(SHORT, gateway.read_attachment(request)).await?;
+        let (mut info, mut content) = (None::<v1::AttachmentInfo>, Vec::new());
+        while let Some(part) = self.answer(SHORT, next_part(&mut parts)).await? {
+            info = info.or(part.info);
+            content.extend(part.data);
+            if content.len() > ATTACHMENT_BYTES_MAX {
+                return Err(ClientError::Protocol { what: "a file is larger than any may be" });
+            }
+        }
+        let info = required(info, "a file was not described")?;
+        if info.bytes != content.len() as u64 {
+            return Err(ClientError::Protocol { what: "a file did not come whole" });
+        }
+        Ok((info, content))
+    }
+
     /// Returns a page of a session's entries in the journal's order.
     ///
     /// # Errors
@@ -107,4 +136,10 @@ impl Client {
         let request = v1::ReadSessionTapeRequest { session_id: session.to_string(), after_seq, limit };
         self.answer(SHORT, gateway.read_session_tape(request)).await
     }
+}
+
+async fn next_part(
+    parts: &mut Streaming<v1::ReadAttachmentResponse>,
+) -> Result<Response<Option<v1::ReadAttachmentResponse>>, Status> {
+    parts.message().await.map(Response::new)
 }

@@ -187,3 +187,16 @@ async fn wishes_are_sent_again_on_the_next_connection() {
     assert!(matches!(heard[0], Asked::Start(_)));
     assert_eq!(heard[2..], [Asked::Cancel, Asked::Input("go on".to_owned())], "{heard:?}");
 }
+
+#[tokio::test]
+async fn a_file_comes_whole_or_not_at_all() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(Vec::new());
+    let (client, _daemon) = client(state.path(), &script).await;
+    let (info, content) = client.read_attachment(run_id(), 1, 0).await.unwrap();
+    assert_eq!((info.name.as_str(), content.as_slice()), ("a.txt", b"hello".as_slice()));
+    for (index, what) in [(1, "did not come whole"), (2, "was not described")] {
+        let error = client.read_attachment(run_id(), 1, index).await.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}

@@ -217,9 +217,18 @@ impl GatewayService for Script {
 
     async fn read_attachment(
         &self,
-        _: Request<v1::ReadAttachmentRequest>,
+        request: Request<v1::ReadAttachmentRequest>,
     ) -> Answer<Self::ReadAttachmentStream> {
-        Err(Status::unimplemented("read_attachment"))
+        let part = |info: Option<v1::AttachmentInfo>, data: &str| {
+            Ok(v1::ReadAttachmentResponse { info, data: data.as_bytes().to_vec() })
+        };
+        let info = v1::AttachmentInfo { name: "a.txt".to_owned(), bytes: 5, ..v1::AttachmentInfo::default() };
+        let parts = match request.into_inner().index {
+            0 => vec![part(Some(info), "he"), part(None, "llo")],
+            1 => vec![part(Some(info), "he")],
+            _ => vec![part(None, "hello")],
+        };
+        Ok(Response::new(futures::stream::iter(parts).boxed()))
     }
 
     async fn cancel_run(&self, _: Request<v1::CancelRunRequest>) -> Answer<v1::CancelRunResponse> {
