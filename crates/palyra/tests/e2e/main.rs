@@ -7,6 +7,7 @@ mod home;
 mod first_minute;
 mod openai_server;
 mod three_clients;
+mod sessions_under_fire;
 mod exit_codes;
 mod interrupts;
 mod daemon_life;
