@@ -20,7 +20,7 @@ pub trait ModelProvider: Send + Sync {
     /// Streams one answer: any number of texts as they arrive, then exactly one answer or one failure.
     ///
     /// Nothing is sent before the first poll. Dropping the stream aborts the request at once.
-    /// No retries: that is a decorator's work.
+    /// No retries: whether there is another attempt is the run machine's decision.
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>>;
 }
 

@@ -109,14 +109,11 @@ impl WireFormat for Messages {
         &self.refusals
     }
 
-    fn render(&self, request: &ModelRequest) -> Rendered {
-        let model = &request.model.model;
-        let refused =
-            [Wish::Schema, Wish::Reasoning].into_iter().filter(|wish| self.refusals.has(model, *wish));
+    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered {
         let manner = Manner {
-            output_tokens: self.config.output_tokens(model),
+            output_tokens: self.config.output_tokens(&request.model.model),
             thinking: self.config.thinking,
-            refused: refused.collect(),
+            refused: left_out.to_vec(),
         };
         let (body, wishes) = render(request, &manner);
         Rendered { body: body.to_string(), wishes }

@@ -107,8 +107,8 @@ impl WireFormat for Chat {
         &self.refusals
     }
 
-    fn render(&self, request: &ModelRequest) -> Rendered {
-        let refused = self.refusals.has(&request.model.model, Wish::Schema);
+    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered {
+        let refused = left_out.contains(&Wish::Schema);
         let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
         let wishes = match (&request.response_format, schema_by) {
             (Some(_), SchemaBy::Field) => vec![Wish::Schema],

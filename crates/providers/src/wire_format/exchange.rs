@@ -28,8 +28,8 @@ pub(crate) trait WireFormat: Send + Sync + 'static {
     /// Returns what models have refused.
     fn refusals(&self) -> &Refusals;
 
-    /// Renders a request, without what its model has refused; equal requests give equal bytes.
-    fn render(&self, request: &ModelRequest) -> Rendered;
+    /// Renders a request without some wishes; equal requests give equal bytes.
+    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered;
 
     /// Begins to read the answer to a request.
     fn assembly(&self, request: &ModelRequest) -> Self::Assembly;
@@ -92,14 +92,19 @@ impl<F: WireFormat> Exchange<F> {
         }
     }
 
-    /// Sends the request; once again for each wish the server does not know, for it learns each only once.
+    /// Sends the request; once again for each wish that is refused and left out then.
     async fn ask(&self) -> Result<Response, ModelFailure> {
         let (format, model) = (&self.format, &self.request.model.model);
+        let mut left_out = format.refusals().of(model);
         loop {
-            let Rendered { body, wishes } = format.render(&self.request);
-            match format.link().post(format.address(), body).await {
-                Err(failure) if format.refusals().learn(model, &wishes, &failure) => {}
-                reply => return reply,
+            let Rendered { body, wishes } = format.render(&self.request, &left_out);
+            let failure = match format.link().post(format.address(), body).await {
+                Ok(response) => return Ok(response),
+                Err(failure) => failure,
+            };
+            match format.refusals().learn(model, &wishes, &failure) {
+                Some(wish) => left_out.push(wish),
+                None => return Err(failure),
             }
         }
     }

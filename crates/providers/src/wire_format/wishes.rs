@@ -1,8 +1,9 @@
 //! What a request may wish for beyond the plain format, and which models have refused it.
 //!
-//! Servers of one format differ in what they know. A wish that a server refuses as unknown is left out
-//! for that model from then on; the request is sent again without it before anything was shown. That is
-//! finding a common language, and no retry: a plain request is never sent twice.
+//! Servers of one format differ in what they know. A wish that a server refuses is left out, and the request is
+//! sent again without it before anything was shown. That is finding a common language, and no retry: a plain
+//! request is never sent twice. What a model does not know at all is remembered; a schema that is too much for
+//! it is a matter of that schema.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,16 +23,21 @@ pub(crate) enum Wish {
 }
 
 impl Wish {
+    const ALL: [Self; 2] = [Self::Schema, Self::Reasoning];
+
     /// What servers name when they refuse it, in lower case.
     fn signs(self) -> &'static [&'static str] {
         match self {
             Self::Schema => {
-                &["output_config", "output_format", "response_format", "json_schema", "schema", "structured"]
+                &["output_config", "output_format", "response_format", "json_schema", "structured output"]
             }
             Self::Reasoning => &["thinking", "reasoning"],
         }
     }
 }
+
+/// What servers say when it is one schema that they do not take, in lower case.
+const OF_ONE_SCHEMA: &[&str] = &["invalid schema", "format.schema", "json_schema.schema"];
 
 /// What models have refused.
 #[derive(Debug, Default)]
@@ -40,24 +46,32 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Returns whether a model has refused a wish.
+    /// Returns whether a model does not know a wish.
     pub(crate) fn has(&self, model: &ModelName, wish: Wish) -> bool {
         self.lock().contains(&(model.clone(), wish))
     }
 
-    /// Returns whether a failure refuses one of the wishes, which is remembered then.
-    pub(crate) fn learn(&self, model: &ModelName, wishes: &[Wish], failure: &ModelFailure) -> bool {
+    /// Returns what a model does not know.
+    pub(crate) fn of(&self, model: &ModelName) -> Vec<Wish> {
+        Wish::ALL.into_iter().filter(|wish| self.has(model, *wish)).collect()
+    }
+
+    /// Returns which of the wishes a failure refuses, and remembers it where the model knows it not at all.
+    pub(crate) fn learn(&self, model: &ModelName, wishes: &[Wish], failure: &ModelFailure) -> Option<Wish> {
         if failure.class != ModelFailureClass::Permanent {
-            return false;
+            return None;
         }
         let said = failure.detail.expose().to_lowercase();
-        let refused = wishes.iter().find(|wish| wish.signs().iter().any(|sign| said.contains(sign)));
-        let Some(wish) = refused else { return false };
-        let mut known = self.lock();
-        if known.len() >= REFUSALS_MAX {
-            known.clear();
+        let names_one = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
+        let refused = *wishes.iter().find(|wish| names_one(wish.signs()))?;
+        if !names_one(OF_ONE_SCHEMA) {
+            let mut known = self.lock();
+            if known.len() >= REFUSALS_MAX {
+                known.clear();
+            }
+            known.insert((model.clone(), refused));
         }
-        known.insert((model.clone(), *wish))
+        Some(refused)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<(ModelName, Wish)>> {
@@ -69,30 +83,38 @@ impl Refusals {
 mod tests {
     use super::*;
 
+    fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+        ModelFailure { class, detail: detail.into(), retry_after: None }
+    }
+
     #[test]
-    fn a_refused_wish_is_learnt_once_and_for_its_model() {
+    fn a_refused_wish_is_found_and_remembered_for_its_model() {
         let refusals = Refusals::default();
         let model = ModelName::new("m");
-        let failure = |class, detail: &str| ModelFailure { class, detail: detail.into(), retry_after: None };
         let wishes = [Wish::Schema, Wish::Reasoning];
-        let no_schema = failure(ModelFailureClass::Permanent, "HTTP 400: Response_Format is not supported");
-        let busy = failure(ModelFailureClass::RateLimit, "thinking models are busy");
-        let other = failure(ModelFailureClass::Permanent, "no such model");
-        assert!(!refusals.learn(&model, &wishes, &busy) && !refusals.learn(&model, &wishes, &other));
-        assert!(!refusals.learn(&model, &[Wish::Reasoning], &no_schema), "it was not wished for");
-        assert!(refusals.learn(&model, &wishes, &no_schema));
-        assert!(!refusals.learn(&model, &wishes, &no_schema), "the second time it is a failure");
-        assert!(refusals.has(&model, Wish::Schema) && !refusals.has(&model, Wish::Reasoning));
-        assert!(!refusals.has(&ModelName::new("n"), Wish::Schema));
+        let learn =
+            |wishes: &[Wish], class, detail: &str| refusals.learn(&model, wishes, &failure(class, detail));
+        let permanent = ModelFailureClass::Permanent;
+        assert_eq!(learn(&wishes, ModelFailureClass::RateLimit, "thinking models are busy"), None);
+        assert_eq!(learn(&wishes, permanent, "no such model"), None);
+        assert_eq!(learn(&wishes, permanent, "tools.0.input_schema: no"), None);
+        let unknown = "HTTP 400: Response_Format is not supported";
+        assert_eq!(learn(&[Wish::Reasoning], permanent, unknown), None, "it was not wished for");
+        let too_much = "Invalid schema for response_format 'answer': no";
+        assert_eq!(learn(&wishes, permanent, too_much), Some(Wish::Schema));
+        assert_eq!(refusals.of(&model), [], "another schema may do");
+        assert_eq!(learn(&wishes, permanent, unknown), Some(Wish::Schema));
+        assert_eq!(refusals.of(&model), [Wish::Schema]);
+        assert_eq!(refusals.of(&ModelName::new("n")), []);
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
         let refusals = Refusals::default();
-        let no =
-            ModelFailure { class: ModelFailureClass::Permanent, detail: "schema".into(), retry_after: None };
+        let no = failure(ModelFailureClass::Permanent, "json_schema: unknown");
         for number in 0..1_000 {
-            assert!(refusals.learn(&ModelName::new(&number.to_string()), &[Wish::Schema], &no));
+            let model = ModelName::new(&number.to_string());
+            assert_eq!(refusals.learn(&model, &[Wish::Schema], &no), Some(Wish::Schema));
         }
         assert!(refusals.lock().len() <= REFUSALS_MAX);
     }

@@ -173,13 +173,33 @@ async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
 }
 
 #[tokio::test]
+async fn one_schema_that_is_too_much_says_nothing_of_others() {
+    for subject in Subject::BARE {
+        let behaviour =
+            Behaviour::by(|body| match body.get("output_config").or(body.get("response_format")) {
+                Some(_) => {
+                    Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
+                }
+                None => Reply::text("{}"),
+            });
+        let (server, provider) = subject.served(behaviour).await;
+        let request = with_schema(subject);
+        for requests in [2, 4] {
+            read(provider.as_ref(), &request).await.end.expect("an answer");
+            assert_eq!(server.counts().requests, requests, "{subject:?}");
+        }
+        assert!(provider.model_info(&request.model.model).capabilities.structured_output);
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_of_something_else_is_no_reason_to_ask_again() {
     for subject in Subject::BARE {
         let no = Reply::error(400, "invalid_request_error", "temperature: unknown");
         let (server, provider) = subject.served(Behaviour::always(no)).await;
         let failure = read(provider.as_ref(), &with_schema(subject)).await.end.expect_err("refused");
         assert_eq!((failure.class, server.counts().requests), (ModelFailureClass::Permanent, 1));
-        let never = Reply::error(400, "invalid_request_error", "schema: unknown");
+        let never = Reply::error(400, "invalid_request_error", "json_schema: unknown");
         server.behave(Behaviour::always(never).with_key(KEY));
         let failure = read(provider.as_ref(), &with_schema(subject)).await.end.expect_err("refused");
         assert_eq!((failure.class, server.counts().requests), (ModelFailureClass::Permanent, 3));
