@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_policy::AnswerSchema;
 use palyra_ports::AppendError;
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
@@ -80,6 +81,10 @@ impl Offered {
     ) -> Result<Self, RequestError> {
         let key = request.idempotency_key.as_ref();
         let prepared = prepare(engine, caller, &request.input.text, &request.files, key)?;
+        if let Some(format) = &request.response_format {
+            AnswerSchema::compile(format.schema.expose())
+                .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
+        }
         if request.workspace_root.is_some() && caller.surface != Surface::LocalSocket {
             return Err(RequestError::WorkspaceRefused);
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::ModelCapabilities;
-use palyra_runtime::ModelDirectory;
 use palyra_runtime::session::{IncomingFile, SubmitRequest};
+use palyra_runtime::{ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Script, ScriptedProvider};
 use palyra_types::event::TapeEvent;
@@ -118,6 +118,17 @@ async fn an_answer_that_does_not_fit_is_malformed_and_asked_for_once_more() {
         let said = said.expect("an abandoned attempt");
         assert!(said.starts_with("the answer does not fit the schema: ") && said.contains(why), "{said}");
     }
+}
+
+#[tokio::test]
+async fn a_schema_that_cannot_be_applied_is_refused_at_the_door() {
+    let rig = Rig::start().await;
+    for schema in [r#"{"type": "no such type"}"#, r#"{"$ref": "https://example.com/s.json"}"#, "[]"] {
+        let refused = rig.gateway.sessions.submit(rig.me(), structured(schema)).await;
+        let Err(RequestError::InvalidArgument { what }) = refused else { panic!("{schema}: {refused:?}") };
+        assert!(what.starts_with("the schema cannot be applied: "), "{what}");
+    }
+    assert!(rig.model.requests().is_empty());
 }
 
 #[tokio::test]
