@@ -73,3 +73,19 @@ fn what_init_writes_is_the_schema_and_changes_nothing() {
         assert_eq!(setting["default"].to_string(), value["value"].as_str().unwrap(), "{key:?}");
     }
 }
+
+#[test]
+fn a_daemon_that_does_not_start_tells_every_mistake() {
+    let home = Home::new();
+    write(&home, "[limits]\nturns_mx = 1\ntool_calls_max = 0\n");
+    let ended = home.palyra(&["run", "hello"]).expect(4);
+    let file = home.config_file().display().to_string();
+    let expect = format!(
+        "· starting the daemon\n\
+         error[PLY-1301]: the daemon did not start, the configuration has 2 mistakes\n  \
+         {file}:2:1: there is no setting `limits.turns_mx`; did you mean `limits.turns_max`?\n  \
+         {file}:3:18: `limits.tool_calls_max` takes a whole number from 1 to 100000, not 0\n  \
+         correct it, or move the file away and `palyra init`\n"
+    );
+    assert_eq!(ended.err, expect);
+}
