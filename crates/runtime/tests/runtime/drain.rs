@@ -1,5 +1,7 @@
 //! A runtime that comes to rest: what was begun finishes, the rest parks, and the next start goes on.
 
+use std::time::Duration;
+
 use palyra_ports::AppendError;
 use palyra_runtime::RequestError;
 use palyra_runtime::tape::Followed;
@@ -7,6 +9,7 @@ use palyra_testkit::scripted_tools::{LOOK, ToolScript};
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
 use palyra_types::event::TapeEvent;
+use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{RunLifecycleState, RunPhase};
 
 use crate::rig::{Rig, by_key, settle, soon};
@@ -101,4 +104,20 @@ async fn followers_see_every_committed_entry_before_they_are_sent_home() {
     let committed: Vec<_> = rig.tape(run).await.iter().map(|entry| entry.tape_seq).collect();
     assert_eq!(seen, committed);
     assert_eq!(seen[0], TapeSeq(1));
+}
+
+#[tokio::test]
+async fn a_run_that_pauses_before_it_asks_again_parks_at_once() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().fail(ModelFailureClass::Transient));
+    let run = rig.submit("k", "say").await.run;
+    rig.until(run, "a failure", |event| matches!(event, TapeEvent::ModelAttemptAbandoned { .. })).await;
+    soon("rest", rig.gateway.sessions.drain()).await;
+    assert_eq!((rig.model.requests().len(), rig.record(run).await.phase), (1, RunPhase::Running));
+    let again = rig.restarted().await;
+    again.model.push(Script::new().text("done"));
+    settle().await;
+    again.clock.advance(Duration::from_secs(60));
+    assert_eq!(again.finished(run).await.state, RunLifecycleState::Done);
+    check(&again.tape(run).await);
 }
