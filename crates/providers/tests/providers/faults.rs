@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use palyra_providers::{
+    AnthropicMessagesConfig, OpenAiChatConfig, OpenAiChatProvider, ProviderConfigError, Secret, Timeouts,
+};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Tear};
 use palyra_types::model::ModelFailureClass as Class;
 use palyra_types::model::{FinishReason, ModelFailure};
@@ -114,5 +117,39 @@ async fn an_unwelcome_key_is_refused() {
         assert_eq!(provider.models().await.expect_err("refused").class, Class::Auth);
         let failure = read(provider.as_ref(), &subject.request("Hi")).await.end.expect_err("refused");
         assert_eq!(failure.class, Class::Auth);
+    }
+}
+
+#[tokio::test]
+async fn no_configuration_shows_its_key() {
+    let key = || Some(Secret::new(KEY));
+    let chat = OpenAiChatConfig::new("openai", "http://127.0.0.1:9/v1", key());
+    let messages = AnthropicMessagesConfig::new("anthropic", "http://127.0.0.1:9", key());
+    assert!(!format!("{chat:?} {chat:#?} {messages:?} {messages:#?}").contains(KEY));
+    for key in ["sk-\u{7f}canary", "sk\ncanary"] {
+        let config = OpenAiChatConfig::new("openai", "http://127.0.0.1:9/v1", Some(Secret::new(key)));
+        let error = OpenAiChatProvider::new(config).err().expect("no header can carry it");
+        assert_eq!(error, ProviderConfigError::Key);
+        assert!(!format!("{error:?} {error}").contains("canary"));
+    }
+}
+
+#[tokio::test]
+async fn the_head_of_a_reply_and_the_pauses_within_it_have_their_own_patience() {
+    for subject in Subject::BARE {
+        let stalls = Reply::text("one ").torn(Tear::Silence);
+        let (server, _) = subject.served(Behaviour::always(stalls)).await;
+        let timeouts = Timeouts { idle: Duration::from_millis(100), ..Timeouts::default() };
+        let provider = subject.with_timeouts(&server.base_url(), timeouts);
+        let failure = read(provider.as_ref(), &subject.request("Hi")).await.end.expect_err("it stalls");
+        assert_eq!(failure.class, Class::Timeout);
+        assert!(failure.detail.expose().contains("0.1 s"), "{}", failure.detail.expose());
+
+        let (server, _) = subject.served(Behaviour::always(Reply::silent())).await;
+        let timeouts = Timeouts { first_byte: Duration::from_millis(150), ..Timeouts::default() };
+        let provider = subject.with_timeouts(&server.base_url(), timeouts);
+        let failure = read(provider.as_ref(), &subject.request("Hi")).await.end.expect_err("it is silent");
+        assert_eq!(failure.class, Class::Timeout);
+        assert!(failure.detail.expose().contains("0.15 s"), "{}", failure.detail.expose());
     }
 }

@@ -76,7 +76,12 @@ impl Subject {
 
     /// Makes a provider that waits so long for anything.
     pub(crate) fn at(self, base_url: &str, patience: Duration) -> Arc<dyn ModelProvider> {
-        let (key, timeouts) = (Some(Secret::new(KEY)), Timeouts::all(patience));
+        self.with_timeouts(base_url, Timeouts::all(patience))
+    }
+
+    /// Makes a provider with its own patience for each step.
+    pub(crate) fn with_timeouts(self, base_url: &str, timeouts: Timeouts) -> Arc<dyn ModelProvider> {
+        let key = Some(Secret::new(KEY));
         let bare: Arc<dyn ModelProvider> = match self.dialect() {
             Dialect::Chat => {
                 let config = OpenAiChatConfig { timeouts, ..OpenAiChatConfig::new("openai", base_url, key) };
