@@ -23,6 +23,9 @@ pub const SHORTENINGS_PER_TURN_MAX: u32 = 2;
 /// The longest pause that a provider may ask for; beyond it the next model is asked, or the run ends.
 pub const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
 
+/// The longest pause that a provider may ask for while another model of the run's chain could answer at once.
+pub const ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX: Duration = Duration::from_secs(5);
+
 /// The first pause; each further one with the same model is twice as long.
 pub const BACKOFF_FIRST: Duration = Duration::from_millis(500);
 

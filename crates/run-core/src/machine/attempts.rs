@@ -13,8 +13,8 @@ use palyra_types::{ErrorCode, Redacted, Timestamp};
 use super::proceed::proceed;
 use super::step::{Step, Successor};
 use crate::failure_table::{
-    ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, FailureRule, REPEATS_AFTER_TEXT_MAX, Resort,
-    SHORTENINGS_PER_TURN_MAX, rule,
+    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, FailureRule, Pause,
+    REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
 };
 use crate::input::Effect;
 use crate::model_call::{RESTART_REPEATS_MAX, Words};
@@ -63,11 +63,15 @@ fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> Succes
         return Successor::NONE;
     }
     let who = (step.machine.run, model.open().map(|open| open.attempt).unwrap_or_default());
-    if let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, who) {
+    let next_model = rule.resort == Resort::NextModel && !shown && model.has_next_model();
+    let hurries = next_model
+        && rule.pause == Pause::BackoffOrAsked
+        && asked.is_some_and(|asked| asked > ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX);
+    if !hurries && let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, who) {
         return Successor { next: NextAttempt::SameModel, retry_at: Some(step.now.after(pause)) };
     }
     match rule.resort {
-        Resort::NextModel if !shown && model.has_next_model() => Successor::at_once(NextAttempt::NextModel),
+        Resort::NextModel if next_model => Successor::at_once(NextAttempt::NextModel),
         Resort::ShorterContext if tried.shortenings < SHORTENINGS_PER_TURN_MAX => {
             Successor::at_once(NextAttempt::ShorterContext)
         }

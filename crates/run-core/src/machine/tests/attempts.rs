@@ -255,6 +255,22 @@ fn an_asked_pause_is_kept_and_a_shorter_one_is_not_hurried() {
 }
 
 #[test]
+fn nobody_waits_long_for_a_model_while_another_one_can_be_asked() {
+    for class in [Class::Transient, Class::RateLimit] {
+        for (asked, next) in
+            [(5_000, "SameModel > pause after 1"), (5_001, "NextModel"), (30_000, "NextModel")]
+        {
+            let more = if next == "NextModel" { ", ModelRequested 2 turn 1 fallback-1 > ask 2" } else { "" };
+            check_from(
+                with_fallbacks(1),
+                &[fails_asking(1, class, Duration::from_millis(asked))],
+                &format!("Abandoned 1 0-0 {class:?} {next}{more}"),
+            );
+        }
+    }
+}
+
+#[test]
 fn what_ends_a_run_ends_its_pause_at_once() {
     let ends = [
         (cancel(), "CancelRequested User, RunFinished Cancelled Cancelled > end"),

@@ -189,23 +189,25 @@ impl Reference {
         let switched = turn.iter().rposition(is(NextAttempt::NextModel)).map_or(0, |at| at + 1);
         let repeats = turn[switched..].iter().filter(|fact| is(NextAttempt::SameModel)(fact)).count();
         let shortened = turn.iter().filter(|fact| is(NextAttempt::ShorterContext)(fact)).count();
-        let too_long = asked.is_some_and(|asked| asked > Duration::from_secs(60));
+        let chain = self.tape.iter().find_map(|fact| match fact {
+            Fact::Accepted(_, models) => Some(*models),
+            _ => None,
+        });
+        let another = said.is_none() && Some(self.model() + 1) < chain;
+        let patience = Duration::from_secs(if another { 5 } else { 60 });
+        let too_long = asked.is_some_and(|asked| asked > patience);
         let may_repeat = match class {
             Class::RateLimit | Class::Transient => repeats < 2 && !too_long,
             Class::Network => repeats < 2,
             Class::Timeout | Class::Malformed => repeats < 1,
             _ => false,
         };
-        let chain = self.tape.iter().find_map(|fact| match fact {
-            Fact::Accepted(_, models) => Some(*models),
-            _ => None,
-        });
         match class {
             _ if may_repeat => NextAttempt::SameModel,
             Class::ContentPolicy => NextAttempt::None,
             Class::ContextExceeded if shortened < 2 => NextAttempt::ShorterContext,
             Class::ContextExceeded => NextAttempt::None,
-            _ if said.is_none() && Some(self.model() + 1) < chain => NextAttempt::NextModel,
+            _ if another => NextAttempt::NextModel,
             _ => NextAttempt::None,
         }
     }
