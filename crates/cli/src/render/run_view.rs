@@ -65,7 +65,7 @@ pub(crate) struct RunView {
     flow: Flow,
     /// Text of an answer that is not complete, while that is not shown.
     held: String,
-    /// Why the last answer broke off after some of its text.
+    /// That the last answer does not count though some of its text came, and why.
     broke_off: Option<String>,
     /// Characters of reasoning in this attempt.
     thoughts: usize,
@@ -197,8 +197,8 @@ impl RunView {
         self.may_wait = false;
         self.spoke = false;
         self.thoughts = 0;
-        if let Some(cause) = self.broke_off.take() {
-            self.remark(format!("the answer broke off ({cause}); it begins again"), shown);
+        if let Some(told) = self.broke_off.take() {
+            self.remark(format!("{told}; it begins again"), shown);
         }
         if requested.messages_dropped > 0 && requested.turn <= 1 {
             let left_out = count(requested.messages_dropped.into(), "older message");
@@ -234,7 +234,11 @@ impl RunView {
     fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
         self.close_line(shown);
         if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
-            self.broke_off = Some(clean_line(&abandoned.cause, CAUSE_CHARS_MAX));
+            let cause = clean_line(&abandoned.cause, CAUSE_CHARS_MAX);
+            self.broke_off = Some(match abandoned.cause.as_str() {
+                "malformed" => format!("the answer cannot be used ({cause})"),
+                _ => format!("the answer broke off ({cause})"),
+            });
         }
         if !self.held.is_empty() {
             self.held.clear();
@@ -318,8 +322,8 @@ impl RunView {
     fn ended(&mut self, finished: &v1::RunFinished, shown: &mut Vec<Shown>) {
         self.may_wait = false;
         self.close_line(shown);
-        if let Some(cause) = self.broke_off.take() {
-            self.remark(format!("the answer broke off ({cause})"), shown);
+        if let Some(told) = self.broke_off.take() {
+            self.remark(told, shown);
         }
         let state = run_state(finished.state);
         self.ended = Some((state, finished.reason.clone()));
@@ -334,6 +338,9 @@ impl RunView {
             }
             v1::RunState::Cancelled if finished.reason == "time_limit" => {
                 shown.push(Shown::Error(ErrorCode::TimeLimit, message));
+            }
+            v1::RunState::Cancelled if finished.reason == "interrupted" => {
+                shown.push(note(Mark::Info, "interrupted by another input of its session".to_owned()));
             }
             v1::RunState::Cancelled => shown.push(note(Mark::Info, "cancelled".to_owned())),
             _ => {}
@@ -355,7 +362,8 @@ fn again(abandoned: &v1::ModelAttemptAbandoned, now: Option<Timestamp>) -> Optio
     let cause = clean_line(&abandoned.cause, CAUSE_CHARS_MAX);
     let detail = clean_line(&abandoned.detail, REASON_CHARS_MAX);
     let why = if detail.is_empty() { cause } else { format!("{cause}: {detail}") };
-    Some(note(Mark::Doubt, format!("no answer ({why}); {what}")))
+    let head = if abandoned.text_from > 0 { "no usable answer" } else { "no answer" };
+    Some(note(Mark::Doubt, format!("{head} ({why}); {what}")))
 }
 
 fn note(mark: Mark, text: String) -> Shown {

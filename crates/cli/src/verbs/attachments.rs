@@ -76,10 +76,15 @@ pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachm
 
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
     let unreadable = |error: std::io::Error| refused(format!("{} cannot be read: {error}", file.display()));
-    let opened = File::open(file).map_err(unreadable)?;
-    if opened.metadata().map_err(unreadable)?.is_dir() {
+    // Asked before it is opened: opening a pipe waits for whoever writes to it.
+    let kind = std::fs::metadata(file).map_err(unreadable)?;
+    if kind.is_dir() {
         return Err(refused(format!("{} is a folder", file.display())));
     }
+    if !kind.is_file() {
+        return Err(refused(format!("{} is neither a file nor a folder", file.display())));
+    }
+    let opened = File::open(file).map_err(unreadable)?;
     let mut content = Vec::new();
     opened.take(ATTACHMENT_BYTES_MAX as u64 + 1).read_to_end(&mut content).map_err(unreadable)?;
     if content.len() > ATTACHMENT_BYTES_MAX {
@@ -159,6 +164,11 @@ mod tests {
         let half = file("half", INPUT_ATTACHMENTS_BYTES_MAX / 2 + 1);
         assert!(told(&[half.clone(), half]).unwrap_err().contains("larger than 20.9 MB together"));
         assert!(told(&[folder.path().to_owned()]).unwrap_err().ends_with("is a folder"));
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for file in [socket, "/dev/null".into()] {
+            assert!(told(&[file]).unwrap_err().ends_with(" is neither a file nor a folder"));
+        }
         assert!(told(&[folder.path().join("none")]).unwrap_err().contains("cannot be read"));
     }
 }
