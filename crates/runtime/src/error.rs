@@ -4,7 +4,7 @@ use palyra_ports::{AppendError, ReadError, WorkspaceError};
 use palyra_types::ErrorCode;
 use palyra_types::model::ModelFailure;
 
-use crate::session::AdmitFilesError;
+use crate::attachments::AdmitFilesError;
 
 /// Why a handle did not do what a caller asked.
 ///

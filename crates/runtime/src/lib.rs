@@ -16,6 +16,8 @@ mod engine;
 
 mod drain;
 
+mod attachments;
+
 pub mod session;
 
 mod run;

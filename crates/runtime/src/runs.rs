@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use palyra_ports::AppendError;
 use palyra_ports::read_records::RunQuery;
+use palyra_types::RunId;
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
-use palyra_types::{Redacted, RunId};
 
 use palyra_run_core::RunInput;
 
@@ -15,9 +15,9 @@ use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
-use crate::session::{
-    Admission, ExistingSession, IncomingFile, SessionSelector, SessionsHandle, SubmitRequest, Submitted,
-};
+use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
+
+pub use crate::session::InputRequest;
 
 /// Looks at runs and speaks to them.
 #[derive(Clone)]
@@ -33,27 +33,6 @@ pub struct CancelReceipt {
     pub state: RunLifecycleState,
     /// Whether the run was over before.
     pub already_finished: bool,
-}
-
-/// What a person says to a run.
-#[derive(Debug, Clone)]
-pub struct InputRequest {
-    /// The words.
-    pub text: Redacted<String>,
-    /// Files that come with them.
-    pub files: Vec<IncomingFile>,
-    /// How it meets the run when that does not wait for it.
-    pub delivery: InputDelivery,
-    /// Makes repeating it harmless.
-    pub idempotency_key: Option<Redacted<String>>,
-}
-
-impl InputRequest {
-    /// Says something that waits for its turn unless the run waits for it.
-    #[must_use]
-    pub fn text(text: Redacted<String>) -> Self {
-        Self { text, files: Vec::new(), delivery: InputDelivery::Queue, idempotency_key: None }
-    }
 }
 
 /// The receipt of a durable input.

@@ -22,8 +22,6 @@ mod appends;
 
 mod actor;
 
-mod attachments;
-
 mod repeated;
 
 pub(crate) mod steering;
@@ -34,9 +32,9 @@ mod loaded;
 
 mod history;
 
-pub use attachments::{AdmitFilesError, IncomingFile, check_sizes};
+pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use handle::SessionsHandle;
 pub use request::{
-    Admission, BranchWish, CleanedSession, ExistingSession, ResetWish, ResolvedSession, SessionChange,
-    SessionSelector, SubmitRequest, Submitted,
+    Admission, BranchWish, CleanedSession, ExistingSession, InputRequest, ResetWish, ResolvedSession,
+    SessionChange, SessionSelector, SubmitRequest, Submitted,
 };

@@ -16,14 +16,14 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::Delivered;
-use crate::runs::InputRequest;
 use crate::session::actor::SessionActor;
 use crate::session::directory::{Command, Directory};
 use crate::session::loaded::open_runs;
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
 use crate::session::request::{
-    BranchWish, CleanedSession, ResolvedSession, SessionChange, SessionSelector, SubmitRequest, Submitted,
+    BranchWish, CleanedSession, InputRequest, ResolvedSession, SessionChange, SessionSelector, SubmitRequest,
+    Submitted,
 };
 use crate::session::{admission, branch, resolve};
 

@@ -247,7 +247,7 @@ impl Gathered {
     ) -> Result<Option<Past>, RequestError> {
         match read_run(engine, run, upto).await {
             Ok(read) => {
-                let overtakes = overtakes(delivery, read.begun_at.is_some());
+                let overtakes = read.begun_at.map_or(Overtakes::No, |_| overtakes_once_begun(delivery));
                 Ok(Some(Past { run: read.past, ended: read.ended, overtakes }))
             }
             Err(error @ ReadError::Corrupt { .. }) => {
@@ -260,11 +260,11 @@ impl Gathered {
     }
 }
 
-/// Returns whether runs accepted earlier see a run: only an interrupting one begins before them.
-pub(super) fn overtakes(delivery: InputDelivery, begun: bool) -> Overtakes {
+/// Returns whether runs accepted earlier see a run that has begun: only an interrupting one begins before them.
+pub(super) fn overtakes_once_begun(delivery: InputDelivery) -> Overtakes {
     match delivery {
-        InputDelivery::Interrupt if begun => Overtakes::Yes,
-        InputDelivery::Interrupt | InputDelivery::Queue | InputDelivery::Steer => Overtakes::No,
+        InputDelivery::Interrupt => Overtakes::Yes,
+        InputDelivery::Queue | InputDelivery::Steer => Overtakes::No,
     }
 }
 

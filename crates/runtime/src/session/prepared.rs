@@ -6,10 +6,10 @@ use palyra_types::Redacted;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 
+use crate::attachments::{AdmittedFiles, IncomingFile, admit_files};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::session::attachments::{AdmittedFiles, IncomingFile, admit_files};
 
 /// Characters of an idempotency key, at most.
 const IDEMPOTENCY_KEY_CHARS_MAX: usize = 200;

@@ -7,7 +7,7 @@ use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
 
-use crate::session::attachments::IncomingFile;
+use crate::attachments::IncomingFile;
 
 /// Which session is meant.
 #[derive(Debug, Clone, Default)]
@@ -104,6 +104,27 @@ impl SubmitRequest {
             agent: None,
             response_format: None,
         }
+    }
+}
+
+/// What a person says to a run.
+#[derive(Debug, Clone)]
+pub struct InputRequest {
+    /// The words.
+    pub text: Redacted<String>,
+    /// Files that come with them.
+    pub files: Vec<IncomingFile>,
+    /// How it meets the run when that does not wait for it.
+    pub delivery: InputDelivery,
+    /// Makes repeating it harmless.
+    pub idempotency_key: Option<Redacted<String>>,
+}
+
+impl InputRequest {
+    /// Says something that waits for its turn unless the run waits for it.
+    #[must_use]
+    pub fn text(text: Redacted<String>) -> Self {
+        Self { text, files: Vec::new(), delivery: InputDelivery::Queue, idempotency_key: None }
     }
 }
 

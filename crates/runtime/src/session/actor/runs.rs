@@ -11,7 +11,7 @@ use crate::error::RequestError;
 use crate::run::{FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
 use crate::session::admitted::Admitted;
 use crate::session::directory::Command;
-use crate::session::history::overtakes;
+use crate::session::history::overtakes_once_begun;
 use crate::session::loaded::{Active, Freshness, Interrupted, Revival};
 use crate::session::past::{Overtakes, Past};
 use crate::session::request::{Admission, Submitted};
@@ -171,7 +171,7 @@ impl SessionActor {
         match exit {
             Some(RunExit::Finished(FinishedRun { past, ended })) => {
                 self.retry_pause = RETRY_PAUSE_MIN;
-                let overtakes = overtakes(active.delivery, true);
+                let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
                 loaded.history.push(Past { run: past, ended, overtakes });
                 self.begin_next();

@@ -31,10 +31,10 @@ pub struct IncomingFile {
 
 /// Files that may come in.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AdmittedFiles {
-    pub(super) attachments: Vec<Attachment>,
+pub(crate) struct AdmittedFiles {
+    pub(crate) attachments: Vec<Attachment>,
     /// Those that are not text, as the attachments number them.
-    pub(super) blobs: Vec<Blob>,
+    pub(crate) blobs: Vec<Blob>,
 }
 
 /// Why files may not come in.
@@ -116,7 +116,7 @@ pub fn check_sizes<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Resul
 }
 
 /// Takes files in: all of them, or none.
-pub(super) fn admit_files(
+pub(crate) fn admit_files(
     files: &[IncomingFile],
     redactor: &dyn Redactor,
 ) -> Result<AdmittedFiles, AdmitFilesError> {

@@ -1,3 +1,5 @@
+//! What may come in with an input, case by case.
+
 use palyra_ports::redactor::PassThrough;
 
 use super::*;
