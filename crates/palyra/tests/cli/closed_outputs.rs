@@ -8,12 +8,11 @@ use crate::home::{Home, ended};
 /// Runs a line in a shell where `palyra` is the program.
 fn shell(home: &Home, line: &str) -> crate::home::Ended {
     let program = home.command(&[]).get_program().to_str().unwrap().to_owned();
-    let mut command =
+    let command =
         home.command(&["-c", &format!("set -o pipefail; palyra() {{ '{program}' \"$@\"; }}; {line}")]);
     let mut bash = std::process::Command::new("bash");
     bash.args(command.get_args()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     bash.current_dir(home.work()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    drop(command.stdin(Stdio::null()));
     ended(bash.spawn().unwrap())
 }
 
