@@ -1,6 +1,6 @@
 //! The daemon's runtime with the real journal and a scripted model, on threads of its own, served on loopback.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,20 +34,19 @@ pub(crate) struct House {
     inside: Option<Runtime>,
     journal: JournalStore,
     state: GatewayRuntimeState,
-    address: SocketAddr,
 }
 
 impl House {
-    /// Opens the journal in a folder and serves, at an address if it is to be the one from before.
-    pub(crate) fn open(folder: &Path, address: Option<SocketAddr>) -> Self {
+    /// Opens the journal in a folder and serves. The listener outlives the house, so that nobody else gets its port
+    /// and who knocks meanwhile waits.
+    pub(crate) fn open(folder: &Path, tcp: &TcpListener) -> Self {
         let inside =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let clock: Arc<dyn Clock> = Arc::new(RealClock(Instant::now()));
         let entropy = Arc::new(FixedEntropy::new(STARTS.fetch_add(1, Ordering::SeqCst) * 1_000_003));
         let options = OpenOptions::new(folder.to_owned(), Arc::clone(&clock), entropy.clone());
         let journal = JournalStore::open(&options).unwrap();
-        let tcp = TcpListener::bind(address.unwrap_or_else(|| "127.0.0.1:0".parse().unwrap())).unwrap();
-        let address = tcp.local_addr().unwrap();
+        let tcp = tcp.try_clone().unwrap();
         let socket = folder.join("fire.sock");
         let _ = std::fs::remove_file(&socket);
         let unix = std::os::unix::net::UnixListener::bind(&socket).unwrap();
@@ -79,11 +78,7 @@ impl House {
             drop(serve(state, facts, listeners, ServeLimits::default(), CancellationToken::new()).await);
         });
         let state = started.recv().unwrap();
-        Self { inside: Some(inside), journal, state, address }
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        Self { inside: Some(inside), journal, state }
     }
 
     pub(crate) async fn token(&self, principal: &str) -> Redacted<String> {

@@ -7,9 +7,11 @@
 //! Invariant: the machine kept here is the fold of what is committed. Begin at [`RunActor::run`].
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use palyra_ports::AppendError;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
@@ -41,7 +43,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(250);
 pub(crate) struct LiveRun {
     /// The way in.
     pub(crate) mailbox: RunMailbox,
-    /// How it leaves; closed without a word after a panic.
+    /// How it leaves; closed without a word when everything is torn down.
     pub(crate) exit: oneshot::Receiver<Left>,
 }
 
@@ -58,9 +60,8 @@ pub(crate) fn spawn_run(
     let own_mailbox = mailbox.clone();
     let engine = Arc::clone(engine);
     let working = engine.drain.work();
-    tokio::spawn(async move {
-        let _working = working;
-        let how = match seed {
+    let work = async move {
+        match seed {
             RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
                 let actor = RunActor::new(engine, session, history, own_mailbox, state);
@@ -81,7 +82,12 @@ pub(crate) fn spawn_run(
                     Left { exit: RunExit::Stalled(Stall::of_read(&error)), commands: Vec::new() }
                 }
             },
-        };
+        }
+    };
+    tokio::spawn(async move {
+        let _working = working;
+        let how = AssertUnwindSafe(work).catch_unwind().await;
+        let how = how.unwrap_or_else(|_| Left { exit: RunExit::Panicked, commands: Vec::new() });
         // A session that is gone has nothing live; the next one reads the journal.
         let _ = left.send(how);
     });

@@ -75,7 +75,7 @@ pub(crate) struct Acceptance {
 /// Told once the first commit of a run is durable, or refused.
 pub(crate) type Told = oneshot::Sender<Result<(), AppendError>>;
 
-/// What a run actor leaves behind. One that panicked leaves without a word.
+/// What a run actor leaves behind. One that is torn down with everything leaves without a word.
 pub(crate) struct Left {
     /// How it left.
     pub(crate) exit: RunExit,
@@ -98,6 +98,8 @@ pub(crate) enum RunExit {
     Waiting,
     /// Its first entry was refused: it does not exist.
     NotAccepted,
+    /// The work on it panicked.
+    Panicked,
     /// A read or an append failed; whoever goes on reads the tape again first.
     Stalled(Stall),
 }

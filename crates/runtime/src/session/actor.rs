@@ -328,7 +328,7 @@ impl SessionActor {
     }
 }
 
-/// Resolves when one of the runs has left: with what it left, or `None` after a panic.
+/// Resolves when one of the runs has left: with what it left, or `None` when it was torn down.
 async fn next_exit(
     loaded: &mut Option<Loaded>,
     endings: &mut BTreeMap<RunId, LiveRun>,

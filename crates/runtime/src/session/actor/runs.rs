@@ -194,7 +194,9 @@ impl SessionActor {
                     self.retry_later();
                 }
             }
-            None => {
+            // Everything is torn down, and the next start finds the run as it is.
+            None => {}
+            Some(RunExit::Panicked) => {
                 active.panics += 1;
                 tracing::error!(%run, "the work on a run panicked; this is a bug");
                 if active.panics <= PANICS_MAX {
