@@ -1,8 +1,8 @@
 //! What all wire formats over HTTP share: the way to a server, the law of streams, and how failures are read.
 //!
 //! Owns sockets, credentials, timeouts and every limit on what a server may send. Knows no vendor: what a
-//! request looks like and what an answer means is a [`WireFormat`](exchange::WireFormat)'s affair.
-//! Begin at [`exchange`].
+//! request looks like and what an answer means is a `WireFormat`'s affair.
+//! Begin at `exchange`.
 
 pub(crate) mod exchange;
 pub(crate) mod wishes;
