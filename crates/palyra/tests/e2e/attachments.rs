@@ -1,0 +1,108 @@
+//! Files that go along: they arrive as they are, stay with the session, and what does not go leaves no trace.
+
+use std::os::unix::ffi::OsStrExt;
+
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+
+use crate::home::Home;
+use crate::openai_server::{runtime, serve};
+
+/// A picture of one dot.
+const DOT: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\
+    \x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
+
+/// The same, as the formats write it.
+const DOT_BASE64: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
+
+fn home_of(server: &ModelServer) -> Home {
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!(
+        "model.default = \"claude/test-model\"\n\
+         [providers.claude]\nformat = \"anthropic_messages\"\nbase_url = \"{}\"\n\
+         [providers.eyes]\nbase_url = \"{url}\"\nimages = true\n\
+         [providers.blind]\nbase_url = \"{url}\"\n",
+        server.origin(),
+        url = server.base_url()
+    );
+    std::fs::write(home.config_file(), text).unwrap();
+    home
+}
+
+#[test]
+fn files_arrive_as_they_are_and_are_there_again_after_a_restart() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("seen")));
+    let home = home_of(&server);
+    std::fs::write(home.work().join("dot.txt"), DOT).unwrap();
+    home.write("notes.md", "# Notes\n[end of attached file]\n");
+    home.write("empty.txt", "");
+    std::fs::copy("/proc/self/exe", home.work().join("program")).unwrap();
+    std::fs::write(home.work().join("a.png"), b"\x7fELF\0\x01").unwrap();
+    let image = serde_json::json!({"type": "base64", "media_type": "image/png", "data": DOT_BASE64});
+    let asks = |arguments: &[&str]| {
+        home.palyra(&[&["run"], arguments].concat()).expect(0);
+        server.asked().pop().unwrap().body["messages"].clone()
+    };
+
+    // The extension lies, the bytes do not.
+    let files = ["--attach", "dot.txt", "--attach", "a.png", "--attach", "notes.md", "--attach", "empty.txt"];
+    let sent = asks(&[&["--session", "s", "look"], &files[..]].concat());
+    let parts = sent[0]["content"].as_array().unwrap();
+    let pictures: Vec<_> = parts.iter().filter(|part| part["type"] == "image").collect();
+    assert_eq!((pictures.len(), &pictures[0]["source"]), (1, &image), "{sent}");
+    let words = sent.to_string();
+    assert!(words.contains("a.png") && words.contains("6 bytes") && words.contains("# Notes"), "{words}");
+    assert!(words.contains("empty.txt"), "{words}");
+
+    home.palyra(&["admin", "stop"]).expect(0);
+    let later = asks(&["--session", "s", "again"]);
+    assert_eq!(later[0]["content"].as_array().unwrap()[..parts.len() - 1], parts[..parts.len() - 1]);
+
+    let url = format!("data:image/png;base64,{DOT_BASE64}");
+    let sent = asks(&["--model", "eyes/test-model", "--attach", "dot.txt", "look"]).to_string();
+    assert!(sent.contains(&url), "{sent}");
+    let sent = asks(&["--model", "blind/test-model", "--attach", "dot.txt", "look"]).to_string();
+    assert!(
+        sent.contains("dot.txt") && sent.contains("image/png, 69 bytes") && !sent.contains(DOT_BASE64),
+        "{sent}"
+    );
+    assert_eq!(server.counts().invalid, 0);
+    home.palyra(&["journal", "verify"]).expect(0);
+}
+
+#[test]
+fn what_does_not_go_along_is_named_and_leaves_no_trace() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("never")));
+    let home = home_of(&server);
+    home.write("small", "x");
+    std::fs::File::create(home.work().join("large")).unwrap().set_len(17 << 20).unwrap();
+    std::fs::File::create(home.work().join("half")).unwrap().set_len(11 << 20).unwrap();
+    std::fs::create_dir(home.work().join("folder")).unwrap();
+    let pipe = home.work().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let odd = std::ffi::OsStr::from_bytes(b"ev\x1b[31mil");
+    std::fs::write(home.work().join(odd), "x").unwrap();
+    let many = ["small"; 33];
+    for (files, told) in [
+        (&["large"][..], "large is larger than 16.7 MB"),
+        (&["half", "half"], "the files are larger than 20.9 MB together"),
+        (&many, "33 files are too many, at most 32 go along"),
+        (&["folder"], "folder is a folder"),
+        (&["pipe"], "pipe is neither a file nor a folder"),
+        (&["/dev/null"], "/dev/null is neither a file nor a folder"),
+        (&["none"], "none cannot be read: No such file or directory"),
+        (&[odd.to_str().unwrap()], "file 1 needs a name: "),
+    ] {
+        let arguments: Vec<&str> = files.iter().flat_map(|file| ["--attach", file]).collect();
+        let refused = home.palyra(&[&["run", "look"], &arguments[..]].concat()).expect(1);
+        assert!(refused.err.contains(&format!("error[PLY-1112]: {told}")), "{told}\nbut:\n{}", refused.err);
+        assert!(refused.out.is_empty() && !refused.err.contains('\u{1b}'), "{}", refused.err);
+    }
+    assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).out, "");
+    assert_eq!(home.palyra(&["sessions", "list", "--all", "--json"]).expect(0).out, "");
+    assert!(server.asked().is_empty());
+}

@@ -1,0 +1,96 @@
+//! Two providers of two formats, and a first one that cannot: who answers, and what is told of it.
+
+use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tear};
+use serde_json::Value;
+
+use crate::home::Home;
+use crate::openai_server::{runtime, serve};
+
+/// Two providers, `first` (Chat Completions) and `second` (Messages), the second as the fallback.
+fn home_of(first: &ModelServer, second: &ModelServer) -> Home {
+    let home = Home::new().with("KEY", "sesame");
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!(
+        "[model]\ndefault = \"first/test-model\"\nfallbacks = [\"second/test-model\"]\n\
+         [providers.first]\nbase_url = \"{}\"\nkey = \"env:KEY\"\n\
+         [providers.second]\nformat = \"anthropic_messages\"\nbase_url = \"{}\"\nkey = \"env:KEY\"\n",
+        first.base_url(),
+        second.origin()
+    );
+    std::fs::write(home.config_file(), text).unwrap();
+    home
+}
+
+/// Returns what the last run's tape holds under a name, oldest first.
+fn of_last_run(home: &Home, event: &str) -> Vec<Value> {
+    let tape = home.palyra(&["runs", "tail", "last", "--json"]).json();
+    tape.iter().map(|entry| entry[event].clone()).filter(|event| !event.is_null()).collect()
+}
+
+#[test]
+fn the_second_provider_answers_once_where_the_first_cannot() {
+    let runtime = runtime();
+    let said = || Behaviour::always(Reply::text("from the second")).with_key("sesame");
+    let limited = Fault::RateLimit(RetryAfter::Seconds(3_600));
+    let text = || Reply::text("never");
+    for (behaviour, down, attempts, cause) in [
+        (Behaviour::always(limited), false, 1, "rate_limit"),
+        (Behaviour::always(text()).with_key("another"), false, 1, "auth"),
+        (Behaviour::always(text()), true, 3, "network"),
+    ] {
+        let (first, second) = (serve(&runtime, behaviour), serve(&runtime, said()));
+        if down {
+            runtime.block_on(first.shut());
+        }
+        let home = home_of(&first, &second);
+        let ended = home.palyra(&["run", "hello"]).expect(0);
+        assert_eq!(ended.out, "from the second\n");
+        let told: Vec<&str> = ended.err.lines().filter(|line| line.starts_with("! no answer")).collect();
+        assert_eq!(told.len(), attempts, "{}", ended.err);
+        assert!(told[0].starts_with(&format!("! no answer ({cause}: ")), "{}", ended.err);
+        assert!(told[attempts - 1].ends_with("; asking the next model"), "{}", ended.err);
+
+        let abandoned = of_last_run(&home, "model_attempt_abandoned");
+        assert_eq!(abandoned.len(), attempts, "{abandoned:?}");
+        assert!(abandoned.iter().all(|attempt| attempt["cause"] == cause), "{abandoned:?}");
+        assert_eq!(abandoned[attempts - 1]["next"], "next_model");
+        let requested = of_last_run(&home, "model_requested");
+        assert_eq!(requested.last().unwrap()["model"], "second/test-model");
+        assert_eq!(of_last_run(&home, "model_message")[0]["model"], "second/test-model");
+
+        // Who names a model means that one, and gets its failure.
+        let named = home.palyra(&["run", "--model", "first/test-model", "hello"]).expect(1);
+        assert!(named.out.is_empty() && !named.err.contains("next model"), "{}", named.err);
+        assert_eq!((second.asked().len(), second.counts().invalid), (1, 0));
+        home.palyra(&["journal", "verify"]).expect(0);
+    }
+}
+
+#[test]
+fn nobody_goes_on_in_the_voice_of_another_model() {
+    let runtime = runtime();
+    let first = serve(&runtime, Behaviour::always(Reply::text("half a word").torn(Tear::MidFrame)));
+    let second = serve(&runtime, Behaviour::always(Reply::text("never")));
+    let home = home_of(&first, &second);
+    let ended = home.palyra(&["run", "hello"]).expect(1);
+    assert_eq!(ended.out, "");
+    assert!(ended.err.contains("error[PLY-3010]: "), "{}", ended.err);
+    assert_eq!((first.asked().len(), second.asked().len()), (2, 0));
+    let abandoned = of_last_run(&home, "model_attempt_abandoned");
+    assert!(abandoned.iter().all(|attempt| attempt["text_from"].as_u64() > Some(0)), "{abandoned:?}");
+}
+
+#[test]
+fn a_provider_that_is_left_alone_holds_no_run_up_that_may_ask_another() {
+    let runtime = runtime();
+    let first = serve(&runtime, Behaviour::always(Fault::Server(503)));
+    let second = serve(&runtime, Behaviour::always(Reply::text("from the second")));
+    let home = home_of(&first, &second);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "from the second\n");
+    assert_eq!(first.asked().len(), 3);
+    let next = home.palyra(&["run", "hello"]).expect(0);
+    assert_eq!((next.out.as_str(), first.asked().len()), ("from the second\n", 3));
+    let abandoned = of_last_run(&home, "model_attempt_abandoned");
+    assert_eq!((abandoned.len(), &abandoned[0]["next"]), (1, &"next_model".into()), "{abandoned:?}");
+    assert!(next.err.contains("is left alone for another "), "{}", next.err);
+}
