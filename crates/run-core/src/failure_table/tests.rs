@@ -7,8 +7,9 @@ use palyra_types::{Attempt, RunId};
 use proptest::prelude::*;
 
 use super::{
-    ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, BACKOFF_FIRST, BACKOFF_MAX, CLASSES, FailureRule, JITTER_PERCENT,
-    Pause, REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
+    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, BACKOFF_FIRST, BACKOFF_MAX,
+    CLASSES, FailureRule, JITTER_PERCENT, Pause, REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX,
+    rule,
 };
 
 const PAGE: &str = include_str!("../../../../docs/model-failures.md");
@@ -45,7 +46,8 @@ fn the_page_for_people_says_what_the_machine_does() {
         format!("at most {ATTEMPTS_PER_TURN_MAX} requests"),
         format!("{} ms", BACKOFF_FIRST.as_millis()),
         format!("{} s", BACKOFF_MAX.as_secs()),
-        format!("{} s", ASKED_PAUSE_MAX.as_secs()),
+        format!("more than {} s", ASKED_PAUSE_MAX.as_secs()),
+        format!("more than {} s while another", ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX.as_secs()),
         format!("{JITTER_PERCENT} %"),
     ] {
         assert!(PAGE.contains(&said), "docs/model-failures.md does not say `{said}`");
