@@ -152,6 +152,9 @@ impl Two {
     }
 }
 
+/// Makes a command line from a run and its session.
+type Call<'a> = &'a dyn Fn(&str, &str) -> Vec<String>;
+
 #[test]
 fn a_stranger_s_ids_are_answered_like_ids_that_nobody_has() {
     let two = Two::start();
@@ -162,7 +165,7 @@ fn a_stranger_s_ids_are_answered_like_ids_that_nobody_has() {
         .unwrap()
         .to_owned();
     let nobodys = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    let calls: [&dyn Fn(&str, &str) -> Vec<String>; 7] = [
+    let calls: [Call; 7] = [
         &|run, _| vec!["runs".into(), "show".into(), run.into()],
         &|run, _| vec!["runs".into(), "tail".into(), run.into()],
         &|run, _| vec!["runs".into(), "cancel".into(), run.into()],
