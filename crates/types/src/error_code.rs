@@ -75,7 +75,7 @@ error_codes! {
     IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.",
         "take a new key for a new request";
     SessionArchived = 1111, "session_archived", "The session is archived and takes no new input.",
-        "take it up again, or begin another session";
+        "`palyra sessions restore ID` takes it up again";
     AttachmentRefused = 1112, "attachment_refused", "An attachment is too large, one too many, or not what it says it is.",
         "send fewer or smaller files, with the type they have";
     BranchOutOfRange = 1113, "branch_out_of_range", "The tape has not reached the place to branch from.",

@@ -45,6 +45,8 @@ pub(super) const ROWS: Rows = {
         Row(413, 413, Any, Class::ContextExceeded),
         Row(425, 425, Any, Class::Transient),
         Row(429, 429, Any, Class::RateLimit),
+        // llama.cpp says so with 500.
+        Row(500, 599, Words("image input is not supported"), Class::Permanent),
         Row(500, 599, Any, Class::Transient),
         Row(1, 999, Any, Class::Permanent),
         Row(0, 0, Code("invalid_api_key"), Class::Auth),
@@ -130,6 +132,13 @@ mod tests {
         check(429, r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#, Class::RateLimit);
         check(429, r#"{"error":{"message":"pay","type":"insufficient_quota"}}"#, Class::Quota);
         check(500, "<html>", Class::Transient);
+        let blind =
+            "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+        check(
+            500,
+            &format!(r#"{{"error":{{"code":500,"message":"{blind}","type":"server_error"}}}}"#),
+            Class::Permanent,
+        );
         check(503, "[]", Class::Transient);
         check(529, r#"{"error":{"type":"overloaded_error"}}"#, Class::Transient);
         check(302, "", Class::Permanent);

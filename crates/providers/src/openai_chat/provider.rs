@@ -20,6 +20,7 @@ use super::render::{SchemaBy, render};
 use crate::wire_format::ProviderConfigError;
 use crate::wire_format::exchange::{self, Rendered, WireFormat};
 use crate::wire_format::link::{Link, LinkParts};
+use crate::wire_format::windows::Windows;
 use crate::wire_format::wishes::{Refusals, Wish};
 
 /// The adapter; clones share their connections.
@@ -36,7 +37,6 @@ impl OpenAiChatProvider {
     /// [`ProviderConfigError`] when the address or the key cannot be used.
     pub fn new(config: OpenAiChatConfig) -> Result<Self, ProviderConfigError> {
         let mut addresses = Addresses::read(&config.base_url)?;
-        addresses.context_tokens = config.context_tokens.unwrap_or(addresses.context_tokens);
         addresses.images = config.images.unwrap_or(addresses.images);
         let link = Link::new(LinkParts {
             server: &addresses.chat,
@@ -46,7 +46,8 @@ impl OpenAiChatProvider {
             key_header: (AUTHORIZATION, "Bearer "),
             headers: &[],
         })?;
-        let chat = Chat { link, addresses, refusals: Refusals::default() };
+        let (window, windows) = (config.context_tokens, Windows::default());
+        let chat = Chat { link, addresses, refusals: Refusals::default(), window, windows };
         Ok(Self { name: config.name, chat: Arc::new(chat) })
     }
 }
@@ -59,7 +60,7 @@ impl ModelProvider for OpenAiChatProvider {
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         ModelInfo {
             name: model.clone(),
-            context_tokens: self.chat.addresses.context_tokens,
+            context_tokens: self.chat.context_tokens(model),
             note: "Chat Completions".to_owned(),
             capabilities: ModelCapabilities {
                 images: self.chat.addresses.images,
@@ -75,7 +76,12 @@ impl ModelProvider for OpenAiChatProvider {
         async move {
             let chat = &provider.chat;
             let body = chat.link.get(&chat.addresses.models).await?;
-            models(&body, |name| provider.model_info(name))
+            let mut models = models(&body, |name| provider.model_info(name))?;
+            models
+                .iter_mut()
+                .for_each(|info| info.context_tokens = chat.window.unwrap_or(info.context_tokens));
+            chat.windows.learn(&models);
+            Ok(models)
         }
         .boxed()
     }
@@ -90,6 +96,17 @@ struct Chat {
     link: Link,
     addresses: Addresses,
     refusals: Refusals,
+    /// The window that the configuration gives to every model here.
+    window: Option<u64>,
+    windows: Windows,
+}
+
+impl Chat {
+    /// The configuration knows best, then the server.
+    fn context_tokens(&self, model: &ModelName) -> u64 {
+        let told = || self.windows.told(model);
+        self.window.or_else(told).unwrap_or(self.addresses.context_tokens)
+    }
 }
 
 impl WireFormat for Chat {

@@ -16,6 +16,8 @@ pub(crate) mod http_client;
 pub(crate) mod failure;
 pub(crate) mod retry_after;
 
+pub(crate) mod windows;
+
 pub(crate) mod attachments;
 pub(crate) mod schema;
 pub(crate) mod names;

@@ -11,3 +11,4 @@ mod openai_sdk;
 mod anthropic_sdk;
 mod streaming;
 mod support;
+mod windows;
