@@ -132,17 +132,16 @@ mod tests {
         check(429, r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#, Class::RateLimit);
         check(429, r#"{"error":{"message":"pay","type":"insufficient_quota"}}"#, Class::Quota);
         check(500, "<html>", Class::Transient);
-        let blind =
-            "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
-        check(
-            500,
-            &format!(r#"{{"error":{{"code":500,"message":"{blind}","type":"server_error"}}}}"#),
-            Class::Permanent,
-        );
         check(503, "[]", Class::Transient);
         check(529, r#"{"error":{"type":"overloaded_error"}}"#, Class::Transient);
         check(302, "", Class::Permanent);
         check(418, "tea", Class::Permanent);
+    }
+
+    #[test]
+    fn a_server_that_takes_no_images_refuses_for_good() {
+        let body = r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#;
+        assert_eq!(status_failure(ROWS, 500, body.as_bytes(), None).class, Class::Permanent);
     }
 
     #[test]
