@@ -40,7 +40,7 @@ const WAITING_MAX: usize = 256;
 #[command(after_help = "Examples:\n  palyra chat\n  palyra chat --session notes")]
 pub(crate) struct ChatArgs {
     /// The session: its id, or a key of your own [default: this folder's]
-    #[arg(long, value_name = "ID|KEY")]
+    #[arg(long, value_name = "ID|KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     session: Option<String>,
     /// Every entry of the answers' tapes as a line of JSON
     #[arg(long)]
@@ -308,8 +308,14 @@ impl Chat<'_> {
             }
             return Ok(());
         }
-        if !name.contains('/') {
+        let Some((provider, _)) = name.split_once('/') else {
             return Err(Failure::Usage(format!("a model is named as provider/model, such as {}", models[0])));
+        };
+        if !models.iter().any(|model| model.split('/').next() == Some(provider)) {
+            let provider = clean_line(provider, NAME_CHARS_MAX);
+            return Err(Failure::Usage(format!(
+                "no provider `{provider}` is configured; /model lists what is"
+            )));
         }
         self.choice.model = Some(name.to_owned());
         self.note(Mark::Good, &format!("{name} answers from now on"));

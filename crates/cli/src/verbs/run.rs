@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     json: bool,
     /// The session: its id, or a key of your own
-    #[arg(long, value_name = "ID|KEY")]
+    #[arg(long, value_name = "ID|KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     session: Option<String>,
     /// Cancel the run after so long, and exit with 124
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]

@@ -31,7 +31,7 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         open: bool,
         /// At most so many
-        #[arg(long, default_value_t = 20, value_name = "N")]
+        #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// One line of JSON each
         #[arg(long)]

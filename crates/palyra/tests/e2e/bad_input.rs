@@ -200,3 +200,23 @@ fn a_stranger_s_ids_are_answered_like_ids_that_nobody_has() {
     signal(&daemon, Signal::TERM);
     ended(daemon).expect(0);
 }
+
+#[test]
+fn an_empty_name_or_a_list_of_nothing_is_a_slip() {
+    let home = Home::new();
+    for arguments in [
+        &["run", "--session", "", "hello"][..],
+        &["run", "--session", "", "--steer", "hello"],
+        &["chat", "--session", ""],
+        &["sessions", "list", "--limit", "0"],
+        &["runs", "list", "--limit", "0"],
+    ] {
+        let refused = home.palyra(arguments).expect(2);
+        assert!(refused.out.is_empty() && refused.err.contains("--"), "{}", refused.err);
+    }
+    assert!(!home.state_dir().exists(), "nobody was started for it");
+    let talk = "/model nowhere/small\nhello\n";
+    let talked = home.palyra_reading(&["chat"], talk).expect(0);
+    assert!(talked.err.contains("no provider `nowhere` is configured"), "{}", talked.err);
+    assert!(!talked.out.is_empty(), "the model before answers on");
+}
