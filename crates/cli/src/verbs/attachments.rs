@@ -18,12 +18,11 @@ use crate::render::bytes;
 const OTHER: &str = "application/octet-stream";
 
 /// What files begin with, and what they are then.
-const BEGINNINGS: [(&[u8], &str); 9] = [
+const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"BM", "image/bmp"),
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
     (b"\x1f\x8b", "application/gzip"),
@@ -110,6 +109,10 @@ fn media_type(file: &Path, content: &[u8]) -> &'static str {
     if content.starts_with(b"RIFF") && content.get(8..12) == Some(b"WEBP") {
         return "image/webp";
     }
+    // Two letters alone are also how a text begins; the four bytes of nothing are not.
+    if content.starts_with(b"BM") && content.get(6..10) == Some(&[0; 4]) {
+        return "image/bmp";
+    }
     let known = BEGINNINGS.iter().find(|(beginning, _)| content.starts_with(beginning));
     if let Some((_, media_type)) = known {
         return media_type;
@@ -132,6 +135,8 @@ mod tests {
             ("a.png", &b"\x89PNG\r\n\x1a\n..."[..], "image/png"),
             ("a.txt", b"\xff\xd8\xff\xe0", "image/jpeg"),
             ("a", b"RIFF....WEBPVP8 ", "image/webp"),
+            ("a", b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0", "image/bmp"),
+            ("BMW.csv", b"BMW,2026,1200,red", "text/csv"),
             ("a.wav", b"RIFF....WAVE\xff", OTHER),
             ("a.png", b"not an image", "text/plain"),
             ("A.MD", b"# Head", "text/markdown"),
