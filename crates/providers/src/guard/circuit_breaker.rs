@@ -18,6 +18,9 @@ pub(crate) struct CircuitBreaker {
     state: State,
     /// Grows with every change of state.
     era: u64,
+    /// How the provider last failed, for people; nothing is decided by it. Its words are not kept: they may
+    /// quote a request of somebody else's.
+    last_failure: Option<ModelFailureClass>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +71,19 @@ impl CircuitBreaker {
     /// Makes a closed breaker that opens after so many failures in a row, for so long.
     pub(crate) fn new(failures_max: u32, open_span: Duration) -> Self {
         let state = State::Closed { failures: 0 };
-        Self { failures_max: failures_max.max(1), open_span, state, era: 0 }
+        Self { failures_max: failures_max.max(1), open_span, state, era: 0, last_failure: None }
+    }
+
+    /// Remembers how a request failed, if that speaks against the provider.
+    pub(crate) fn remember(&mut self, class: ModelFailureClass) {
+        if Sign::of(class) == Sign::Down {
+            self.last_failure = Some(class);
+        }
+    }
+
+    /// Returns how the provider failed last.
+    pub(crate) fn last_failure(&self) -> Option<ModelFailureClass> {
+        self.last_failure
     }
 
     /// Returns how long nobody will be admitted; `None` when somebody may be now. Changes nothing.

@@ -51,9 +51,12 @@ impl ModelProvider for FailsFast {
         let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
         // Judged at the first poll, as everything that a request does.
         let judged = async move {
-            let refusal = breaker.lock().unwrap_or_else(PoisonError::into_inner).refusal(clock.boot());
-            match refusal {
-                Some(rest) => stream::iter([Err(left_alone(rest))]).boxed(),
+            let refused = {
+                let breaker = breaker.lock().unwrap_or_else(PoisonError::into_inner);
+                breaker.refusal(clock.boot()).map(|rest| left_alone(rest, breaker.last_failure()))
+            };
+            match refused {
+                Some(failure) => stream::iter([Err(failure)]).boxed(),
                 None => inner.stream(request),
             }
         };
@@ -62,11 +65,17 @@ impl ModelProvider for FailsFast {
 }
 
 /// Makes the failure of a request that is not sent because of those before it.
-pub(super) fn left_alone(rest: Duration) -> ModelFailure {
+pub(super) fn left_alone(rest: Duration, last: Option<ModelFailureClass>) -> ModelFailure {
     let rest = rest.max(PAUSE_MIN);
     let seconds = rest.as_secs_f64().ceil();
+    let how = match last {
+        Some(ModelFailureClass::Network) => " (no connection, or a broken one)",
+        Some(ModelFailureClass::Timeout) => " (no answer in time)",
+        Some(ModelFailureClass::Transient) => " (errors of its own, or overloaded)",
+        _ => "",
+    };
     let detail = format!(
-        "the provider failed several times in a row and is left alone for another {seconds} s; nothing was sent"
+        "the provider failed several times in a row{how} and is left alone for another {seconds} s; nothing was sent"
     );
     ModelFailure { class: ModelFailureClass::Transient, detail: detail.into(), retry_after: Some(rest) }
 }

@@ -65,7 +65,7 @@ async fn next(
     match &piece {
         Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => watch.speaks(),
         Ok(ModelPiece::Answer(_)) => watch.end(Sign::Alive),
-        Err(failure) => watch.end(Sign::of(failure.class)),
+        Err(failure) => watch.fail(failure),
     }
     Some((piece, (pieces, watch)))
 }
@@ -79,14 +79,21 @@ struct Watch {
 
 impl Watch {
     fn begin(breaker: Arc<Mutex<CircuitBreaker>>, clock: Arc<dyn Clock>) -> Result<Self, ModelFailure> {
-        let admitted = lock(&breaker).admit(clock.boot());
-        let ticket = Some(admitted.map_err(left_alone)?);
-        Ok(Self { breaker, clock, ticket })
+        let admitted = {
+            let mut breaker = lock(&breaker);
+            breaker.admit(clock.boot()).map_err(|rest| left_alone(rest, breaker.last_failure()))
+        };
+        Ok(Self { ticket: Some(admitted?), breaker, clock })
     }
 
     fn speaks(&mut self) {
         let now = self.clock.boot();
         self.ticket = self.ticket.map(|ticket| lock(&self.breaker).speaks(ticket, now));
+    }
+
+    fn fail(&mut self, failure: &ModelFailure) {
+        lock(&self.breaker).remember(failure.class);
+        self.end(Sign::of(failure.class));
     }
 
     fn end(&mut self, sign: Sign) {
