@@ -20,6 +20,8 @@ mod admitted;
 
 mod appends;
 
+mod deliveries;
+
 mod actor;
 
 mod repeated;

@@ -26,6 +26,7 @@ use crate::error::RequestError;
 use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
 use crate::session::admitted::Admitted;
 use crate::session::appends::{AcceptedRun, Appended, Appends};
+use crate::session::deliveries::Deliveries;
 use crate::session::directory::{
     ChangeReply, Command, Directory, HandedOver, Retired, SteerReply, SubmitReply,
 };
@@ -51,6 +52,7 @@ pub(super) struct SessionActor {
     /// Queued runs that end before their turn, beside the active one; they leave the queue when they are over.
     endings: BTreeMap<RunId, LiveRun>,
     appends: Appends,
+    deliveries: Deliveries,
     retry_at: Option<BootTime>,
     retry_pause: Duration,
 }
@@ -64,6 +66,7 @@ impl SessionActor {
             loaded: None,
             endings: BTreeMap::new(),
             appends: Appends::default(),
+            deliveries: Deliveries::default(),
             retry_at: None,
             retry_pause: RETRY_PAUSE_MIN,
         }
@@ -84,6 +87,7 @@ impl SessionActor {
             tokio::select! {
                 biased;
                 appended = self.appends.next() => self.appended(appended),
+                answered = self.deliveries.next() => self.deliveries.pass_on(answered),
                 (run, left) = next_exit(&mut self.loaded, &mut self.endings) => self.run_left(run, left),
                 () = retry => self.load_again().await,
                 command = commands.recv() => match command {
@@ -110,6 +114,7 @@ impl SessionActor {
         }) || self.retry_at.is_some()
             || !self.endings.is_empty()
             || !self.appends.is_empty()
+            || !self.deliveries.is_empty()
     }
 
     async fn handle(&mut self, command: Command) {
@@ -124,7 +129,7 @@ impl SessionActor {
                 let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
                 let run = active.map(|active| active.run);
                 match self.may_be_said(run, idempotency).await {
-                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, blobs, reply),
+                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, blobs, reply),
                     Err(error) => drop(reply.send(Err(error))),
                 }
             }
@@ -183,6 +188,10 @@ impl SessionActor {
             Some(key) => self.may_be_said(Some(run), key).await,
             None => Ok(()),
         };
+        let reply = match (&may, said.flatten()) {
+            (Ok(()), Some(key)) => self.deliveries.watch(key, run, reply),
+            (Ok(()), None) | (Err(_), _) => reply,
+        };
         let command = RunCommand::asked(input, blobs, reply);
         match may {
             Ok(()) => self.deliver(run, command),
@@ -204,7 +213,7 @@ impl SessionActor {
         let records = &self.engine.ports.records;
         let had = records.run_by_idempotency(self.session.principal, key).await?;
         let elsewhere = had.is_some_and(|had| Some(had) != run);
-        if elsewhere || self.appends.is_accepting(key) {
+        if elsewhere || self.appends.is_accepting(key) || self.deliveries.is_elsewhere(key, run) {
             return Err(AppendError::GuardFailed { index: 0 }.into());
         }
         Ok(())
@@ -216,8 +225,12 @@ impl SessionActor {
 
     async fn submit(&mut self, admitted: Admitted, reply: SubmitReply) {
         let Some(loaded) = &self.loaded else { return };
+        let key = admitted.spec.idempotency;
         if loaded.standing == Standing::Archived {
             let _ = reply.send(Err(RequestError::SessionArchived));
+        } else if key.is_some_and(|key| self.deliveries.is_elsewhere(key, None)) {
+            // A repetition of it may be in a run already: who looks again will know.
+            let _ = reply.send(Err(AppendError::GuardFailed { index: 0 }.into()));
         } else if loaded.active.is_none() && loaded.queue.is_empty() && self.appends.is_empty() {
             let result = self.begin(&admitted).await;
             // A caller that left does not want to know.
@@ -230,13 +243,23 @@ impl SessionActor {
     }
 
     /// Hands an input to the run that is active.
-    fn steer(&mut self, input: RunInput, blobs: Vec<Blob>, reply: SteerReply) {
+    fn steer(
+        &mut self,
+        input: RunInput,
+        key: Option<IdempotencyDigest>,
+        blobs: Vec<Blob>,
+        reply: SteerReply,
+    ) {
         let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
         let Some(run) = active.map(|active| active.run) else {
             let _ = reply.send(Ok(None));
             return;
         };
         let (answer_in, answer) = oneshot::channel();
+        let answer_in = match key {
+            Some(key) => self.deliveries.watch(key, run, answer_in),
+            None => answer_in,
+        };
         self.deliver(run, RunCommand::asked(input, blobs, answer_in));
         // A caller that left does not want to know.
         let _ = reply.send(Ok(Some(HandedOver { run, answer })));

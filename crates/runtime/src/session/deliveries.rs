@@ -1,0 +1,69 @@
+//! Inputs handed to runs of the session that have not answered yet, by their keys.
+//!
+//! What a run has taken but not recorded is in no journal: until it answers, a repetition may go nowhere else.
+
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use palyra_types::RunId;
+use palyra_types::run::IdempotencyDigest;
+use tokio::sync::oneshot;
+
+use crate::error::RequestError;
+use crate::run::{DeliverReply, Delivered};
+
+/// A run's answer, on its way to whoever asked.
+pub(super) struct Answered {
+    key: IdempotencyDigest,
+    run: RunId,
+    /// `None` when the run was lost over it.
+    answer: Option<Result<Delivered, RequestError>>,
+    reply: DeliverReply,
+}
+
+/// Inputs on their way into runs.
+#[derive(Default)]
+pub(super) struct Deliveries {
+    under_way: FuturesUnordered<BoxFuture<'static, Answered>>,
+    keys: Vec<(IdempotencyDigest, RunId)>,
+}
+
+impl Deliveries {
+    pub(super) fn is_empty(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Returns whether an input with this key is on its way into another run than this.
+    pub(super) fn is_elsewhere(&self, key: IdempotencyDigest, run: Option<RunId>) -> bool {
+        self.keys.iter().any(|(other, into)| *other == key && Some(*into) != run)
+    }
+
+    /// Puts itself between a run and whoever waits for its answer.
+    pub(super) fn watch(&mut self, key: IdempotencyDigest, run: RunId, reply: DeliverReply) -> DeliverReply {
+        let (told, answer) = oneshot::channel();
+        self.keys.push((key, run));
+        let answered = async move { Answered { key, run, answer: answer.await.ok(), reply } };
+        self.under_way.push(answered.boxed());
+        told
+    }
+
+    /// Resolves when a run has answered.
+    pub(super) async fn next(&mut self) -> Answered {
+        match self.under_way.next().await {
+            Some(answered) => answered,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Forgets an input and passes its answer on; one that is lost stays unanswered.
+    pub(super) fn pass_on(&mut self, answered: Answered) {
+        let Answered { key, run, answer, reply } = answered;
+        if let Some(place) = self.keys.iter().position(|known| *known == (key, run)) {
+            self.keys.swap_remove(place);
+        }
+        if let Some(answer) = answer {
+            // A caller that left does not want to know.
+            let _ = reply.send(answer);
+        }
+    }
+}
