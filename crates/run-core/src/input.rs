@@ -24,7 +24,8 @@ pub enum RunInput {
         /// Which model.
         model: ModelRef,
     },
-    /// Answers [`Effect::AssembleContext`]: the input alone is larger than the window.
+    /// Answers [`Effect::AssembleContext`]: the input alone is larger than the window of every model
+    /// that may be asked.
     ContextTooLarge,
     /// The model said something.
     Text {
@@ -135,6 +136,8 @@ pub enum Effect {
         attempt: Attempt,
         /// Which model will be asked; `None` for the default one.
         model: Option<ModelRef>,
+        /// Who may be asked instead, in order, when the run is too large for the model's window.
+        instead: Vec<ModelRef>,
         /// How many estimated tokens the request should hold at most, if possible; `None` for the model's window.
         tokens_wished: Option<u64>,
     },

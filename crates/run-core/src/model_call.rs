@@ -127,6 +127,22 @@ impl ModelCall {
         self.place + 1 < self.chain.expose().len()
     }
 
+    /// Returns who may be asked when the run does not fit the window of [`model`](Self::model), in order: nobody
+    /// once words of the turn were shown.
+    #[must_use]
+    pub fn instead(&self) -> &[ModelRef] {
+        match self.tried.words {
+            Words::None => self.chain.expose().get(self.place + 1..).unwrap_or_default(),
+            Words::Shown => &[],
+        }
+    }
+
+    /// Returns whether a request may go to this model.
+    #[must_use]
+    pub fn may_ask(&self, model: &ModelRef) -> bool {
+        self.model().is_none_or(|wanted| wanted == model) || self.instead().contains(model)
+    }
+
     /// Returns how many estimated tokens the next request should hold at most; `None` for the model's window.
     #[must_use]
     pub fn tokens_wished(&self) -> Option<u64> {
@@ -182,6 +198,9 @@ impl ModelCall {
     }
 
     fn request(&mut self, requested: &ModelRequested) {
+        if let Some(asked) = requested.model.expose() {
+            self.pass_over_to(asked);
+        }
         self.turn = requested.turn;
         self.last_attempt = requested.attempt;
         self.retry = None;
@@ -197,6 +216,23 @@ impl ModelCall {
         });
     }
 
+    /// Follows a request past models whose window the run does not fit.
+    fn pass_over_to(&mut self, asked: &ModelRef) {
+        if self.model().is_some_and(|model| model == asked) {
+            return;
+        }
+        if let Some(passed) = self.instead().iter().position(|model| model == asked) {
+            self.move_on(passed + 1);
+        }
+    }
+
+    fn move_on(&mut self, places: usize) {
+        self.place += places;
+        self.tried.repeats = 0;
+        // What was too much for one model need not be for another.
+        self.tokens_wished = None;
+    }
+
     fn turn_to(&mut self, next: NextAttempt) {
         let after_text = u32::from(self.tried.words == Words::Shown);
         match next {
@@ -205,12 +241,7 @@ impl ModelCall {
                 self.tried.repeats += 1;
                 self.tried.repeats_after_text += after_text;
             }
-            NextAttempt::NextModel => {
-                self.place += 1;
-                self.tried.repeats = 0;
-                // What was too much for one model need not be for another.
-                self.tokens_wished = None;
-            }
+            NextAttempt::NextModel => self.move_on(1),
             NextAttempt::ShorterContext => {
                 let sent = self.open.map_or(0, |open| open.context_tokens);
                 self.tried.shortenings += 1;

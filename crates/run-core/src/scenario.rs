@@ -73,6 +73,8 @@ pub(crate) enum Contexts {
     /// Nothing can be left out.
     Incompressible,
     TooLarge,
+    /// Too large for every model but the fallback of this number.
+    FitsFallback(u32),
 }
 
 impl Driver {
@@ -93,8 +95,8 @@ impl Driver {
             commit.events.extend(decision.events);
             for effect in decision.effects {
                 match effect {
-                    Effect::AssembleContext { model, tokens_wished, .. } => {
-                        next = Some(self.context_answer(model, tokens_wished));
+                    Effect::AssembleContext { model, instead, tokens_wished, .. } => {
+                        next = Some(self.context_answer(model, instead, tokens_wished));
                     }
                     outside => commit.effects.push(outside),
                 }
@@ -146,15 +148,26 @@ impl Driver {
         }
     }
 
-    fn context_answer(&self, wanted: Option<ModelRef>, tokens_wished: Option<u64>) -> RunInput {
-        let ready = |tokens_estimated| RunInput::ContextReady {
+    fn context_answer(
+        &self,
+        wanted: Option<ModelRef>,
+        instead: Vec<ModelRef>,
+        tokens_wished: Option<u64>,
+    ) -> RunInput {
+        let ready = |model, tokens_estimated| RunInput::ContextReady {
             plan: ContextPlan { tokens_estimated, ..ContextPlan::default() },
-            model: wanted.unwrap_or_else(model),
+            model,
         };
+        let first = wanted.unwrap_or_else(model);
         match self.contexts {
-            Contexts::Fit => ready(tokens_wished.unwrap_or(100)),
-            Contexts::Incompressible => ready(100),
+            Contexts::Fit => ready(first, tokens_wished.unwrap_or(100)),
+            Contexts::Incompressible => ready(first, 100),
             Contexts::TooLarge => RunInput::ContextTooLarge,
+            Contexts::FitsFallback(number) => {
+                let fits = fallback(number);
+                let mut all = std::iter::once(first).chain(instead);
+                all.find(|model| *model == fits).map_or(RunInput::ContextTooLarge, |model| ready(model, 100))
+            }
         }
     }
 }
@@ -312,9 +325,14 @@ pub(crate) fn start_with(limits: RunLimits) -> Act {
     start_with_fallbacks(limits, 0)
 }
 
+/// The model of this number behind the first.
+fn fallback(number: u32) -> ModelRef {
+    ModelRef::new("test", &format!("fallback-{number}"))
+}
+
 /// A run that may ask so many models more: `test/fallback-1` and so on.
 pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
-    let chain = (1..=fallbacks).map(|number| ModelRef::new("test", &format!("fallback-{number}")));
+    let chain = (1..=fallbacks).map(fallback);
     Act::Take(RunInput::Start(Box::new(RunStarted {
         agent: AgentId::from_parts(1, 4),
         surface: Surface::LocalSocket,

@@ -43,8 +43,7 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
     let (fits, refusal) = match input {
         RunInput::Begin => (machine.state == RunLifecycleState::Pending, RunError::OutOfPlace),
         RunInput::ContextReady { model, .. } => {
-            let wanted = machine.model.model().is_none_or(|wanted| wanted == model);
-            (may_ask_model(machine) && wanted, RunError::OutOfPlace)
+            (may_ask_model(machine) && machine.model.may_ask(model), RunError::OutOfPlace)
         }
         RunInput::ContextTooLarge => (may_ask_model(machine), RunError::OutOfPlace),
         RunInput::Answered { answer, calls, .. } if answer.proposals.len() != calls.len() => {
@@ -77,7 +76,8 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::Start(started) => step.record(TapeEvent::RunStarted((**started).clone())),
         RunInput::Begin => proceed(step),
         RunInput::ContextReady { plan, model } => {
-            let limit = step.machine.model.tried().shorter_than;
+            let same = step.machine.model.model().is_none_or(|wanted| wanted == model);
+            let limit = step.machine.model.tried().shorter_than.filter(|_| same);
             if limit.is_some_and(|limit| plan.tokens_estimated >= limit) {
                 attempts::nothing_to_leave_out(step);
             } else {
@@ -87,7 +87,7 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::ContextTooLarge => step.finish(
             TerminationReason::ContextExhausted,
             Some(ErrorCode::ContextExhausted),
-            "the input is larger than the model's window",
+            "the input is larger than the window of every model that may be asked",
         ),
         RunInput::Text { attempt, text } => {
             if !text.expose().is_empty() {

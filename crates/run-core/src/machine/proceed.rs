@@ -48,8 +48,8 @@ pub(super) fn ask_model(step: &mut Step) {
         return;
     }
     let (attempt, tokens_wished) = (model.next_attempt(), model.tokens_wished());
-    let model = model.model().cloned();
-    step.perform(Effect::AssembleContext { attempt, model, tokens_wished });
+    let (model, instead) = (model.model().cloned(), model.instead().to_vec());
+    step.perform(Effect::AssembleContext { attempt, model, instead, tokens_wished });
 }
 
 /// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.

@@ -69,9 +69,11 @@ impl Draft {
         }
         for effect in decision.effects {
             match effect {
-                Effect::AssembleContext { model, tokens_wished, .. } => {
-                    let wanted = Wanted { model: model.as_ref(), tokens: tokens_wished };
-                    self.assemble(state, source, wanted)?;
+                Effect::AssembleContext { model, instead, tokens_wished, .. } => {
+                    let first = Wanted { model: model.as_ref(), tokens: tokens_wished };
+                    let others = instead.iter().map(|model| Wanted { model: Some(model), tokens: None });
+                    let answer = self.assemble(state, source, std::iter::once(first).chain(others));
+                    self.decide(&answer, state, source)?;
                 }
                 Effect::CallModel { .. }
                 | Effect::AbortModel { .. }
@@ -84,22 +86,18 @@ impl Draft {
         Ok(())
     }
 
-    fn assemble(
+    /// Assembles the request for the first model whose window the run fits.
+    fn assemble<'a>(
         &mut self,
         state: &AgentRunLoopState,
         source: &ContextSource<'_>,
-        wanted: Wanted<'_>,
-    ) -> Result<(), RunError> {
-        let answer = match source.prepare_model_provider_input(state, &self.events, wanted) {
-            Ok(prepared) => {
-                let plan = prepared.plan;
-                let model = prepared.request.model.clone();
-                self.request = Some(Arc::new(prepared.request));
-                self.statics = prepared.statics;
-                RunInput::ContextReady { plan, model }
-            }
-            Err(_too_large) => RunInput::ContextTooLarge,
-        };
-        self.decide(&answer, state, source)
+        mut wanted: impl Iterator<Item = Wanted<'a>>,
+    ) -> RunInput {
+        let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
+        let Some(prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
+        let (plan, model) = (prepared.plan, prepared.request.model.clone());
+        self.request = Some(Arc::new(prepared.request));
+        self.statics = prepared.statics;
+        RunInput::ContextReady { plan, model }
     }
 }

@@ -334,3 +334,29 @@ async fn what_is_said_in_a_pause_is_shown_by_the_repeated_request() {
     let Some(ChatMessage::User { text, .. }) = last else { panic!("a person spoke last: {last:?}") };
     assert_eq!(text.expose(), "rather so");
 }
+
+#[tokio::test]
+async fn a_model_too_small_for_the_run_is_passed_over_and_the_next_one_answers() {
+    for first_fails in [false, true] {
+        let rig = Rig::start().await;
+        let clock = || -> Arc<dyn Clock> { Arc::new(rig.clock.clone()) };
+        let small = ScriptedProvider::new(clock()).named("small").with_window(2_000);
+        let large = ScriptedProvider::new(clock()).named("large");
+        large.otherwise(Script::new().text("from the large"));
+        let providers: Vec<Arc<dyn palyra_ports::ModelProvider>> =
+            vec![Arc::new(rig.model.clone()), Arc::new(small.clone()), Arc::new(large.clone())];
+        let (first, between) = (ModelRef::new("scripted", "scripted"), ModelRef::new("small", "small"));
+        let (default, mut behind) = if first_fails { (first, vec![between]) } else { (between, Vec::new()) };
+        behind.push(ModelRef::new("large", "large"));
+        rig.replace_models(ModelDirectory::new(providers, default, Vec::new()).with_fallbacks(behind));
+        rig.model.otherwise(Script::new().fail(ModelFailureClass::Auth));
+        let run = rig.submit("k", &"too much for some ".repeat(1_000)).await.run;
+        let record = rig.finished(run).await;
+        assert_eq!(record.state, RunLifecycleState::Done, "{record:?}");
+        let asked = [rig.model.requests().len(), small.requests().len(), large.requests().len()];
+        assert_eq!(asked, [usize::from(first_fails), 0, 1]);
+        let tape = rig.tape(run).await;
+        check(&tape);
+        assert_eq!(read(&tape), "from the large");
+    }
+}

@@ -401,3 +401,40 @@ fn a_run_of_a_version_without_chains_is_repeated_with_the_model_it_names() {
          Abandoned 1 0-0 Auth, RunFinished Failed ProviderError > end",
     );
 }
+
+#[test]
+fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run() {
+    let mut run = with_fallbacks(2);
+    run.contexts = Contexts::FitsFallback(2);
+    check_from(
+        run,
+        &[fails(1, Class::Auth), calls(2, &[read("a")]), restart(), done(1), answer(3)],
+        "Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-2 > ask 2
+         ModelMessage 2 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
+         nothing > execute 1
+         Finished 1, ModelRequested 3 turn 2 fallback-2 > ask 3
+         ModelMessage 3 no text, RunFinished Done FinalAnswer > end",
+    );
+    let mut run = Driver::new();
+    run.contexts = Contexts::FitsFallback(1);
+    check_from(
+        run,
+        &[start_with_fallbacks(RunLimits::default(), 2), begin(), answer(1)],
+        "RunStarted
+         ModelRequested 1 turn 1 fallback-1 > ask 1
+         ModelMessage 1 no text, RunFinished Done FinalAnswer > end",
+    );
+}
+
+#[test]
+fn words_that_were_shown_are_no_larger_models_to_finish() {
+    let mut run = with_fallbacks(1);
+    run.act(&text(1, "half"));
+    run.contexts = Contexts::FitsFallback(1);
+    check_from(
+        run,
+        &[fails(1, Class::Network), due(1)],
+        "Abandoned 1 3-3 Network SameModel > pause after 1
+         RunFinished Failed ContextExhausted > end",
+    );
+}
