@@ -1,9 +1,10 @@
 //! Two providers of two formats, and a first one that cannot: who answers, and what is told of it.
 
+use palyra_testkit::Gate;
 use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tear};
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::{Home, ended};
 use crate::openai_server::{runtime, serve};
 
 /// Two providers, `first` (Chat Completions) and `second` (Messages), the second as the fallback.
@@ -58,9 +59,11 @@ fn the_second_provider_answers_once_where_the_first_cannot() {
         assert_eq!(requested.last().unwrap()["model"], "second/test-model");
         assert_eq!(of_last_run(&home, "model_message")[0]["model"], "second/test-model");
 
-        // Who names a model means that one, and gets its failure.
-        let named = home.palyra(&["run", "--model", "first/test-model", "hello"]).expect(1);
-        assert!(named.out.is_empty() && !named.err.contains("next model"), "{}", named.err);
+        // Who names a model means that one, and gets its failure; one that is down is left alone for a while first.
+        if !down {
+            let named = home.palyra(&["run", "--model", "first/test-model", "hello"]).expect(1);
+            assert!(named.out.is_empty() && !named.err.contains("next model"), "{}", named.err);
+        }
         assert_eq!((second.asked().len(), second.counts().invalid), (1, 0));
         home.palyra(&["journal", "verify"]).expect(0);
     }
@@ -93,4 +96,42 @@ fn a_provider_that_is_left_alone_holds_no_run_up_that_may_ask_another() {
     let abandoned = of_last_run(&home, "model_attempt_abandoned");
     assert_eq!((abandoned.len(), &abandoned[0]["next"]), (1, &"next_model".into()), "{abandoned:?}");
     assert!(next.err.contains("is left alone for another "), "{}", next.err);
+}
+
+#[test]
+fn a_provider_that_is_taken_out_while_a_run_streams_ends_its_answer_and_is_asked_no_more() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let calling = Reply::empty().piece("Let me look. ").hold(&gate).call("read_file", "{\"path\":\"a.md\"}");
+    let first = serve(&runtime, Behaviour::each(vec![calling, Reply::text("Lantern.")]));
+    let second = serve(&runtime, Behaviour::always(Reply::text("from the second")));
+    let home = home_of(&first, &second);
+    home.write("a.md", "# Lantern\n");
+    let running = home.command(&["run", "--session", "old", "read a.md"]).spawn().unwrap();
+    runtime.block_on(gate.reached());
+    let only_second = format!(
+        "model.default = \"second/test-model\"\n[providers.second]\nformat = \"anthropic_messages\"\n\
+         base_url = \"{}\"\n",
+        second.origin()
+    );
+    std::fs::write(home.config_file(), &only_second).unwrap();
+    let reloaded = home.palyra(&["config", "reload"]).expect(0);
+    assert!(
+        reloaded.err.contains("changed: model.default, model.fallbacks, providers.first."),
+        "{}",
+        reloaded.err
+    );
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "from the second\n");
+    gate.open();
+    let ended = ended(running).expect(0);
+    assert_eq!(ended.out, "Let me look. \nfrom the second\n", "{}", ended.err);
+    assert!(
+        ended.err.contains("the run's model is no longer configured); asking the next model"),
+        "{}",
+        ended.err
+    );
+    assert_eq!((first.asked().len(), second.asked().len(), second.counts().invalid), (1, 2, 0));
+    // The session of old goes on with what is there now.
+    assert_eq!(home.palyra(&["run", "--session", "old", "hello"]).expect(0).out, "from the second\n");
+    home.palyra(&["journal", "verify"]).expect(0);
 }
