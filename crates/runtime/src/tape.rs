@@ -266,7 +266,8 @@ impl TapeFollower {
             match self.stage {
                 Stage::Ended => return Ok(None),
                 Stage::CatchingUp if self.last >= self.caught_up_at => {
-                    self.stage = if self.over { Stage::Ended } else { Stage::FallenBehind };
+                    // Subscribed before the first look, so whatever came since is on its way.
+                    self.stage = if self.over { Stage::Ended } else { Stage::Live };
                     return Ok(Some(Followed::CaughtUp(self.last)));
                 }
                 Stage::CatchingUp | Stage::FallenBehind => self.read_page().await?,
