@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 use palyra_types::ErrorCode;
 use palyra_types::attachment::{
-    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENTS_MAX, INPUT_ATTACHMENTS_BYTES_MAX,
+    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENT_TEXT_BYTES_MAX, ATTACHMENTS_MAX,
+    INPUT_ATTACHMENTS_BYTES_MAX,
 };
 use palyra_wire::v1;
 
 use crate::failure::Failure;
 use crate::render::bytes;
+use crate::terminal::clean_line;
 
 const OTHER: &str = "application/octet-stream";
 
@@ -71,6 +73,27 @@ pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachm
         return Err(refused(told));
     }
     Ok(())
+}
+
+/// Returns what to say of files of which no model sees more than name, type and size.
+pub(super) fn remarks(files: &[v1::Attachment]) -> Vec<String> {
+    let unseen = |file: &&v1::Attachment| match file.media_type.as_str() {
+        "image/png" | "image/jpeg" | "image/gif" | "image/webp" => false,
+        OTHER => true,
+        text if text.starts_with("text/") || TEXTS.iter().any(|(_, known)| *known == text) => {
+            file.content.len() > ATTACHMENT_TEXT_BYTES_MAX
+        }
+        _ => true,
+    };
+    let limit = shown(ATTACHMENT_TEXT_BYTES_MAX);
+    let name = |file: &v1::Attachment| clean_line(&file.name, ATTACHMENT_NAME_CHARS_MAX);
+    let told = |file: &v1::Attachment| {
+        format!(
+            "the model learns only name, type and size of {}: it is shown texts up to {limit}, and images",
+            name(file)
+        )
+    };
+    files.iter().filter(unseen).map(told).collect()
 }
 
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
@@ -147,6 +170,20 @@ mod tests {
         ] {
             assert_eq!(media_type(Path::new(name), content), expect, "{name}");
         }
+    }
+
+    #[test]
+    fn files_of_which_a_model_sees_the_name_alone_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let remarks_on = |name: &str, content: &[u8]| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, content).unwrap();
+            remarks(&read(&[file]).unwrap()).len()
+        };
+        let long = vec![b'x'; ATTACHMENT_TEXT_BYTES_MAX + 1];
+        assert_eq!((remarks_on("long.json", &long), remarks_on("short.json", &long[1..])), (1, 0));
+        assert_eq!((remarks_on("a.pdf", b"%PDF-1.7"), remarks_on("a.bin", b"\0")), (1, 1));
+        assert_eq!((remarks_on("a", b"\xff\xd8\xff\xe0"), remarks_on("empty", b"")), (0, 0));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::drive::{Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Echo;
-use crate::terminal::TypedLines;
+use crate::terminal::{Mark, TypedLines};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -60,6 +60,9 @@ pub(crate) struct RunArgs {
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failure> {
     let input = input(&args.text)?;
     let attachments = attachments::read(&args.attach)?;
+    for remark in attachments::remarks(&attachments) {
+        context.output.note(Mark::Doubt, &remark);
+    }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context)?;
     let client = context.connect().await?;

@@ -43,7 +43,9 @@ fn files_arrive_as_they_are_and_are_there_again_after_a_restart() {
     std::fs::write(home.work().join("a.png"), b"\x7fELF\0\x01").unwrap();
     let image = serde_json::json!({"type": "base64", "media_type": "image/png", "data": DOT_BASE64});
     let asks = |arguments: &[&str]| {
-        home.palyra(&[&["run"], arguments].concat()).expect(0);
+        let ended = home.palyra(&[&["run"], arguments].concat()).expect(0);
+        let unseen = ended.err.contains("! the model learns only name, type and size of a.png: ");
+        assert_eq!(unseen, arguments.contains(&"a.png"), "{}", ended.err);
         server.asked().pop().unwrap().body["messages"].clone()
     };
 
