@@ -86,8 +86,18 @@ impl SessionActor {
             };
             tokio::select! {
                 biased;
-                appended = self.appends.next() => self.appended(appended),
-                answered = self.deliveries.next() => self.deliveries.pass_on(answered),
+                appended = self.appends.next() => {
+                    let key = appended.key();
+                    self.appended(appended);
+                    for command in key.map(|key| self.deliveries.freed(key)).unwrap_or_default() {
+                        self.handle(command).await;
+                    }
+                }
+                answered = self.deliveries.next() => {
+                    for command in self.deliveries.pass_on(answered) {
+                        self.handle(command).await;
+                    }
+                }
                 (run, left) = next_exit(&mut self.loaded, &mut self.endings) => self.run_left(run, left),
                 () = retry => self.load_again().await,
                 command = commands.recv() => match command {
@@ -123,6 +133,8 @@ impl SessionActor {
             refuse(command, error);
             return;
         }
+        let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref()).map(|active| active.run);
+        let Some(command) = self.deliveries.park(command, active, &self.appends) else { return };
         match command {
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
             Command::Steer { input, idempotency, blobs, reply } => {

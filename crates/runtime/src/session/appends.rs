@@ -33,6 +33,16 @@ pub(super) enum Appended {
     GivenUp { run: RunId, result: Result<(), RequestError> },
 }
 
+impl Appended {
+    /// Returns the key of an input that was accepted or refused.
+    pub(super) fn key(&self) -> Option<IdempotencyDigest> {
+        match self {
+            Self::Run { key, .. } => *key,
+            Self::Change { .. } | Self::GivenUp { .. } => None,
+        }
+    }
+}
+
 /// A run that is in the journal, behind others.
 pub(super) struct AcceptedRun {
     pub(super) queued: Queued,

@@ -5,12 +5,15 @@
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use palyra_run_core::RunInput;
 use palyra_types::RunId;
 use palyra_types::run::IdempotencyDigest;
 use tokio::sync::oneshot;
 
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Delivered};
+use crate::session::appends::Appends;
+use crate::session::directory::Command;
 
 /// A run's answer, on its way to whoever asked.
 pub(super) struct Answered {
@@ -26,7 +29,12 @@ pub(super) struct Answered {
 pub(super) struct Deliveries {
     under_way: FuturesUnordered<BoxFuture<'static, Answered>>,
     keys: Vec<(IdempotencyDigest, RunId)>,
+    /// Repetitions that wait for an answer.
+    parked: Vec<(IdempotencyDigest, Command)>,
 }
+
+/// Repetitions that wait, at most; further ones are told to come again.
+const PARKED_MAX: usize = 256;
 
 impl Deliveries {
     pub(super) fn is_empty(&self) -> bool {
@@ -36,6 +44,29 @@ impl Deliveries {
     /// Returns whether an input with this key is on its way into another run than this.
     pub(super) fn is_elsewhere(&self, key: IdempotencyDigest, run: Option<RunId>) -> bool {
         self.keys.iter().any(|(other, into)| *other == key && Some(*into) != run)
+    }
+
+    /// Keeps a repetition until the input that it repeats is answered; returns it when it need not wait.
+    pub(super) fn park(
+        &mut self,
+        command: Command,
+        active: Option<RunId>,
+        accepting: &Appends,
+    ) -> Option<Command> {
+        let (key, run) = match &command {
+            Command::Submit { admitted, .. } => (admitted.spec.idempotency, None),
+            Command::Steer { idempotency, .. } => (*idempotency, active),
+            Command::Deliver { run, input, .. } => (key_of(input), Some(*run)),
+            Command::Change { .. } | Command::Wake => (None, None),
+        };
+        let waits = |key: &IdempotencyDigest| self.is_elsewhere(*key, run) || accepting.is_accepting(*key);
+        match key.filter(|key| waits(key) && self.parked.len() < PARKED_MAX) {
+            Some(key) => {
+                self.parked.push((key, command));
+                None
+            }
+            None => Some(command),
+        }
     }
 
     /// Puts itself between a run and whoever waits for its answer.
@@ -55,8 +86,8 @@ impl Deliveries {
         }
     }
 
-    /// Forgets an input and passes its answer on; one that is lost stays unanswered.
-    pub(super) fn pass_on(&mut self, answered: Answered) {
+    /// Forgets an input and passes its answer on; one that is lost stays unanswered. Returns its repetitions.
+    pub(super) fn pass_on(&mut self, answered: Answered) -> Vec<Command> {
         let Answered { key, run, answer, reply } = answered;
         if let Some(place) = self.keys.iter().position(|known| *known == (key, run)) {
             self.keys.swap_remove(place);
@@ -65,5 +96,23 @@ impl Deliveries {
             // A caller that left does not want to know.
             let _ = reply.send(answer);
         }
+        self.freed(key)
+    }
+
+    /// Returns the repetitions of an input that has its answer.
+    pub(super) fn freed(&mut self, key: IdempotencyDigest) -> Vec<Command> {
+        let parked = std::mem::take(&mut self.parked);
+        let (free, parked): (Vec<_>, Vec<_>) = parked.into_iter().partition(|(other, _)| *other == key);
+        self.parked = parked;
+        free.into_iter().map(|(_, command)| command).collect()
+    }
+}
+
+/// Returns the key of what a person says.
+pub(super) fn key_of(input: &RunInput) -> Option<IdempotencyDigest> {
+    if let RunInput::Input { idempotency, .. } | RunInput::Steer { idempotency, .. } = input {
+        *idempotency
+    } else {
+        None
     }
 }
