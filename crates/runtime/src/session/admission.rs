@@ -34,6 +34,7 @@ pub(super) async fn submit(
     earlier: Option<RunStarted>,
 ) -> Result<Submitted, RequestError> {
     let mut offered = Offered::new(engine, caller, request, earlier)?;
+    let mut lost = AppendError::GuardFailed { index: 0 };
     for _ in 0..RACES_MAX {
         if let Some(submitted) = find_repeated(engine, caller, &offered.prepared).await? {
             return Ok(submitted);
@@ -57,11 +58,17 @@ pub(super) async fn submit(
         let command = Command::Submit { admitted: Box::new(admitted), reply };
         directory.send(session, command).await;
         match answer.await.map_err(|_| directory.lost_answer())? {
-            Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
+            Err(RequestError::Append(error @ AppendError::GuardFailed { .. })) => lost = error,
+            // What was taken before the session filled up or was put away is taken.
+            Err(error @ (RequestError::QueueFull | RequestError::SessionArchived)) => {
+                let repeated = find_repeated(engine, caller, &offered.prepared).await?;
+                return repeated.ok_or(error);
+            }
             settled => return settled,
         }
     }
-    Err(RequestError::QueueFull)
+    let repeated = find_repeated(engine, caller, &offered.prepared).await?;
+    repeated.ok_or(lost.into())
 }
 
 /// A request with its input prepared.

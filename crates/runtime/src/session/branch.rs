@@ -3,6 +3,7 @@
 //! Only the place is recorded; what came before it is read from the source's tapes. Those never change, so
 //! neither does what the branch sees of them.
 
+use palyra_ports::AppendError;
 use palyra_types::run::RunRecord;
 use palyra_types::session::{BranchPoint, SessionRef};
 
@@ -50,7 +51,7 @@ pub(super) async fn branch(
             }
         }
     }
-    Err(RequestError::QueueFull)
+    Err(AppendError::GuardFailed { index: 0 }.into())
 }
 
 async fn branch_point(

@@ -57,7 +57,7 @@ pub(super) async fn resolve_orchestrator_session(
             }
         }
     }
-    Err(RequestError::QueueFull)
+    Err(AppendError::GuardFailed { index: 0 }.into())
 }
 
 /// Opens a session; `None` when another one took its id or key meanwhile.

@@ -34,6 +34,7 @@ pub(crate) struct FaultyJournal {
     bad_reads: Arc<Mutex<VecDeque<ReadError>>>,
     panics: Arc<AtomicUsize>,
     late_answers: Arc<Mutex<VecDeque<Gate>>>,
+    late_appends: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
 }
 
@@ -45,6 +46,7 @@ impl FaultyJournal {
             bad_reads: Arc::default(),
             panics: Arc::default(),
             late_answers: Arc::default(),
+            late_appends: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
         }
     }
@@ -63,6 +65,13 @@ impl FaultyJournal {
     pub(crate) fn delay_next_answer(&self) -> Gate {
         let gate = Gate::closed();
         lock(&self.late_answers).push_back(gate.clone());
+        gate
+    }
+
+    /// Lets the next append take place only when the test says so; several calls queue up.
+    pub(crate) fn delay_next_append(&self) -> Gate {
+        let gate = Gate::closed();
+        lock(&self.late_appends).push_back(gate.clone());
         gate
     }
 
@@ -109,6 +118,14 @@ impl AppendTape for FaultyJournal {
                 ready(Err(error)).boxed()
             }
             None => {
+                if let Some(gate) = lock(&self.late_appends).pop_front() {
+                    let inner = self.inner.clone();
+                    return async move {
+                        gate.pass().await;
+                        inner.append(request).await
+                    }
+                    .boxed();
+                }
                 // Others have their turns before the answer is there, as with a real disk.
                 let appending = self.inner.append(request);
                 let late = lock(&self.late_answers).pop_front();

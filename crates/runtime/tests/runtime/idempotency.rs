@@ -1,5 +1,6 @@
 //! An input that is sent twice with one idempotency key is one run.
 
+use palyra_ports::AppendError;
 use palyra_ports::read_records::SessionFilter;
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
@@ -7,9 +8,10 @@ use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::TapeEvent;
-use palyra_types::run::RunLifecycleState;
+use palyra_types::run::{InputDelivery, RunLifecycleState};
 
-use crate::rig::{Rig, by_key, entries_of, request, soon};
+use crate::faults::Refusal;
+use crate::rig::{Rig, by_key, entries_of, request, settle, soon};
 
 fn keyed(session: SessionSelector, text: &str) -> SubmitRequest {
     SubmitRequest { idempotency_key: Some("once".into()), ..request(session, text) }
@@ -119,4 +121,49 @@ async fn an_input_that_became_a_run_does_not_also_answer_the_run_it_was_sent_to(
     assert_eq!(send().await.unwrap(), sent, "its answer was lost, and it is sent again");
     rig.cancel(first).await.unwrap();
     assert_eq!(rig.finished(sent.run).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn a_repetition_waits_for_the_one_that_is_being_taken_even_when_nothing_else_fits() {
+    for delivery in [InputDelivery::Queue, InputDelivery::Steer, InputDelivery::Interrupt] {
+        let rig = Rig::start().await;
+        rig.configure(|config| config.session_queue_max = 1);
+        let gate = Gate::closed();
+        rig.model.push(Script::new().hold(&gate).text("done"));
+        let first = rig.submit("k", "go").await.run;
+        let disk = rig.faults.delay_next_append();
+        let repeat = |delivery| {
+            let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+            let wish = SubmitRequest { delivery, ..keyed(by_key("k"), "hello") };
+            tokio::spawn(async move { sessions.submit(me, wish).await })
+        };
+        let taken = repeat(InputDelivery::Queue);
+        soon("the append begins", disk.reached()).await;
+        let repeated = repeat(delivery);
+        settle().await;
+        assert!(!repeated.is_finished(), "nobody knows yet: {:?}", repeated.await);
+        disk.open();
+        let taken = soon("an answer", taken).await.unwrap().unwrap();
+        let repeated = soon("an answer", repeated).await.unwrap().unwrap();
+        assert_eq!((repeated.run, repeated.admission), (taken.run, Admission::Attached), "{delivery:?}");
+        gate.open();
+        for run in [first, taken.run] {
+            assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+        }
+        assert_eq!(rig.memory_runs().await, 2);
+    }
+}
+
+#[tokio::test]
+async fn who_loses_every_race_is_told_so() {
+    let rig = Rig::start().await;
+    let first = rig.submit("k", "go").await.run;
+    rig.finished(first).await;
+    rig.faults.refuse(Refusal::All(AppendError::GuardFailed { index: 0 }));
+    for key in ["k", "new"] {
+        let lost = rig.try_submit(by_key(key), "hello").await;
+        assert!(matches!(lost, Err(RequestError::Append(AppendError::GuardFailed { .. }))), "{lost:?}");
+    }
+    let lost = rig.resolve(by_key("new")).await.map(|resolved| resolved.created);
+    assert!(matches!(lost, Err(RequestError::Append(AppendError::GuardFailed { .. }))), "{lost:?}");
 }
