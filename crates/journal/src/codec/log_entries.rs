@@ -148,11 +148,11 @@ pub(super) fn decode_session(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         key: payload.key.map(Redacted::new),
         label: payload.label.map(Redacted::new),
-        branched_from: facts.branched_from.map(branch_from_stored).transpose()?,
+        branched_from: facts.branched_from.as_ref().map(branch_from_stored).transpose()?,
     })
 }
 
-fn branch_from_stored(at: store::BranchPoint) -> Read<BranchPoint> {
+fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
     Ok(BranchPoint {
         session: SessionId::from_bytes(fixed(&at.session)?),
         run: RunId::from_bytes(fixed(&at.run)?),
