@@ -17,6 +17,14 @@ pub(super) trait StoredEnum: Sized {
 
 macro_rules! stored_enum {
     ($domain:ty, $stored:ident, $($variant:ident)+) => {
+        stored_enum! { @impl $domain, $stored, [$($variant)+]
+            Ok(store::$stored::Unspecified) => Err(Unreadable::Malformed), }
+    };
+    // Zero is a variant of its own.
+    (with zero $domain:ty, $stored:ident, $($variant:ident)+) => {
+        stored_enum! { @impl $domain, $stored, [$($variant)+] }
+    };
+    (@impl $domain:ty, $stored:ident, [$($variant:ident)+] $($unspecified:tt)*) => {
         impl StoredEnum for $domain {
             fn to_stored(self) -> i32 {
                 (match self { $(Self::$variant => store::$stored::$variant,)+ }) as i32
@@ -25,7 +33,7 @@ macro_rules! stored_enum {
             fn from_stored(number: i32) -> Read<Self> {
                 match store::$stored::try_from(number) {
                     $(Ok(store::$stored::$variant) => Ok(Self::$variant),)+
-                    Ok(store::$stored::Unspecified) => Err(Unreadable::Malformed),
+                    $($unspecified)*
                     Err(_) => Err(Unreadable::Newer),
                 }
             }
@@ -33,25 +41,8 @@ macro_rules! stored_enum {
     };
 }
 
-macro_rules! stored_enum_with_zero {
-    ($domain:ty, $stored:ident, $($variant:ident)+) => {
-        impl StoredEnum for $domain {
-            fn to_stored(self) -> i32 {
-                (match self { $(Self::$variant => store::$stored::$variant,)+ }) as i32
-            }
-
-            fn from_stored(number: i32) -> Read<Self> {
-                match store::$stored::try_from(number) {
-                    $(Ok(store::$stored::$variant) => Ok(Self::$variant),)+
-                    Err(_) => Err(Unreadable::Newer),
-                }
-            }
-        }
-    };
-}
-
-stored_enum_with_zero!(InputDelivery, InputDelivery, Queue Steer Interrupt);
-stored_enum_with_zero!(NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
+stored_enum!(with zero InputDelivery, InputDelivery, Queue Steer Interrupt);
+stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);
