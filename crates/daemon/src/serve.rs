@@ -61,9 +61,14 @@ pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
             let told = format!("error[{}]: {}\n  {}", refusal.code, refusal.message, refusal.code.mend());
             // Nobody may be reading any more.
             let _ = writeln!(std::io::stderr(), "{told}");
-            Ok(ExitCode::FAILURE)
+            Ok(exit_code(refusal.code))
         }
     }
+}
+
+/// The exit codes of the command line: 5 for a conflict with another daemon, else 1.
+fn exit_code(refusal: ErrorCode) -> ExitCode {
+    if refusal == ErrorCode::StateDirLocked { ExitCode::from(5) } else { ExitCode::FAILURE }
 }
 
 /// Returns the variables of this process; one that is not text cannot be one of ours.

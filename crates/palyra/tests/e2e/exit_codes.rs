@@ -48,7 +48,7 @@ fn a_second_daemon_on_one_directory_is_refused() {
     let home = Home::new();
     home.palyra(&["run", "hello"]).expect(0);
     let second = home.palyra(&["serve"]);
-    assert_ne!(second.code, 0);
+    assert_eq!(second.code, 5);
     assert!(second.err.contains("PLY-1402"), "{}", second.err);
 }
 

@@ -23,7 +23,7 @@ fn of_eight_that_start_at_once_one_serves_and_the_others_name_it() {
             ended(daemon).expect(0);
             continue;
         }
-        let lost = ended(daemon).expect(1);
+        let lost = ended(daemon).expect(5);
         assert!(lost.err.contains("error[PLY-1402]: another daemon"), "{}", lost.err);
         assert!(lost.out.starts_with("{\"code\":\"PLY-1402\""), "{}", lost.out);
     }
@@ -37,7 +37,7 @@ fn a_second_daemon_names_the_first_from_its_first_moment_on() {
     let home = Home::new();
     let mut first = home.command(&["serve"]).spawn().unwrap();
     read_until(&mut BufReader::new(first.stdout.take().unwrap()), "\"ready\":true");
-    let second = home.palyra(&["serve"]).expect(1);
+    let second = home.palyra(&["serve"]).expect(5);
     let named = format!("another daemon (pid {}) serves {}", first.id(), home.state_dir().display());
     assert!(second.err.contains(&named), "{}", second.err);
     signal(&first, Signal::TERM);
