@@ -187,7 +187,7 @@ impl RunActor {
         let error = match self.step(Some(acceptance)).await {
             Stepped::Done => {
                 // A session that is gone has nobody to tell.
-                let _ = told.send(Ok(()));
+                let _ = told.send(Ok(self.state.first_seq.unwrap_or_default()));
                 return self.run(commands).await;
             }
             Stepped::Later => AppendError::DiskFull,

@@ -72,8 +72,8 @@ pub(crate) struct Acceptance {
     pub(crate) blobs: Vec<Blob>,
 }
 
-/// Told once the first commit of a run is durable, or refused.
-pub(crate) type Told = oneshot::Sender<Result<(), AppendError>>;
+/// Told once the first commit of a run is durable, with the place of its first entry, or refused.
+pub(crate) type Told = oneshot::Sender<Result<Seq, AppendError>>;
 
 /// What a run actor leaves behind. One that is torn down with everything leaves without a word.
 pub(crate) struct Left {

@@ -1,5 +1,6 @@
 //! What later runs of a session see of earlier ones.
 
+use palyra_runtime::session::SessionChange;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{DropReason, TapeEvent};
@@ -7,6 +8,7 @@ use palyra_types::model::{ChatMessage, ModelFailureClass};
 use palyra_types::run::RunLifecycleState;
 
 use crate::rig::{Parts, Rig, settle, soon};
+use crate::waiting::a_waiting_run;
 
 /// Says the messages of the last model request in words.
 fn shown(rig: &Rig) -> Vec<String> {
@@ -126,4 +128,24 @@ async fn an_input_larger_than_the_window_fails_without_asking() {
     let next = rig.submit("k", "short").await.run;
     soon("the next run", rig.finished(next)).await;
     settle().await;
+}
+
+#[tokio::test]
+async fn a_run_that_is_taken_up_again_sees_what_it_saw_when_it_was_accepted() {
+    for restart in [false, true] {
+        let rig = Rig::start().await;
+        rig.finished(rig.submit("k", "zeroth").await.run).await;
+        settle().await;
+        let run = a_waiting_run(&rig, "k").await;
+        let later = rig.submit("k", "later, and cancelled").await;
+        rig.cancel(later.run).await.unwrap();
+        rig.finished(later.run).await;
+        rig.gateway.sessions.change(rig.me(), later.session, SessionChange::Reset).await.unwrap();
+        settle().await;
+        let rig = if restart { rig.restarted().await } else { rig };
+        rig.input(run, "go on").await.unwrap();
+        rig.finished(run).await;
+        let said: Vec<_> = shown(&rig).into_iter().filter(|message| message.starts_with("user")).collect();
+        assert_eq!(said, ["user zeroth", "user go", "user go on"], "after a restart: {restart}");
+    }
 }

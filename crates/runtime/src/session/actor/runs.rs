@@ -33,8 +33,13 @@ impl SessionActor {
         loaded.active = Some(Active { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
-        if accepted.is_ok() && admitted.resets() {
-            loaded.history.clear();
+        if let Ok(first_seq) = accepted {
+            if let Some(active) = &mut loaded.active {
+                active.first_seq = Some(first_seq);
+            }
+            if admitted.resets() {
+                loaded.history.clear();
+            }
         }
         let mut leaving = accepted.is_err();
         while leaving {
