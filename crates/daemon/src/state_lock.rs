@@ -151,7 +151,13 @@ fn keep_private(dir: &Path) -> std::io::Result<Option<String>> {
     // Others may have been able to write there, and have left something for the daemon to find.
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
-        if ![own, 0].contains(&entry.metadata()?.uid()) {
+        let owner = match entry.metadata() {
+            Ok(found) => found.uid(),
+            // A daemon that holds the lock works here and takes its files away.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if ![own, 0].contains(&owner) {
             let name = entry.file_name().display().to_string();
             return Ok(Some(format!("`{name}` in it belongs to another user")));
         }
