@@ -4,11 +4,12 @@
 //! held than were announced, and never more are announced than the limits allow.
 //! Begin at [`Assembly`].
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use palyra_runtime::RequestError;
 use palyra_runtime::session::{IncomingFile, check_sizes};
-use palyra_types::Redacted;
+use palyra_types::{PrincipalId, Redacted};
 use palyra_wire::v1::{Attachment, AttachmentPart};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -18,6 +19,8 @@ use crate::status::Refusal;
 pub(crate) const PART_BYTES_MAX: usize = 1024 * 1024;
 /// KiB of files on their way in, over all streams, at most.
 const UPLOADS_KIB_MAX: usize = 64 * 1024;
+/// KiB of them that are one principal's, at most: whoever lets streams idle leaves room to others.
+const UPLOADS_OF_ONE_KIB_MAX: usize = 40 * 1024;
 
 /// Reads the files of a message that cannot be followed by parts.
 pub(crate) fn inline(attachments: Vec<Attachment>) -> Result<Vec<IncomingFile>, Refusal> {
@@ -31,20 +34,48 @@ pub(crate) fn inline(attachments: Vec<Attachment>) -> Result<Vec<IncomingFile>, 
 
 /// The room for files on their way in.
 #[derive(Clone)]
-pub(crate) struct Uploads(Arc<Semaphore>);
+pub(crate) struct Uploads {
+    all: Arc<Semaphore>,
+    each: Arc<Mutex<BTreeMap<PrincipalId, Weak<Semaphore>>>>,
+}
+
+/// Room that is taken until this is dropped.
+pub(crate) struct UploadRoom {
+    _all: OwnedSemaphorePermit,
+    _own: OwnedSemaphorePermit,
+}
 
 impl Default for Uploads {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(UPLOADS_KIB_MAX)))
+        Self { all: Arc::new(Semaphore::new(UPLOADS_KIB_MAX)), each: Arc::default() }
     }
 }
 
 impl Uploads {
-    /// Takes room for what a message announces, until the permit is dropped.
-    pub(crate) fn room_for(&self, assembly: &Assembly) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Takes room for what a principal's message announces.
+    pub(crate) fn room_for(
+        &self,
+        principal: PrincipalId,
+        assembly: &Assembly,
+    ) -> Result<UploadRoom, Refusal> {
         let kib = u32::try_from(assembly.missing_bytes().div_ceil(1024)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.0).try_acquire_many_owned(kib);
-        permit.map_err(|_| Refusal::from(RequestError::QueueFull))
+        let take = |room: Arc<Semaphore>| {
+            room.try_acquire_many_owned(kib).map_err(|_| Refusal::from(RequestError::QueueFull))
+        };
+        let own = take(self.of(principal))?;
+        Ok(UploadRoom { _all: take(Arc::clone(&self.all))?, _own: own })
+    }
+
+    /// Returns a principal's own room; who has nothing on its way is forgotten.
+    fn of(&self, principal: PrincipalId) -> Arc<Semaphore> {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        each.retain(|_, room| room.strong_count() > 0);
+        let known = each.get(&principal).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let room = Arc::new(Semaphore::new(UPLOADS_OF_ONE_KIB_MAX));
+            each.insert(principal, Arc::downgrade(&room));
+            room
+        })
     }
 }
 
@@ -191,11 +222,18 @@ mod tests {
     #[test]
     fn there_is_an_end_to_what_is_on_its_way() {
         let uploads = Uploads::default();
-        let large = || Assembly::new(vec![announced(16 << 20)]).unwrap();
-        let held: Vec<_> = (0..4).map(|_| uploads.room_for(&large()).unwrap()).collect();
-        assert!(uploads.room_for(&large()).is_err());
-        assert!(uploads.room_for(&Assembly::new(vec![inside(b"a", 1)]).unwrap()).is_ok());
-        drop(held);
-        assert!(uploads.room_for(&large()).is_ok());
+        let file = |mib: u64| Assembly::new(vec![announced(mib << 20)]).unwrap();
+        let somebody = |number: u8| PrincipalId::from_bytes([number; 16]);
+        let take = |who: u8, mib: u64| uploads.room_for(somebody(who), &file(mib));
+        let first: Vec<_> = (0..10).map(|_| take(1, 4).unwrap_or_else(|_| panic!("room"))).collect();
+        assert!(take(1, 1).is_err(), "one principal has taken what is one's");
+        let second = take(2, 16).unwrap_or_else(|_| panic!("room is left to others"));
+        assert!(take(3, 16).is_err(), "all together have an end too");
+        assert!(uploads.room_for(somebody(1), &Assembly::new(vec![inside(b"a", 1)]).unwrap()).is_ok());
+        drop(first);
+        assert!(take(1, 16).is_ok() && take(3, 16).is_ok());
+        drop(second);
+        assert!(take(1, 1).is_ok());
+        assert_eq!(uploads.each.lock().unwrap().len(), 1, "nobody is remembered for ever");
     }
 }

@@ -39,7 +39,8 @@ impl GatewayService for GatewayServiceImpl {
     ) -> Result<Response<Self::RunStreamStream>, Status> {
         let identity = auth::identity(&request)?;
         let (state, stop, uploads) = (self.state.clone(), self.stop.clone(), self.uploads.clone());
-        let frames = run_stream::open(state, stop, identity, uploads, request.into_inner());
+        let doorway = run_stream::Doorway { state, stop, identity, uploads };
+        let frames = run_stream::open(doorway, request.into_inner());
         Ok(Response::new(frames.await?))
     }
 

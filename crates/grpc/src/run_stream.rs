@@ -46,15 +46,28 @@ const LAST_ENTRIES_SPAN_MAX: Duration = Duration::from_millis(500);
 /// The frames that a client will see.
 pub(crate) type Frames = ReceiverStream<Result<RunStreamResponse, Status>>;
 
+/// What every stream needs, whoever opens it.
+pub(crate) struct Doorway {
+    pub(crate) state: GatewayRuntimeState,
+    pub(crate) stop: CancellationToken,
+    pub(crate) identity: Identity,
+    pub(crate) uploads: Uploads,
+}
+
+impl Doorway {
+    /// Refuses an identity that would no longer be accepted.
+    fn trusted(&self) -> Result<(), Refusal> {
+        if self.identity.still_holds(&self.state.access) { Ok(()) } else { Err(Refusal::unauthenticated()) }
+    }
+}
+
 /// Reads the first frame, opens what it names, and leaves a task that keeps the two sides going.
 pub(crate) async fn open(
-    state: GatewayRuntimeState,
-    stop: CancellationToken,
-    identity: Identity,
-    uploads: Uploads,
+    doorway: Doorway,
     mut incoming: Streaming<RunStreamRequest>,
 ) -> Result<Frames, Refusal> {
-    let mut first = first_frame(&mut incoming, &stop).await?;
+    let mut first = first_frame(&mut incoming, &doorway.stop).await?;
+    doorway.trusted()?;
     let announced = match &mut first {
         ClientFrame::Start(message) => std::mem::take(&mut message.attachments),
         ClientFrame::Attach(_)
@@ -62,13 +75,13 @@ pub(crate) async fn open(
         | ClientFrame::Cancel(_)
         | ClientFrame::AttachmentPart(_) => Vec::new(),
     };
-    let mut received = receive_files(announced, &mut incoming, &uploads, &stop).await?;
+    let mut received = receive_files(announced, &mut incoming, &doorway).await?;
     let files = std::mem::take(&mut received.files);
-    let (opened, follower, run) = begin(&state, identity.caller(), first, files).await?;
+    let (opened, follower, run) = begin(&doorway.state, doorway.identity.caller(), first, files).await?;
     drop(received);
     let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
     let span = tracing::info_span!("run_stream", %run);
-    let conversation = Conversation { state, stop, identity, uploads, run, outgoing };
+    let conversation = Conversation { doorway, run, outgoing };
     tokio::spawn(conversation.hold(opened, follower, incoming).instrument(span));
     Ok(ReceiverStream::new(frames))
 }
@@ -129,10 +142,7 @@ async fn attach(
 
 /// Both sides of one stream.
 struct Conversation {
-    state: GatewayRuntimeState,
-    stop: CancellationToken,
-    identity: Identity,
-    uploads: Uploads,
+    doorway: Doorway,
     run: RunId,
     outgoing: mpsc::Sender<Result<RunStreamResponse, Status>>,
 }
@@ -159,7 +169,7 @@ impl Conversation {
 
     /// Returns a while after the stop: what is committed by then is still told.
     async fn past_the_stop(&self) {
-        self.stop.cancelled().await;
+        self.doorway.stop.cancelled().await;
         tokio::time::sleep(LAST_ENTRIES_SPAN_MAX).await;
     }
 
@@ -167,13 +177,13 @@ impl Conversation {
     async fn distrust(&self) -> Refusal {
         loop {
             tokio::time::sleep(self.heartbeat()).await;
-            if !self.identity.still_holds(&self.state.access) {
-                return Refusal::unauthenticated();
+            if let Err(refusal) = self.doorway.trusted() {
+                return refusal;
             }
         }
     }
 
     fn heartbeat(&self) -> Duration {
-        self.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
+        self.doorway.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
     }
 }

@@ -39,23 +39,21 @@ impl Conversation {
         incoming: &mut Streaming<RunStreamRequest>,
         receipts: &mpsc::Sender<InputAccepted>,
     ) -> Result<(), Refusal> {
-        if !self.identity.still_holds(&self.state.access) {
-            return Err(Refusal::unauthenticated());
-        }
-        let caller = self.identity.caller();
+        self.doorway.trusted()?;
+        let (caller, runs_of) = (self.doorway.identity.caller(), &self.doorway.state.runs);
         match message.frame {
             Some(Frame::Input(mut input)) => {
                 let announced = std::mem::take(&mut input.attachments);
-                let mut received = receive_files(announced, incoming, &self.uploads, &self.stop).await?;
+                let mut received = receive_files(announced, incoming, &self.doorway).await?;
                 let files = std::mem::take(&mut received.files);
-                let accepted = runs::give_input(&self.state.runs, caller, self.run, input, files).await?;
+                let accepted = runs::give_input(runs_of, caller, self.run, input, files).await?;
                 // Fails only when the stream is about to end for another reason.
                 let _ = receipts.send(accepted).await;
                 Ok(())
             }
             Some(Frame::Cancel(_)) => {
                 // The receipt is the run's own entry.
-                self.state.runs.cancel(caller, self.run).await?;
+                runs_of.cancel(caller, self.run).await?;
                 Ok(())
             }
             Some(Frame::Start(_) | Frame::Attach(_)) => {

@@ -5,40 +5,46 @@ use std::time::Duration;
 use palyra_runtime::session::IncomingFile;
 use palyra_wire::v1::run_stream_request::Frame;
 use palyra_wire::v1::{Attachment, RunStreamRequest};
-use tokio::sync::OwnedSemaphorePermit;
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
 use tonic::Streaming;
 
-use crate::files::{Assembly, Uploads};
+use super::Doorway;
+use crate::files::{Assembly, UploadRoom};
 use crate::status::Refusal;
 
 /// How long a stream may take to bring the next part.
 const PART_SPAN_MAX: Duration = Duration::from_secs(60);
+/// How long it may take to bring all of them: room is not held by a byte a minute.
+const PARTS_SPAN_MAX: Duration = Duration::from_secs(300);
 
 /// Files that are all there, and the room they take until they are recorded.
 pub(super) struct ReceivedFiles {
     pub(super) files: Vec<IncomingFile>,
-    _room: OwnedSemaphorePermit,
+    _room: UploadRoom,
 }
 
-/// Takes frames until every announced byte is there.
+/// Takes frames until every announced byte is there, and whoever sent them would be let in again.
 pub(super) async fn receive_files(
     attachments: Vec<Attachment>,
     incoming: &mut Streaming<RunStreamRequest>,
-    uploads: &Uploads,
-    stop: &CancellationToken,
+    doorway: &Doorway,
 ) -> Result<ReceivedFiles, Refusal> {
     let mut assembly = Assembly::new(attachments)?;
-    let room = uploads.room_for(&assembly)?;
+    let room = doorway.uploads.room_for(doorway.identity.caller().principal, &assembly)?;
+    let end = Instant::now() + PARTS_SPAN_MAX;
     while !assembly.is_complete() {
+        let latest = end.min(Instant::now() + PART_SPAN_MAX);
         let frame = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Refusal::shutting_down()),
-            frame = tokio::time::timeout(PART_SPAN_MAX, incoming.message()) => frame,
+            () = doorway.stop.cancelled() => return Err(Refusal::shutting_down()),
+            frame = tokio::time::timeout_at(latest, incoming.message()) => frame,
         };
-        let frame =
-            frame.map_err(|_| Refusal::invalid_frame("no part of an attachment came within 60 seconds"))?;
+        let frame = frame.map_err(|_| {
+            Refusal::invalid_frame("no part of an attachment came within 60 seconds, or not all within 300")
+        })?;
         let frame = frame.map_err(|status| Refusal::undelivered(&status))?;
+        // A token may be revoked while its bytes are still coming.
+        doorway.trusted()?;
         match frame.and_then(|frame| frame.frame) {
             Some(Frame::AttachmentPart(part)) => assembly.take(&part)?,
             Some(Frame::Start(_) | Frame::Attach(_) | Frame::Input(_) | Frame::Cancel(_)) | None => {

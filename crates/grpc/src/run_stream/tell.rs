@@ -33,7 +33,7 @@ impl Conversation {
             self.send(frame).await;
         }
         self.tell_last_receipts(&mut receipts, at_work).await;
-        let record = self.state.runs.get(self.identity.caller(), self.run).await?;
+        let record = self.doorway.state.runs.get(self.doorway.identity.caller(), self.run).await?;
         let state = translate::run_state(record.state);
         self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0 })).await;
         Ok(())

@@ -12,6 +12,8 @@ mod streams;
 
 mod files;
 
+mod attacks_uploads;
+
 mod session_calls;
 
 mod bad_frames;
