@@ -1,7 +1,13 @@
 //! What a service manager is told: ready, reloading, stopping, alive. Silent where none listens.
 //!
-//! The protocol is that of `sd_notify(3)`: datagrams to the socket named by `NOTIFY_SOCKET`.
+//! The protocol is that of `sd_notify(3)`: datagrams to the socket named by `NOTIFY_SOCKET`, a path or, behind `@`,
+//! an abstract name. Invariant: whoever does not read cannot hold the daemon up; what finds no room is not told.
 
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use palyra_runtime::health::HealthHandle;
@@ -85,8 +91,24 @@ impl ServiceNotices {
         if self.listener == Listener::NotOurs {
             return;
         }
-        if let Err(error) = sd_notify::notify(states) {
+        let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
+        if let Err(error) = send(&socket, states) {
             tracing::warn!(%error, "the service manager cannot be told");
         }
     }
+}
+
+/// Sends without waiting: the library's own way to send waits for a listener whose queue is full.
+fn send(socket: &OsStr, states: &[NotifyState<'_>]) -> std::io::Result<()> {
+    let mut message = String::new();
+    for state in states {
+        writeln!(message, "{state}").map_err(std::io::Error::other)?;
+    }
+    let address = match socket.as_bytes() {
+        [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+        _ => SocketAddr::from_pathname(socket)?,
+    };
+    let sender = UnixDatagram::unbound()?;
+    sender.set_nonblocking(true)?;
+    sender.send_to_addr(message.as_bytes(), &address).map(drop)
 }

@@ -103,6 +103,42 @@ fn signs_of_life_come_as_often_as_they_are_wished_for() {
 }
 
 #[test]
+fn a_service_manager_that_is_deaf_or_gone_holds_nothing_up() {
+    let home = Home::new();
+    let (deaf, full) = Listener::bind(&home);
+    // Its queue is full before the daemon says a word.
+    let filler = UnixDatagram::unbound().unwrap();
+    filler.set_nonblocking(true).unwrap();
+    while filler.send_to(b"x", &full).is_ok() {}
+    let gone = home.work().join("gone").display().to_string();
+    let odd = ["", "@", "relative", "@/nobody/there", "/dev/null", "/", &gone, &"x".repeat(5_000)];
+    for socket in [full.as_str()].into_iter().chain(odd) {
+        let home = Home::new().with("NOTIFY_SOCKET", socket).with("WATCHDOG_USEC", "300000");
+        let daemon = served(&home);
+        signal(&daemon, Signal::HUP);
+        home.palyra(&["--no-start", "run", "hello"]).expect(0);
+        signal(&daemon, Signal::TERM);
+        ended(daemon).expect(0);
+    }
+    drop(deaf);
+}
+
+#[test]
+fn a_service_manager_may_listen_at_an_abstract_name() {
+    use std::os::linux::net::SocketAddrExt;
+    let name = format!("palyra-test-{}", std::process::id());
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
+    let socket = UnixDatagram::bind_addr(&address).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let listener = Listener { socket };
+    let home = Home::new().with("NOTIFY_SOCKET", &format!("@{name}"));
+    let daemon = served(&home);
+    assert_eq!(listener.news()[0], "READY=1");
+    signal(&daemon, Signal::TERM);
+    ended(daemon).expect(0);
+}
+
+#[test]
 fn a_daemon_that_a_command_started_speaks_to_nobody() {
     let home = Home::new();
     let (listener, socket) = Listener::bind(&home);
