@@ -55,8 +55,8 @@ pub enum ResolveKeyError {
         #[source]
         cause: std::io::Error,
     },
-    /// The file holds no key.
-    #[error("the key file `{}` is empty, too large, or not text", path.display())]
+    /// The file holds no key, or is a folder, a pipe or a device.
+    #[error("the key file `{}` is empty, too large, not text, or not a file", path.display())]
     NoKey {
         /// The file.
         path: PathBuf,
@@ -102,6 +102,10 @@ impl KeyReference {
             Self::File(path) => {
                 let unreadable = |cause| ResolveKeyError::Unreadable { path: path.clone(), cause };
                 let mut bytes = Vec::new();
+                // Asked before it is opened: opening a pipe waits for whoever writes to it.
+                if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+                    return Err(ResolveKeyError::NoKey { path: path.clone() });
+                }
                 let file = File::open(path).map_err(unreadable)?;
                 file.take(KEY_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
                 let fits = bytes.len() as u64 <= KEY_FILE_BYTES_MAX;
@@ -153,6 +157,13 @@ mod tests {
         assert!(matches!(file("empty", b"\n"), Err(ResolveKeyError::NoKey { .. })));
         assert!(matches!(file("binary", b"canary\xff"), Err(ResolveKeyError::NoKey { .. })));
         assert!(matches!(file("large", &[b'x'; 20_000]), Err(ResolveKeyError::NoKey { .. })));
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
+        assert!(made.success());
+        for odd in [pipe, folder.path().to_owned(), "/dev/zero".into()] {
+            let found = KeyReference::File(odd).resolve(&environment);
+            assert!(matches!(found, Err(ResolveKeyError::NoKey { .. })));
+        }
         let gone = KeyReference::File(folder.path().join("gone")).resolve(&environment).expect_err("gone");
         assert!(matches!(gone, ResolveKeyError::Unreadable { .. }));
         let binary = file("binary", b"canary\xff").expect_err("no key");

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// What stands where a credential stood.
+const SCRUBBED: &str = "[credential]";
+/// A shorter beginning of a credential gives nothing away: vendors' keys begin alike.
+const CUT_BYTES_MIN: usize = 4;
+
 /// A value that neither `Debug` nor any error shows.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -18,9 +23,20 @@ impl Secret {
         &self.0
     }
 
-    /// Returns `text` without the value, should a server have echoed it.
+    /// Returns `text` without the value, should a server have echoed it, and without the beginning of one that
+    /// was cut off at its end.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[credential]") }
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
+        let mut clean = text.replace(&self.0, SCRUBBED);
+        let parts = (CUT_BYTES_MIN..self.0.len()).rev().filter_map(|bytes| self.0.get(..bytes));
+        if let Some(rest) = parts.into_iter().find_map(|part| clean.strip_suffix(part)) {
+            let end = rest.len();
+            clean.truncate(end);
+            clean.push_str(SCRUBBED);
+        }
+        clean
     }
 }
 
@@ -40,6 +56,8 @@ mod tests {
         assert_eq!(format!("{secret:?}"), "<secret>");
         assert_eq!(secret.expose(), "canary-17");
         assert_eq!(secret.scrub("bad key canary-17!"), "bad key [credential]!");
+        assert_eq!(secret.scrub("canary-17 canary-1"), "[credential] [credential]");
+        assert_eq!(secret.scrub("canary-1 can"), "canary-1 can");
         assert_eq!(Secret::new("").scrub("as it is"), "as it is");
     }
 }
