@@ -16,6 +16,7 @@ use super::failure::ROWS;
 use super::usage::Counts;
 use crate::wire_format::answer_reader::{Assembly, Flow};
 use crate::wire_format::failure::{failure, malformed, stream_failure};
+use crate::wire_format::names::{check_call, sign};
 
 /// How many blocks one answer may hold.
 const BLOCKS_MAX: usize = 1_024;
@@ -149,8 +150,8 @@ impl Assembly for MessageAssembly {
             _ => said,
         };
         Ok(ModelAnswer {
-            response_id: Redacted::new(std::mem::take(&mut self.response_id)),
-            answered_by: ModelName::new(&self.answered_by),
+            response_id: Redacted::new(sign(&self.response_id).to_owned()),
+            answered_by: ModelName::new(sign(&self.answered_by)),
             finish,
             usage: self.counts.usage(),
             proposals,
@@ -283,9 +284,7 @@ impl Block {
         if self.is_open && finish != FinishReason::Length {
             return Err(malformed("a tool call never ended"));
         }
-        if name.is_empty() {
-            return Err(malformed("a tool call has no name"));
-        }
+        check_call(&id, &name)?;
         let id = if id.is_empty() { format!("call-{number}") } else { id };
         let arguments = if streamed.trim().is_empty() { given } else { streamed };
         let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };

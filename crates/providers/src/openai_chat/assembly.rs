@@ -16,6 +16,7 @@ use super::failure::ROWS;
 use super::usage::usage;
 use crate::wire_format::answer_reader::{self, Flow};
 use crate::wire_format::failure::{malformed, stream_failure};
+use crate::wire_format::names::{check_call, sign};
 
 /// An answer in the making.
 #[derive(Debug, Default)]
@@ -148,8 +149,8 @@ impl Assembly {
             .map(|(at, call)| proposal(call, at + 1))
             .collect::<Result<_, ModelFailure>>()?;
         Ok(ModelAnswer {
-            response_id: Redacted::new(self.response_id),
-            answered_by: ModelName::new(&self.answered_by),
+            response_id: Redacted::new(sign(&self.response_id).to_owned()),
+            answered_by: ModelName::new(sign(&self.answered_by)),
             finish: settled(said, proposals.len()),
             usage: self.usage,
             proposals,
@@ -159,9 +160,7 @@ impl Assembly {
 }
 
 fn proposal(call: PartialCall, number: usize) -> Result<ToolProposal, ModelFailure> {
-    if call.name.is_empty() {
-        return Err(malformed("a tool call has no name"));
-    }
+    check_call(&call.id, &call.name)?;
     let id = if call.id.is_empty() { format!("call-{number}") } else { call.id };
     let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
     Ok(ToolProposal {

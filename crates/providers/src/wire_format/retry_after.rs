@@ -59,6 +59,14 @@ mod tests {
         check(None, Some("-3"), None);
         check(None, Some("soon"), None);
         check(None, Some("NaN"), None);
+        for absurd in ["1e300", "inf", "-1e300", "0x10", "", "1e-400 1"] {
+            check(None, Some(absurd), None);
+            check(Some(absurd), None, None);
+        }
+        check(None, Some("18446744073709551616"), None);
+        check(Some("18446744073709551616"), None, Some(86_400.0));
+        check(None, Some("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0.0));
+        check(None, Some("Thu, 01 Jan 2099 00:00:00 GMT"), Some(86_400.0));
         check(None, None, None);
         let without_date = PauseHeaders { retry_after: Some(NOW), ..PauseHeaders::default() };
         assert_eq!(retry_after(without_date), None);

@@ -4,6 +4,7 @@ mod conformance;
 mod cuts;
 mod detection;
 mod faults;
+mod attacks;
 mod guarded;
 mod matrix;
 mod messages;
