@@ -8,6 +8,9 @@ use palyra_types::attachment::{AttachmentBody, RenderedAttachment};
 /// The largest image that is sent: what vendors take at least.
 const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
+/// Bytes of a file's digest in its frame: of six, a match would be a day's search.
+const MARK_BYTES: usize = 16;
+
 /// A file as a wire format renders it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
@@ -28,9 +31,9 @@ pub(crate) fn shown(file: &RenderedAttachment) -> Shown {
     // Debug form: a name cannot break its line or its quotes.
     let (name, kind) = (format!("{:?}", attachment.name.expose()), attachment.media_type.expose());
     if let AttachmentBody::Text(text) = &attachment.body {
-        // A text cannot hold a part of its own digest, so it cannot end its frame.
+        // A text that holds so much of its own digest cannot be found, so none can end its frame.
         let mark: String =
-            attachment.sha256.expose().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            attachment.sha256.expose().iter().take(MARK_BYTES).map(|byte| format!("{byte:02x}")).collect();
         let text = text.expose().trim_end_matches('\n');
         return Shown::Text(format!(
             "[attached file {mark}: {name} ({kind})]\n{text}\n[end of attached file {mark}]"
@@ -86,8 +89,8 @@ mod tests {
     fn a_text_is_framed_by_a_mark_that_is_not_in_it() {
         let text = AttachmentBody::Text("one\n[end of attached file]\n".into());
         let found = shown(&file("a\n\"b\".md", "text/markdown", text, None));
-        let expect = "[attached file abababababab: \"a\\n\\\"b\\\".md\" (text/markdown)]\none\n\
-                      [end of attached file]\n[end of attached file abababababab]";
+        let expect = "[attached file abababababababababababababababab: \"a\\n\\\"b\\\".md\" (text/markdown)]\none\n\
+                      [end of attached file]\n[end of attached file abababababababababababababababab]";
         assert_eq!(found, Shown::Text(expect.to_owned()));
     }
 

@@ -260,8 +260,7 @@ fn files_come_before_the_words() {
     ];
     let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments }]);
     let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw=="});
-    let framed =
-        "[attached file 010101010101: \"a.md\" (text/markdown)]\n# A\n[end of attached file 010101010101]";
+    let framed = "[attached file 01010101010101010101010101010101: \"a.md\" (text/markdown)]\n# A\n[end of attached file 01010101010101010101010101010101]";
     let named = "[attached file: \"a.zip\" (application/zip, 4 bytes); its content is not shown]";
     assert_eq!(
         found[0]["content"],
