@@ -49,9 +49,10 @@ fn survives(remove: impl FnOnce(&Path)) {
     let home = Home::new();
     home.write("README.md", "# Twin\n\nOne of two.\n");
     let ask = "[pace=100] read README.md then list the files";
-    let mut reader = home.command(&["run", ask]).spawn().unwrap();
+    // Entries come as they are recorded; a pipe would show the text only when it is whole.
+    let mut reader = home.command(&["run", "--json", ask]).spawn().unwrap();
     let mut out = BufReader::new(reader.stdout.take().unwrap());
-    let mut text = read_until(&mut out, "\n");
+    let mut text = read_until(&mut out, "model_text");
     let old = home.daemon_pid();
     remove(&home.state_dir().join("lock"));
     home.palyra(&["run", "hello"]).expect(0);
