@@ -5,12 +5,16 @@
 
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
+use palyra_types::attachment::AttachmentBody;
 use palyra_types::{Attempt, Redacted};
 
 use crate::run::mailbox::RunCommand;
 
 /// Inputs decided in one step, at most; what is left is the next step's.
 pub(super) const BATCH_MAX: usize = 64;
+/// Bytes that people, models and tools said in the inputs of one step, at most, unless one alone has more: what is
+/// recorded of a step has to fit an append beside what the step itself adds.
+const BATCH_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// Inputs held, at most, before the mailbox has to wait.
 const HELD_MAX: usize = 256;
 /// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
@@ -96,7 +100,14 @@ impl Held {
 
     /// Returns what the next step decides.
     pub(super) fn batch(&self) -> &[RunCommand] {
-        &self.0[..self.0.len().min(BATCH_MAX)]
+        let mut bytes = 0_usize;
+        let fits = |command: &&RunCommand| {
+            let first = bytes == 0;
+            bytes = bytes.saturating_add(bytes_of(command));
+            first || bytes <= BATCH_BYTES_MAX
+        };
+        let fitting = self.0.iter().take(BATCH_MAX).take_while(fits).count();
+        &self.0[..fitting]
     }
 
     /// Takes out what a step has decided.
@@ -128,4 +139,36 @@ impl Held {
     pub(super) fn refuse(&mut self, error: &AppendError) {
         self.0.drain(..).for_each(|command| command.answer(Err(error.clone().into())));
     }
+}
+
+/// Returns the size of what a command brings to record.
+fn bytes_of(command: &RunCommand) -> usize {
+    let beside: usize = command.blobs.iter().map(|blob| blob.expose().len()).sum();
+    let said = match &command.input {
+        RunInput::Input { input, .. } | RunInput::Steer { input, .. } => {
+            let inline = input.attachments.iter().map(|attachment| match &attachment.body {
+                AttachmentBody::Text(text) => text.expose().len(),
+                AttachmentBody::Blob { .. } => 0,
+            });
+            input.text.expose().len() + inline.sum::<usize>()
+        }
+        RunInput::Text { text, .. } | RunInput::Reasoning { text, .. } => text.expose().len(),
+        RunInput::Answered { answer, .. } => {
+            let arguments = answer.proposals.iter().map(|call| call.arguments.expose().len());
+            let kept = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
+            arguments.sum::<usize>() + kept
+        }
+        RunInput::ToolFinished { outcome, .. } => outcome.output.expose().len(),
+        RunInput::ModelFailed { detail, .. } => detail.expose().len(),
+        RunInput::Start(_)
+        | RunInput::Begin
+        | RunInput::ContextReady { .. }
+        | RunInput::ContextTooLarge
+        | RunInput::RetryDue { .. }
+        | RunInput::ToolOutcomeLost { .. }
+        | RunInput::Cancel { .. }
+        | RunInput::Recovered
+        | RunInput::Broken => 0,
+    };
+    beside.saturating_add(said)
 }

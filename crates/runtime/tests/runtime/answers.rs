@@ -6,13 +6,13 @@ use palyra_ports::ModelCapabilities;
 use palyra_runtime::session::{IncomingFile, SubmitRequest};
 use palyra_runtime::{ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::LOOK;
-use palyra_testkit::{Script, ScriptedProvider};
+use palyra_testkit::{Gate, Script, ScriptedProvider};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::{ChatMessage, FinishReason, ModelRef, ResponseFormat, TokenUsage, UsageSource};
-use palyra_types::run::{RunLifecycleState, TerminationReason};
+use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
 use palyra_types::{ErrorCode, Redacted, RunId};
 
-use crate::rig::{Rig, by_key, request};
+use crate::rig::{Rig, by_key, request, settle, soon};
 use crate::shapes::shape;
 
 #[tokio::test]
@@ -274,4 +274,29 @@ async fn images_that_are_too_large_together_give_way_to_newer_ones() {
     assert_eq!(shown[0].1, [("old.png".to_owned(), None)]);
     assert_eq!(shown[1].0, "look");
     assert!(shown[1].1.iter().all(|(_, bytes)| bytes.is_some()));
+}
+
+#[tokio::test]
+async fn large_files_that_join_a_run_at_the_same_moment_all_reach_it() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("first"));
+    let run = rig.submit("k", "go").await.run;
+    soon("the model is asked", gate.reached()).await;
+    let disk = rig.faults.delay_next_append();
+    let mebibyte = 1024 * 1024;
+    let steered = [1, 13 * mebibyte, 13 * mebibyte, 13 * mebibyte].map(|bytes| {
+        let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+        let files = vec![file("b.bin", "", vec![0; bytes])];
+        let wish = SubmitRequest { delivery: InputDelivery::Steer, ..with_files(files) };
+        tokio::spawn(async move { sessions.submit(me, wish).await })
+    });
+    soon("the first is recorded", disk.reached()).await;
+    settle().await;
+    disk.open();
+    for joined in steered {
+        assert_eq!(soon("an answer", joined).await.unwrap().unwrap().run, run);
+    }
+    gate.open();
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
 }
