@@ -323,3 +323,41 @@ async fn repetitions_of_a_steering_input_are_said_once_whoever_is_active() {
         }
     }
 }
+
+/// A run may end at the very moment at which somebody speaks to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_said_at_the_end_of_a_run_is_where_its_receipt_says_once_and_a_model_sees_it() {
+    let rig = Rig::start().await;
+    for round in 0..40 {
+        let gate = Gate::closed();
+        rig.model.push(Script::new().hold(&gate).text("done"));
+        let run = rig.submit("k", "go").await.run;
+        soon("the model is asked", gate.reached()).await;
+        let said = (0..4).map(|number| {
+            let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+            let wish = delivered(InputDelivery::Steer, "k", &format!("steer {round} {number}"));
+            tokio::spawn(async move { sessions.submit(me, wish).await.unwrap() })
+        });
+        let said: Vec<_> = said.collect();
+        gate.open();
+        let said = soon("every input is taken", futures::future::join_all(said)).await;
+        rig.finished(run).await;
+        for open in rig.open_runs().await {
+            rig.finished(open).await;
+        }
+        let entries = entries_of(&rig.memory).await;
+        for (number, receipt) in said.into_iter().enumerate() {
+            let (receipt, text) = (receipt.unwrap(), format!("steer {round} {number}"));
+            let places = entries.iter().filter(|entry| match &entry.event {
+                JournalEvent::Tape(TapeEvent::RunStarted(started)) => *started.input.text.expose() == text,
+                JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => *input.text.expose() == text,
+                _ => false,
+            });
+            let runs: Vec<_> = places.filter_map(|entry| entry.run).map(|(run, _)| run).collect();
+            assert_eq!(runs, [receipt.run], "{text}");
+            let asked = rig.model.requests();
+            let shows = |message: &ChatMessage| matches!(message, ChatMessage::User { text: shown, .. } if *shown.expose() == text);
+            assert!(asked.iter().any(|request| request.messages.iter().any(shows)), "{text}");
+        }
+    }
+}
