@@ -179,7 +179,10 @@ impl SessionActor {
         if self.loaded.is_some() {
             return Ok(());
         }
-        let (loaded, revival) = Loaded::read(&self.engine, self.session).await?;
+        let (mut loaded, revival) = Loaded::read(&self.engine, self.session).await?;
+        if self.appends.is_archiving() {
+            loaded.standing = Standing::Archived;
+        }
         self.loaded = Some(loaded);
         self.retry_at = None;
         match revival {

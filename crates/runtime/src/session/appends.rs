@@ -57,6 +57,8 @@ pub(super) struct Appends {
     under_way: FuturesOrdered<BoxFuture<'static, Appended>>,
     /// The keys of the inputs that are being accepted.
     keys: Vec<IdempotencyDigest>,
+    /// How many of them archive the session.
+    archiving: usize,
 }
 
 impl Appends {
@@ -73,12 +75,20 @@ impl Appends {
         self.keys.contains(&key)
     }
 
+    /// Returns whether the session is being archived: whatever the journal says, nothing gets in any more.
+    pub(super) fn is_archiving(&self) -> bool {
+        self.archiving > 0
+    }
+
     /// Resolves when the oldest is over.
     pub(super) async fn next(&mut self) -> Appended {
         match self.under_way.next().await {
             Some(appended) => {
                 if let Appended::Run { key: Some(key), .. } = &appended {
                     self.keys.retain(|other| other != key);
+                }
+                if let Appended::Change { change: SessionChange::Archive, .. } = &appended {
+                    self.archiving -= 1;
                 }
                 appended
             }
@@ -132,6 +142,7 @@ impl Appends {
         reply: ChangeReply,
     ) {
         let entry = change_entry(engine, session, &change);
+        self.archiving += usize::from(matches!(change, SessionChange::Archive));
         let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
         let over = async move {

@@ -194,3 +194,27 @@ async fn a_reset_takes_its_place_among_the_runs_that_wait() {
     let seen: Vec<_> = (0..rig.model.requests().len()).map(|at| user_texts(&rig, at)).collect();
     assert_eq!(seen[seen.len() - 3..], expected, "and after a start");
 }
+
+#[tokio::test]
+async fn an_archive_under_way_holds_though_the_session_is_read_again_meanwhile() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("done"));
+    let first = rig.submit("k", "first").await;
+    soon("the model is asked", gate.reached()).await;
+    let disk = rig.faults.delay_next_append();
+    let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+    let archiving =
+        tokio::spawn(async move { sessions.change(me, first.session, SessionChange::Archive).await });
+    soon("the archive is begun", disk.reached()).await;
+    rig.memory.fail_next(palyra_ports::AppendError::GuardFailed { index: 0 });
+    gate.open();
+    settle().await;
+    rig.cancel(first.run).await.unwrap();
+    let early = rig.try_submit(by_key("k"), "early").await;
+    assert!(matches!(early, Err(RequestError::SessionArchived)), "{early:?}");
+    disk.open();
+    assert!(soon("an answer", archiving).await.unwrap().unwrap().archived.is_some());
+    let late = rig.try_submit(by_key("k"), "late").await;
+    assert!(matches!(late, Err(RequestError::SessionArchived)), "{late:?}");
+}
