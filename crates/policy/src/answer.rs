@@ -6,6 +6,7 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
+use crate::expanded;
 use crate::schema::{compile, violations};
 
 /// A run's schema for its final answer, ready to judge.
@@ -26,7 +27,7 @@ impl AnswerSchema {
     /// Compiles a schema (JSON Schema 2020-12, as JSON text). References to anything outside it are errors.
     ///
     /// # Errors
-    /// [`AnswerSchemaError`] when it is not a JSON object, or not a schema.
+    /// [`AnswerSchemaError`] when it is not a JSON object, not a schema, or comes to too much.
     pub fn compile(schema: &str) -> Result<Self, AnswerSchemaError> {
         let broken = |why: String| AnswerSchemaError { why };
         let schema: Value =
@@ -34,6 +35,7 @@ impl AnswerSchema {
         if !schema.is_object() {
             return Err(broken("it is not a JSON object".into()));
         }
+        expanded::check(&schema).map_err(broken)?;
         Ok(Self { validator: compile(&schema).map_err(broken)? })
     }
 
@@ -80,6 +82,38 @@ mod tests {
         let fenced = "```json\n{\"total\": 3}\n```";
         check(fenced, "the answer: it stands in a code fence, and is not JSON alone");
         check(&"[".repeat(100_000), "the answer: it is not JSON (line 1, column 128)");
+    }
+
+    /// Each stage asks for the one below twice.
+    fn doubling(keyword: &str, stages: usize) -> String {
+        let mut defs = vec!["\"s0\": {\"type\": \"integer\"}".to_owned()];
+        for stage in 1..=stages {
+            let below = format!("{{\"$ref\": \"#/$defs/s{}\"}}", stage - 1);
+            defs.push(format!("\"s{stage}\": {{\"{keyword}\": [{below}, {below}]}}"));
+        }
+        format!("{{\"$ref\": \"#/$defs/s{stages}\", \"$defs\": {{{}}}}}", defs.join(", "))
+    }
+
+    #[test]
+    fn a_schema_that_comes_to_too_much_is_refused_before_it_judges() {
+        let chain: Vec<_> =
+            (0..500).map(|n| format!("\"c{n}\": {{\"$ref\": \"#/$defs/c{}\"}}", n + 1)).collect();
+        let chain =
+            format!("{{\"$ref\": \"#/$defs/c0\", \"$defs\": {{{}, \"c500\": true}}}}", chain.join(", "));
+        let anchored = r##"{"$ref": "#here", "$defs": {"a": {"$anchor": "here"}}}"##.to_owned();
+        for schema in [doubling("allOf", 40), doubling("anyOf", 40), doubling("oneOf", 60), chain, anchored] {
+            assert!(AnswerSchema::compile(&schema).is_err(), "{schema:.80}");
+        }
+        let small = AnswerSchema::compile(&doubling("allOf", 5)).expect("32 times is little");
+        assert!(small.complaint("1").is_none() && small.complaint("{}").is_some());
+        let list =
+            r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": false}"##;
+        let list = AnswerSchema::compile(list).expect("a list of lists");
+        assert!(list.complaint(r#"{"next": {"next": {}}}"#).is_none());
+        assert!(list.complaint(r#"{"next": {"last": {}}}"#).is_some());
+        for schema in [r##"{"$ref": "#"}"##, r##"{"allOf": [{"$ref": "#"}]}"##] {
+            let _ = AnswerSchema::compile(schema).map(|endless| endless.complaint("1"));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod answer;
 mod arguments;
 mod rules;
 mod schema;
+mod expanded;
 
 mod quote;
 
