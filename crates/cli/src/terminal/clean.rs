@@ -51,6 +51,23 @@ pub(crate) fn clean_line(text: &str, chars_max: usize) -> String {
     clean
 }
 
+/// Returns text of several lines, cleaned, in which colours stay and no other escape sequence does.
+pub(crate) fn clean_styled(text: &str) -> String {
+    let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("\u{1b}[") {
+        let (before, escape) = rest.split_at(at);
+        clean.push_str(&Cleaner::default().piece(before));
+        let numbers = escape[2..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+        let end = if escape.as_bytes().get(2 + numbers) == Some(&b'm') { numbers + 3 } else { 2 };
+        let (escape, after) = escape.split_at(end);
+        let is_colour = end > 2;
+        clean.push_str(&if is_colour { escape.to_owned() } else { Cleaner::default().piece(escape) });
+        rest = after;
+    }
+    clean.push_str(&Cleaner::default().piece(rest));
+    clean
+}
+
 /// Returns JSON text with the same characters written as `\u` escapes, so that it stays the same JSON.
 pub(crate) fn escape_json(json: &str) -> String {
     use std::fmt::Write as _;
@@ -90,6 +107,12 @@ fn steers(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_stay_and_nothing_else_does() {
+        assert_eq!(clean_styled("a\u{1b}[1;31mb\u{1b}[0m\nc"), "a\u{1b}[1;31mb\u{1b}[0m\nc");
+        assert_eq!(clean_styled("\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}\u{1b}["), "␛[2J␛]0;x␇<U+009B>␛[");
+    }
 
     /// What a terminal would act on.
     fn acts(text: &str) -> bool {

@@ -219,4 +219,27 @@ mod tests {
         );
         assert!(!std::fs::read_to_string(&file).unwrap().contains("secret"));
     }
+
+    #[test]
+    fn the_history_is_private_whatever_was_there_before() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("wide"), "#V2\n").unwrap();
+        std::fs::set_permissions(at("wide"), std::fs::Permissions::from_mode(0o666)).unwrap();
+        symlink(at("wide"), at("link")).unwrap();
+        symlink(at("not yet"), at("dangling")).unwrap();
+        for (history, kept) in [
+            ("new/er/history", "new/er/history"),
+            ("wide", "wide"),
+            ("link", "wide"),
+            ("dangling", "not yet"),
+        ] {
+            let mut editor = LineEditor::open(Some(at(history)), Arc::new(|_| Suggestions::Files)).unwrap();
+            keep(editor.editor.as_mut().unwrap(), "CANARY", Some(&at(history)));
+            assert!(std::fs::read_to_string(at(kept)).unwrap().contains("CANARY"), "{history}");
+            assert_eq!(std::fs::metadata(at(kept)).unwrap().permissions().mode() & 0o777, 0o600, "{history}");
+        }
+        assert_eq!(std::fs::metadata(at("new")).unwrap().permissions().mode() & 0o777, 0o700);
+    }
 }

@@ -10,7 +10,7 @@ use clap::builder::StyledStr;
 use palyra_types::ErrorCode;
 use serde_json::Value;
 
-use super::clean::{Cleaner, clean_line, escape_json};
+use super::clean::{Cleaner, clean_line, clean_styled, escape_json};
 use crate::failure::{Failure, error_json, error_lines};
 
 /// The width of a terminal that does not say.
@@ -206,11 +206,13 @@ impl Output {
     pub(crate) fn refused_arguments(&self, told: &StyledStr) {
         let mut streams = self.lock();
         let told = match streams.errors {
-            ErrorFormat::Text => styled(told, streams.err.kind),
+            // It repeats what was typed, or pasted.
+            ErrorFormat::Text => clean_styled(&styled(told, streams.err.kind)),
             ErrorFormat::Json => {
                 let told = told.to_string();
                 let message = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                format!("{}\n", error_json(Some(ErrorCode::InvalidArgument), message, None))
+                let told = error_json(Some(ErrorCode::InvalidArgument), message, None);
+                format!("{}\n", escape_json(&told.to_string()))
             }
         };
         let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
