@@ -28,6 +28,8 @@ mod config_providers;
 mod failover;
 mod signed_thoughts;
 mod attachments;
+mod attacks_keys;
+mod attacks_files;
 mod fitting_answers;
 mod branches;
 mod second_terminal;
