@@ -128,6 +128,9 @@ impl SessionActor {
     }
 
     async fn handle(&mut self, command: Command) {
+        if self.loaded.is_none() && !self.is_busy() && command.opens() {
+            self.loaded = Some(Loaded::unopened());
+        }
         if let Err(error) = self.ensure_loaded().await {
             self.retry_after(&error);
             refuse(command, error);

@@ -35,12 +35,18 @@ pub(super) async fn submit(
 ) -> Result<Submitted, RequestError> {
     let mut offered = Offered::new(engine, caller, request, earlier)?;
     let mut lost = AppendError::GuardFailed { index: 0 };
+    // A request that opens a session of its own meets nobody there: the guard of its commit is the first to look.
+    let mut look = offered.request.session.names_a_session();
     for _ in 0..RACES_MAX {
-        if let Some(submitted) = find_repeated(engine, caller, &offered.prepared).await? {
+        if look && let Some(submitted) = find_repeated(engine, caller, &offered.prepared).await? {
             return Ok(submitted);
         }
+        look = true;
         let (selector, agent) = (&offered.request.session, offered.request.agent.as_deref());
-        let found = resolve::find(engine, caller, selector, agent).await?;
+        let found = match resolve::find(engine, caller, selector, agent).await {
+            Ok(found) => found,
+            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
+        };
         if offered.request.delivery == InputDelivery::Steer {
             let steered = match &found {
                 Found::Existing(record) => steer(directory, record.session, &offered.prepared).await?,
@@ -52,7 +58,10 @@ pub(super) async fn submit(
                 Steered::SaidMeanwhile => continue,
             }
         }
-        let admitted = offered.admit(engine, caller, found)?;
+        let admitted = match offered.admit(engine, caller, found) {
+            Ok(admitted) => admitted,
+            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
+        };
         let (reply, answer) = oneshot::channel();
         let session = SessionRef { principal: caller.principal, id: admitted.spec.session };
         let command = Command::Submit { admitted: Box::new(admitted), reply };
@@ -61,14 +70,23 @@ pub(super) async fn submit(
             Err(RequestError::Append(error @ AppendError::GuardFailed { .. })) => lost = error,
             // What was taken before the session filled up or was put away is taken.
             Err(error @ (RequestError::QueueFull | RequestError::SessionArchived)) => {
-                let repeated = find_repeated(engine, caller, &offered.prepared).await?;
-                return repeated.ok_or(error);
+                return unless_repeated(engine, caller, &offered, error).await;
             }
             settled => return settled,
         }
     }
+    unless_repeated(engine, caller, &offered, lost.into()).await
+}
+
+/// Refuses, unless the same request was taken before: then that is the answer, whatever speaks against it now.
+async fn unless_repeated(
+    engine: &Engine,
+    caller: Caller,
+    offered: &Offered,
+    refusal: RequestError,
+) -> Result<Submitted, RequestError> {
     let repeated = find_repeated(engine, caller, &offered.prepared).await?;
-    repeated.ok_or(lost.into())
+    repeated.ok_or(refusal)
 }
 
 /// A request with its input prepared.

@@ -50,6 +50,13 @@ pub(super) enum Command {
     Wake,
 }
 
+impl Command {
+    /// Returns whether its first commit opens the session.
+    pub(super) fn opens(&self) -> bool {
+        matches!(self, Self::Submit { admitted, .. } if admitted.opening.is_some())
+    }
+}
+
 /// Starts the actor of a session.
 type Starter = dyn Fn(SessionRef, Directory, mpsc::Receiver<Command>) + Send + Sync;
 

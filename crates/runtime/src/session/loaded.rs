@@ -94,6 +94,18 @@ impl Queue {
 }
 
 impl Loaded {
+    /// Returns where a session stands that its first commit is about to open. If it exists after all, the guard
+    /// of that commit fails, and the journal is read.
+    pub(super) fn unopened() -> Self {
+        Self {
+            active: None,
+            queue: Queue::default(),
+            history: History::default(),
+            freshness: Freshness::Fresh,
+            standing: Standing::Current,
+        }
+    }
+
     /// Reads where a session stands; also returns how its active run has to be driven.
     pub(super) async fn read(
         engine: &Engine,
@@ -108,8 +120,7 @@ impl Loaded {
         };
         let archived = record.is_some_and(|record| record.archived.is_some());
         let standing = if archived { Standing::Archived } else { Standing::Current };
-        let mut loaded =
-            Self { active: None, queue: Queue::default(), history, freshness: Freshness::Fresh, standing };
+        let mut loaded = Self { history, standing, ..Self::unopened() };
         let mut begun = None;
         for record in open {
             let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);

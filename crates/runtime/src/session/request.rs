@@ -24,6 +24,13 @@ pub struct SessionSelector {
     pub reset: ResetWish,
 }
 
+impl SessionSelector {
+    /// Returns whether it means a session that may exist.
+    pub(super) fn names_a_session(&self) -> bool {
+        self.id.is_some() || self.key.is_some()
+    }
+}
+
 /// What to do when a session does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistingSession {

@@ -47,8 +47,10 @@ impl SessionActor {
             self.run_left(who, left);
             leaving = who != run;
         }
-        if matches!(accepted, Err(AppendError::GuardFailed { .. })) {
-            // The journal knows something that is not known here: who asks next has it read again.
+        if matches!(accepted, Err(AppendError::GuardFailed { .. }))
+            || (accepted.is_err() && admitted.opening.is_some())
+        {
+            // The journal knows something that is not known here, or was never asked: who comes next has it read.
             self.loaded = None;
         }
         accepted?;
