@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::StaticText;
+use palyra_types::tool::{ToolCatalog, ToolName};
 use tokio::sync::watch;
 
 use crate::agents::AgentRegistry;
@@ -19,6 +20,21 @@ use crate::tape::TapeHub;
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
 const STORED_TEXTS_MAX: usize = 1_024;
 
+/// A tool catalogue with its text, which is long and the same for most requests.
+pub(crate) struct WrittenCatalog {
+    pub(crate) tools: Arc<ToolCatalog>,
+    pub(crate) text: Arc<str>,
+    pub(crate) sha256: [u8; 32],
+}
+
+impl WrittenCatalog {
+    fn new(tools: Arc<ToolCatalog>) -> Self {
+        let text: Arc<str> = tools.canonical_text().into();
+        let sha256 = palyra_ledger::sha256(text.as_bytes());
+        Self { tools, text, sha256 }
+    }
+}
+
 /// Shared by all actors of one runtime.
 pub(crate) struct Engine {
     pub(crate) ports: Arc<RuntimePorts>,
@@ -27,6 +43,7 @@ pub(crate) struct Engine {
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) policy: ToolCallPolicySnapshot,
+    catalog: Arc<WrittenCatalog>,
     stored: Mutex<BTreeSet<[u8; 32]>>,
 }
 
@@ -41,7 +58,17 @@ impl Engine {
         let catalog = ports.tools.catalog();
         let policy =
             ToolCallPolicySnapshot::compile(catalog, rules, |text| palyra_ledger::sha256(text.as_bytes()))?;
-        Ok(Self { ports, agents, hub, drain: Drain::default(), config, policy, stored: Mutex::default() })
+        let catalog = Arc::new(WrittenCatalog::new(Arc::clone(policy.catalog())));
+        let (drain, stored) = (Drain::default(), Mutex::default());
+        Ok(Self { ports, agents, hub, drain, config, policy, catalog, stored })
+    }
+
+    /// Returns what an agent may use of the tools there are, written out: the tools of its profile that exist, and
+    /// none beyond them; all of them when it names none.
+    pub(crate) fn catalog_of(&self, agent: Option<&[ToolName]>) -> Arc<WrittenCatalog> {
+        let Some(names) = agent else { return Arc::clone(&self.catalog) };
+        let tools = names.iter().filter_map(|name| self.policy.catalog().get(name)).cloned();
+        Arc::new(WrittenCatalog::new(Arc::new(ToolCatalog::new(tools.collect()))))
     }
 
     /// Returns those of the texts that this process has not stored yet.

@@ -7,7 +7,6 @@ use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble};
 use palyra_types::Redacted;
 use palyra_types::event::{ContextPlan, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
-use palyra_types::tool::ToolCatalog;
 
 use crate::engine::Engine;
 use crate::run::state::AgentRunLoopState;
@@ -61,31 +60,30 @@ impl ContextSource<'_> {
         let agent = started.and_then(|started| self.engine.agents.by_id(started.agent));
         let instructions =
             self.instructions(agent.as_ref().map(|a| a.profile.instructions.expose().as_str()));
-        let catalog = self.catalog(agent.as_ref().and_then(|agent| agent.profile.tools.as_deref()));
-        let catalog_text: Arc<str> = catalog.canonical_text().into();
+        let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
+        let catalog = self.engine.catalog_of(tools);
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
-        let catalog_digest = palyra_ledger::sha256(catalog_text.as_bytes());
         let prompt = assemble(PromptInputs {
             instructions: &instructions,
             history: self.history,
             current: transcript.messages(),
-            catalog_bytes: catalog_text.len(),
+            catalog_bytes: catalog.text.len(),
             window_tokens,
             tokens_wished: wanted.tokens,
             instructions_digest,
-            catalog_digest,
+            catalog_digest: catalog.sha256,
         })?;
         let request = ModelRequest {
             model,
             system: Redacted::new(instructions.to_string()),
             messages: prompt.messages,
-            tools: catalog,
+            tools: Arc::clone(&catalog.tools),
             output_tokens_max: None,
             response_format: started.and_then(|started| started.response_format.clone()),
         };
         let statics = vec![
             StaticText { sha256: instructions_digest, body: instructions },
-            StaticText { sha256: catalog_digest, body: catalog_text },
+            StaticText { sha256: catalog.sha256, body: Arc::clone(&catalog.text) },
         ];
         Ok(PreparedInput { request, plan: prompt.plan, statics: self.engine.not_yet_stored(statics) })
     }
@@ -95,18 +93,6 @@ impl ContextSource<'_> {
         match of_agent.filter(|text| !text.is_empty()) {
             None => shipped,
             Some(text) => format!("{shipped}\n\n{text}").into(),
-        }
-    }
-
-    /// An agent sees the tools of its profile that exist, and none beyond them.
-    fn catalog(&self, of_agent: Option<&[palyra_types::tool::ToolName]>) -> Arc<ToolCatalog> {
-        let all = self.engine.policy.catalog();
-        match of_agent {
-            None => Arc::clone(all),
-            Some(names) => {
-                let tools = names.iter().filter_map(|name| all.get(name)).cloned();
-                Arc::new(ToolCatalog::new(tools.collect()))
-            }
         }
     }
 }
