@@ -8,6 +8,7 @@ use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::TapeEvent;
+use palyra_types::model::ModelRef;
 use palyra_types::run::{InputDelivery, RunLifecycleState};
 
 use crate::faults::Refusal;
@@ -31,6 +32,26 @@ async fn a_repeated_input_attaches_to_its_run() {
     let rig = rig.restarted().await;
     let restarted = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
     assert_eq!((restarted.run, restarted.admission), (first.run, Admission::Attached));
+}
+
+#[tokio::test]
+async fn a_repetition_is_answered_whatever_speaks_against_it_now() {
+    let rig = Rig::start().await;
+    let sessions = &rig.gateway.sessions;
+    let first = sessions.submit(rig.me(), keyed(SessionSelector::default(), "hello")).await.unwrap();
+    assert!(first.session_created);
+    rig.finished(first.run).await;
+    let gone = || SubmitRequest {
+        model: Some(ModelRef::new("gone", "model")),
+        ..keyed(SessionSelector::default(), "hello")
+    };
+    let again = sessions.submit(rig.me(), gone()).await.unwrap();
+    assert_eq!((again.run, again.session, again.admission), (first.run, first.session, Admission::Attached));
+    let other = SubmitRequest { idempotency_key: Some("another".into()), ..gone() };
+    let refused = sessions.submit(rig.me(), other).await;
+    assert!(matches!(refused, Err(RequestError::ModelNotConfigured { .. })), "{refused:?}");
+    let all = rig.sessions(SessionFilter::All).await;
+    assert_eq!(all.len(), 1, "no repetition leaves a session behind");
 }
 
 #[tokio::test]
