@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions};
-use palyra_ports::{Clock, Entropy};
+use palyra_policy::ToolPolicyRules;
+use palyra_ports::{Clock, Entropy, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_tools::BuiltinTools;
 use tokio::sync::watch;
@@ -14,6 +15,23 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::system::{SystemClock, SystemEntropy};
 use crate::workspaces::StateWorkspaces;
+
+/// The tools of a daemon and the rules that permit them.
+#[derive(Clone)]
+pub struct Equipment {
+    /// Runs the tools.
+    pub tools: Arc<dyn ToolRuntime>,
+    /// Says which calls run unattended.
+    pub rules: ToolPolicyRules,
+}
+
+impl Equipment {
+    /// Returns what ships: the built-in tools under the shipped rules.
+    #[must_use]
+    pub fn shipped() -> Self {
+        Self { tools: Arc::new(BuiltinTools::new()), rules: ToolPolicyRules::shipped() }
+    }
+}
 
 /// Opens the journal; blocks while it recovers.
 pub(crate) fn open_journal(state_dir: &Path) -> Result<JournalStore, OpenError> {
@@ -26,6 +44,7 @@ pub(crate) fn open_journal(state_dir: &Path) -> Result<JournalStore, OpenError> 
 pub(crate) fn ports(
     journal: &JournalStore,
     models: watch::Receiver<Arc<ModelDirectory>>,
+    tools: Arc<dyn ToolRuntime>,
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
 ) -> RuntimePorts {
@@ -36,7 +55,7 @@ pub(crate) fn ports(
         tapes: Arc::clone(&store) as _,
         records: Arc::clone(&store) as _,
         maintain: store,
-        tools: Arc::new(BuiltinTools::new()),
+        tools,
         redactor: Arc::new(palyra_ports::redactor::PassThrough),
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),

@@ -35,4 +35,5 @@ mod service_notices;
 mod logging;
 
 pub use check_configuration::{Finding, Verdict, check_configuration};
-pub use serve::{ServeArgs, process_environment, serve};
+pub use floors::Equipment;
+pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::floors::Equipment;
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
 use crate::service_notices::ServiceNotices;
@@ -53,7 +54,15 @@ const BLOCKING_THREADS_MAX: usize = 8;
 /// # Errors
 /// None: what goes wrong is told on standard output and standard error, and is in the exit code.
 pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    match start(args, process_environment()) {
+    serve_equipped(args, Equipment::shipped())
+}
+
+/// Serves with other tools than the shipped ones until told to stop.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_equipped(args: ServeArgs, equipment: Equipment) -> anyhow::Result<ExitCode> {
+    match start(args, equipment, process_environment()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(refusal) => {
             readiness::tell_failed(refusal.code, &refusal.message);
@@ -79,7 +88,11 @@ pub fn process_environment() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), Refusal> {
+fn start(
+    args: ServeArgs,
+    equipment: Equipment,
+    environment: BTreeMap<String, String>,
+) -> Result<(), Refusal> {
     let flags: Vec<_> = args.listen.iter().map(|address| ("listen.tcp", address.clone())).collect();
     let source = reload::Source { explicit: args.config.clone(), environment, flags };
     let config = source.load().map_err(|error| Refusal::new(error.code(), &error))?;
@@ -105,13 +118,14 @@ fn start(args: ServeArgs, environment: BTreeMap<String, String>) -> Result<(), R
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
-    let served = runtime.block_on(run(args, source, config, (lock, record)));
+    let served = runtime.block_on(run(args, equipment, source, config, (lock, record)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
 }
 
 async fn run(
     args: ServeArgs,
+    equipment: Equipment,
     source: reload::Source,
     config: Config,
     (mut lock, starting): (StateLock, DaemonLockRecord),
@@ -126,7 +140,8 @@ async fn run(
         directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
     let model = directory.default_model().to_string();
     let (swap, seen) = reload::watched(config, directory);
-    let (journal, gateway) = start_gateway(&dir, &source.environment, seen.models, seen.snapshots).await?;
+    let (journal, gateway) =
+        start_gateway(&dir, &source.environment, equipment, (seen.models, seen.snapshots)).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = Stop::default();
@@ -177,15 +192,19 @@ async fn run(
 async fn start_gateway(
     dir: &Path,
     environment: &BTreeMap<String, String>,
-    models: watch::Receiver<Arc<ModelDirectory>>,
-    snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    equipment: Equipment,
+    (models, snapshots): (
+        watch::Receiver<Arc<ModelDirectory>>,
+        watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    ),
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
         let opened = floors::open_journal(dir);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
-        let ports = floors::ports(&journal, models.clone(), dir, environment);
-        match palyra_runtime::gateway::start(ports, snapshots.clone()).await {
+        let Equipment { tools, rules } = equipment.clone();
+        let ports = floors::ports(&journal, models.clone(), tools, dir, environment);
+        match palyra_runtime::gateway::start_with_rules(ports, rules, snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
                 attempts_left -= 1;

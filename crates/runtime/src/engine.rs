@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_policy::ToolCallPolicySnapshot;
+use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_ports::StaticText;
 use palyra_types::tool::{ToolCatalog, ToolName};
 use tokio::sync::watch;
@@ -52,9 +52,9 @@ impl Engine {
         ports: Arc<RuntimePorts>,
         agents: AgentRegistry,
         hub: TapeHub,
+        rules: ToolPolicyRules,
         config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     ) -> Result<Self, StartError> {
-        let rules = palyra_policy::ToolPolicyRules::shipped();
         let catalog = ports.tools.catalog();
         let policy =
             ToolCallPolicySnapshot::compile(catalog, rules, |text| palyra_ledger::sha256(text.as_bytes()))?;

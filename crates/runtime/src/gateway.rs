@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use palyra_policy::ToolPolicyRules;
 use tokio::sync::watch;
 
 use crate::access::AccessHandle;
@@ -51,12 +52,24 @@ pub async fn start(
     ports: RuntimePorts,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
 ) -> Result<GatewayRuntimeState, StartError> {
+    start_with_rules(ports, ToolPolicyRules::shipped(), config).await
+}
+
+/// Starts the runtime with other rules than the shipped ones, for tools that those do not permit.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_with_rules(
+    ports: RuntimePorts,
+    rules: ToolPolicyRules,
+    config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+) -> Result<GatewayRuntimeState, StartError> {
     let ports = Arc::new(ports);
     let access = AccessHandle::open(Arc::clone(&ports)).await?;
     let agents = AgentRegistry::open(Arc::clone(&ports), access.local_principal()).await?;
     let models = ModelsHandle::new(Arc::clone(&ports));
     let hub = TapeHub::default();
-    let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), config.clone())?;
+    let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), rules, config.clone())?;
     let sessions = SessionsHandle::new(Arc::new(engine));
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
