@@ -13,6 +13,8 @@ pub const LOG: &[u8] = b"palyra/log/v1\n";
 
 /// What RFC 6962 puts before a leaf.
 pub const LEAF_PREFIX: u8 = 0x00;
+/// What RFC 6962 puts before the two hashes of a node.
+pub const NODE_PREFIX: u8 = 0x01;
 
 #[cfg(test)]
 mod tests {

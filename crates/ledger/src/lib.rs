@@ -1,4 +1,4 @@
-//! The bytes and hashes of the log: envelope, leaf, chain, commitments, digests, keys of an epoch.
+//! The bytes and hashes of the log: envelope, leaf, chain, tree, commitments, digests, keys.
 //!
 //! Owns how an entry is spelled and what vouches for it. Knows no database, clock or randomness: entropy
 //! and time are handed in. Invariant: every value has exactly one encoding, so a changed byte is a changed leaf.
@@ -14,9 +14,11 @@ pub mod leaf;
 pub mod chain;
 pub mod digest;
 pub mod epoch_key;
+pub mod tree;
 
 pub use chain::{Chain, ChainFault};
 pub use digest::{PayloadSalt, commitment, content_digest, idempotency_digest, sha256};
 pub use envelope::{ENVELOPE_BYTES_MAX, Envelope, EnvelopeError, FACTS_BYTES_MAX};
 pub use epoch_key::{EpochKey, log_id};
 pub use leaf::{LeafHash, leaf_hash};
+pub use tree::{Frontier, NodeHash, TreeWriter, node_hash};
