@@ -49,6 +49,8 @@ impl JournalServiceImpl {
             log_id: status.log_id.to_string(),
             epoch: status.epoch.0,
             health: translate::journal_health(status.health).to_owned(),
+            cause: status.cause.map(translate::read_only_cause).unwrap_or_default().to_owned(),
+            checkpoint: None,
             entries: status.entries,
             commits: status.commits,
             rows: status.rows,

@@ -136,6 +136,7 @@ async fn attach(
         session_created: false,
         notes: Vec::new(),
         model: model.map(|model| model.to_string()).unwrap_or_default(),
+        checkpoint: None,
     };
     Ok((opened, follower, run))
 }

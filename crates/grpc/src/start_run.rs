@@ -75,5 +75,6 @@ fn opened(submitted: Submitted, model: Option<ModelRef>) -> Opened {
         session_created: submitted.session_created,
         notes: submitted.notes,
         model: model.map(|model| model.to_string()).unwrap_or_default(),
+        checkpoint: None,
     }
 }

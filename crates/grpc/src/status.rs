@@ -161,6 +161,9 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::BuildMismatch
         | E::JournalQuarantined
         | E::JournalNewer
+        | E::JournalRolledBack
+        | E::ErasureOpenRun
+        | E::ErasureNothing
         | E::ModelAuth
         | E::ModelPermission
         | E::ModelPermanent
@@ -177,12 +180,12 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ModelMalformed
         | E::ModelNetwork => Code::Unavailable,
         E::ModelTimeout | E::ToolTimedOut | E::TimeLimit => Code::DeadlineExceeded,
-        E::AttachOutOfRange => Code::OutOfRange,
+        E::AttachOutOfRange | E::JournalRange => Code::OutOfRange,
         E::IdempotencyConflict => Code::AlreadyExists,
-        E::GuardFailed | E::LoopStopped => Code::Aborted,
+        E::GuardFailed | E::LoopStopped | E::ErasureNotOverwritten => Code::Aborted,
         E::ToolCancelled => Code::Cancelled,
         E::WriteUnknown | E::ToolOutcomeUnknown | E::ToolFailed => Code::Unknown,
-        E::JournalCorrupt => Code::DataLoss,
+        E::JournalCorrupt | E::JournalForked => Code::DataLoss,
         E::Internal => Code::Internal,
     }
 }

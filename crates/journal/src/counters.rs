@@ -1,8 +1,9 @@
 //! Numbers and states that are read without asking the writer.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use palyra_ports::maintain_journal::JournalHealth;
+use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,8 @@ pub(crate) struct Counters {
     /// Bytes of the WAL that hold frames of this round.
     pub(crate) wal_bytes_used: AtomicU64,
     pub(crate) tools_running: AtomicU64,
-    quarantined: AtomicU8,
+    /// Why nothing is written any more; the first cause stays.
+    read_only: OnceLock<ReadOnlyCause>,
 }
 
 impl Counters {
@@ -45,11 +47,15 @@ impl Counters {
     }
 
     pub(crate) fn is_quarantined(&self) -> bool {
-        self.quarantined.load(Ordering::Acquire) != 0
+        self.read_only.get().is_some()
     }
 
-    pub(crate) fn quarantine(&self) {
-        self.quarantined.store(1, Ordering::Release);
+    pub(crate) fn read_only_cause(&self) -> Option<ReadOnlyCause> {
+        self.read_only.get().copied()
+    }
+
+    pub(crate) fn quarantine(&self, cause: ReadOnlyCause) {
+        let _ = self.read_only.set(cause);
     }
 
     /// Returns the health, given what there is room for.

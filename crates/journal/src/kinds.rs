@@ -41,6 +41,8 @@ macro_rules! kinds {
 kinds! {
     LogOpened = 0x0001,
     EpochStarted = 0x0002,
+    Erased = 0x0003,
+    LogReopened = 0x0004,
 
     PrincipalRegistered = 0x0010,
     TokenCreated = 0x0011,

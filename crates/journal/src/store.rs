@@ -268,6 +268,7 @@ impl MaintainJournal for JournalStore {
             log_id: inner.log_id,
             epoch: inner.epoch,
             health: counters.health(inner.headroom.admitted(counters)),
+            cause: counters.read_only_cause(),
             entries: Counters::get(&counters.entries),
             commits: Counters::get(&counters.commits),
             rows: Counters::get(&counters.rows),

@@ -4,7 +4,9 @@
 //! system, and none assumes that there is only one log.
 
 pub mod append_tape;
+pub mod erase_journal;
 pub mod maintain_journal;
+pub mod prove_journal;
 pub mod read_records;
 pub mod read_tape;
 
@@ -23,8 +25,14 @@ pub use append_tape::{
 };
 pub use clock::Clock;
 pub use entropy::Entropy;
-pub use maintain_journal::{JournalStatus, MaintainJournal, VerifyReport};
+pub use erase_journal::{
+    EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
+};
+pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
+pub use prove_journal::{
+    ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
+};
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::Redactor;

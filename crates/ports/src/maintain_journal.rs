@@ -42,6 +42,24 @@ pub enum JournalHealth {
     Quarantined,
 }
 
+/// Why the journal is read-only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOnlyCause {
+    /// An I/O error; a restart repairs what can be repaired.
+    IoError,
+    /// A newer version wrote entries that this one must not go on without.
+    NewerEntries,
+    /// The end of the log, its tree or its newest signed head contradict each other.
+    TailDisagrees,
+    /// The log is shorter than a head of it that is kept elsewhere, or has another history.
+    BehindAnchor {
+        /// Entries of that head.
+        anchored: u64,
+    },
+    /// The key that should sign is gone.
+    KeyLost,
+}
+
 /// The journal's state and counters since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalStatus {
@@ -51,6 +69,8 @@ pub struct JournalStatus {
     pub epoch: Epoch,
     /// Whether it takes entries.
     pub health: JournalHealth,
+    /// Why it is read-only, if it is.
+    pub cause: Option<ReadOnlyCause>,
     /// Entries in the log.
     pub entries: u64,
     /// Commits since it was opened.

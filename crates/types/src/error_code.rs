@@ -118,6 +118,19 @@ error_codes! {
         "try again: another daemon serves this directory now";
     GuardFailed = 2008, "guard_failed", "A condition of the append did not hold.",
         "look at the present state and try again";
+    JournalRange = 2009, "journal_range", "The journal has no such entry or size.",
+        "`palyra journal status` shows how many entries there are";
+    JournalRolledBack = 2010, "journal_rolled_back", "The journal is shorter than a head it has signed before.",
+        "bring back the newest copy of the state directory; `palyra journal accept-rollback` goes on without what is lost";
+    JournalForked = 2011, "journal_forked", "The journal's history is not the one that was seen before.",
+        "keep a copy of the state directory and compare it with `palyra-verify --since`; trust nothing it says until then";
+    ErasureOpenRun = 2012, "erasure_open_run", "A run whose content is to be erased is still open.",
+        "`palyra runs cancel ID`, then erase again";
+    ErasureNothing = 2013, "erasure_nothing", "There is no content to erase.",
+        "`palyra journal show` lists entries and says which have lost their content";
+    ErasureNotOverwritten = 2014, "erasure_not_overwritten",
+        "The content is erased, but its old bytes are not overwritten yet.",
+        "repeat the command; a reader that never ends or a full disk stands in the way";
     ModelAuth = 3001, "model_auth", "The model provider refused the credential.",
         "check the provider's key, then `palyra model test`";
     ModelPermission = 3002, "model_permission", "The credential may not use this model.",

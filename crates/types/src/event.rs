@@ -13,6 +13,7 @@ use crate::agent::AgentProfile;
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
+use crate::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use crate::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
     UserInput,
@@ -46,6 +47,29 @@ pub enum JournalEvent {
         epoch: Epoch,
         /// Its public key (Ed25519).
         key: [u8; 32],
+    },
+    /// The content of earlier entries was erased; the entries themselves stay.
+    Erased {
+        /// Who wanted it.
+        authoriser: PrincipalId,
+        /// Why.
+        reason: ErasureReason,
+        /// Which entries, ascending, apart, all below this one; at most
+        /// [`crate::proof::ERASURE_RANGES_MAX`].
+        ranges: Vec<SeqRange>,
+    },
+    /// The log ended and another one begins over the same entries.
+    LogReopened {
+        /// The new log's id (also in the envelope).
+        log_id: LogId,
+        /// The nonce behind it.
+        nonce: [u8; 32],
+        /// The new log's first public key (Ed25519).
+        key: [u8; 32],
+        /// The newest known head of the old log, given up with this.
+        abandoned: TreeHead,
+        /// Why.
+        reason: ReopenReason,
     },
     /// Somebody became known.
     PrincipalRegistered {

@@ -21,6 +21,7 @@ pub mod run;
 pub mod session;
 
 pub mod event;
+pub mod proof;
 pub mod tape;
 
 pub mod access;

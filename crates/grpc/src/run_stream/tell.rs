@@ -35,7 +35,7 @@ impl Conversation {
         self.tell_last_receipts(&mut receipts, at_work).await;
         let record = self.doorway.state.runs.get(self.doorway.identity.caller(), self.run).await?;
         let state = translate::run_state(record.state);
-        self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0 })).await;
+        self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0, checkpoint: None })).await;
         Ok(())
     }
 

@@ -28,6 +28,8 @@ fn kind(record: &JournalEventRecord) -> String {
     let name = match &record.event {
         JournalEvent::LogOpened { .. } => "log_opened",
         JournalEvent::EpochStarted { .. } => "epoch_started",
+        JournalEvent::Erased { .. } => "erased",
+        JournalEvent::LogReopened { .. } => "log_reopened",
         JournalEvent::PrincipalRegistered { .. } => "principal_registered",
         JournalEvent::TokenCreated { .. } => "token_created",
         JournalEvent::TokenRevoked { .. } => "token_revoked",

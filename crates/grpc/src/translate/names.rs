@@ -2,7 +2,7 @@
 //!
 //! Invariant: a word never changes its meaning; each is named in the comment of its field.
 
-use palyra_ports::maintain_journal::JournalHealth;
+use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
 use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, NextAttempt, UnknownOutcomeCause};
@@ -13,7 +13,7 @@ use palyra_types::tool::{DecisionReason, EffectContract, Isolation, ToolExecutor
 use super::ids::InvalidValue;
 
 macro_rules! names {
-    ($($(#[$doc:meta])* $vis:vis $function:ident($of:ty) { $($variant:path => $word:literal,)* })*) => {
+    ($($(#[$doc:meta])* $vis:vis $function:ident($of:ty) { $($variant:pat => $word:literal,)* })*) => {
         $($(#[$doc])* $vis fn $function(value: $of) -> &'static str {
             match value { $($variant => $word,)* }
         })*
@@ -107,6 +107,13 @@ names! {
         JournalHealth::Writable => "writable",
         JournalHealth::EndingsOnly => "endings_only",
         JournalHealth::Quarantined => "quarantined",
+    }
+    pub(crate) read_only_cause(ReadOnlyCause) {
+        ReadOnlyCause::IoError => "io_error",
+        ReadOnlyCause::NewerEntries => "newer_entries",
+        ReadOnlyCause::TailDisagrees => "tail_disagrees",
+        ReadOnlyCause::BehindAnchor { .. } => "behind_anchor",
+        ReadOnlyCause::KeyLost => "key_lost",
     }
     pub(crate) check_level(CheckLevel) {
         CheckLevel::Ok => "ok",

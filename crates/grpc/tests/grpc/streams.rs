@@ -99,7 +99,7 @@ async fn attaching_goes_on_after_a_number() {
     let mut after_all = Talk::open(daemon.local().await, attach(&run, end.tape_seq)).await.unwrap();
     assert_eq!(after_all.opened().await.model, "scripted/scripted");
     let (nothing, same_end) = after_all.rest().await;
-    assert_eq!((nothing.entries.len(), same_end), (0, end));
+    assert_eq!((nothing.entries.len(), same_end), (0, end.clone()));
 
     let beyond = Talk::open(daemon.local().await, attach(&run, end.tape_seq + 1)).await;
     assert_refused(&beyond.err().unwrap(), Code::OutOfRange, ErrorCode::AttachOutOfRange);

@@ -3,7 +3,10 @@
 use palyra_types::event::{JournalEvent, TapeEvent};
 
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
-use super::{log_entries as log, model_entries as model, run_entries as run, tool_entries as tool};
+use super::{
+    log_entries as log, model_entries as model, proof_entries as proof, run_entries as run,
+    tool_entries as tool,
+};
 use crate::kinds::Kind;
 
 /// An event in its stored form.
@@ -38,6 +41,12 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
             (Kind::LogOpened, log::encode_opened(*log_id, nonce, first_key))
         }
         JournalEvent::EpochStarted { epoch, key } => (Kind::EpochStarted, log::encode_epoch(*epoch, key)),
+        JournalEvent::Erased { authoriser, reason, ranges } => {
+            (Kind::Erased, proof::encode_erased(*authoriser, *reason, ranges))
+        }
+        JournalEvent::LogReopened { log_id, nonce, key, abandoned, reason } => {
+            (Kind::LogReopened, proof::encode_reopened(*log_id, (nonce, key), *abandoned, *reason))
+        }
         JournalEvent::PrincipalRegistered { principal, name } => {
             (Kind::PrincipalRegistered, log::encode_principal(*principal, name))
         }
@@ -142,6 +151,8 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     match kind {
         Kind::LogOpened => log::decode_opened(facts),
         Kind::EpochStarted => log::decode_epoch(facts),
+        Kind::Erased => proof::decode_erased(facts),
+        Kind::LogReopened => proof::decode_reopened(facts),
         Kind::PrincipalRegistered => log::decode_principal(facts, payload),
         Kind::TokenCreated => log::decode_token(facts, payload),
         Kind::TokenRevoked => log::decode_token_revoked(facts),

@@ -9,6 +9,7 @@ mod event;
 mod attachments;
 mod log_entries;
 mod model_entries;
+mod proof_entries;
 mod run_entries;
 mod tool_entries;
 

@@ -2,6 +2,7 @@
 
 use palyra_types::event::{DecidedBy, DropReason, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
+use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
 use palyra_wire::store;
@@ -43,6 +44,8 @@ macro_rules! stored_enum {
 
 stored_enum!(with zero InputDelivery, InputDelivery, Queue Steer Interrupt);
 stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
+stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
+stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);

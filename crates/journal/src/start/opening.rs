@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_ledger::{Chain, EpochKey, log_id};
-use palyra_ports::{AppendClass, NewEntry};
+use palyra_ports::{AppendClass, NewEntry, ReadOnlyCause};
 use palyra_types::event::JournalEvent;
 use palyra_types::{Epoch, LogId, PrincipalId};
 use rusqlite::Connection;
@@ -139,7 +139,7 @@ fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Begins no epoch and takes no entry.
 fn stay_readable(connection: Connection, tail: Tail, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
-    counters.quarantine();
+    counters.quarantine(ReadOnlyCause::NewerEntries);
     let log = LogWriter::new(connection, tail.chain, tail.last_epoch, Arc::clone(counters))?;
     Ok(Begun { log, log_id: tail.chain.log_id, epoch: tail.last_epoch })
 }

@@ -67,9 +67,13 @@ fn check_place(entry: &NewEntry) -> Result<(), AppendError> {
         return Err(invalid("a session's id is nil"));
     }
     match (&entry.event, entry.run) {
-        (JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. }, _) => {
-            Err(invalid("only the journal itself writes such an entry"))
-        }
+        (
+            JournalEvent::LogOpened { .. }
+            | JournalEvent::EpochStarted { .. }
+            | JournalEvent::Erased { .. }
+            | JournalEvent::LogReopened { .. },
+            _,
+        ) => Err(invalid("only the journal itself writes such an entry")),
         (JournalEvent::Tape(_), None) => Err(invalid("a tape entry names no run")),
         (JournalEvent::Tape(event), Some(place)) => check_tape_place(event, place, entry.session),
         (_, Some(_)) => Err(invalid("an entry outside tapes names a run")),

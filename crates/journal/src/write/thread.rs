@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use palyra_ports::{AppendClass, AppendError};
+use palyra_ports::{AppendClass, AppendError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
 use super::guards::tools_started;
@@ -151,7 +151,7 @@ impl Writer {
             GroupError::Store(error) => connection::describe(error),
         };
         tracing::error!(what, "the journal is read-only after an I/O error");
-        self.counters.quarantine();
+        self.counters.quarantine(ReadOnlyCause::IoError);
         self.marker.set(&what);
     }
 }

@@ -46,6 +46,8 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             *label = None;
         }
         JournalEvent::LogOpened { .. }
+        | JournalEvent::Erased { .. }
+        | JournalEvent::LogReopened { .. }
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
         | JournalEvent::EpochStarted { .. }

@@ -186,6 +186,7 @@ impl MaintainJournal for MemoryJournal {
             log_id: MEMORY_LOG_ID,
             epoch: self.epoch,
             health: JournalHealth::Writable,
+            cause: None,
             entries: state.entries.len() as u64,
             commits: state.commits,
             rows: state.rows,

@@ -87,6 +87,8 @@ impl Records {
             }
             JournalEvent::LogOpened { .. }
             | JournalEvent::EpochStarted { .. }
+            | JournalEvent::Erased { .. }
+            | JournalEvent::LogReopened { .. }
             | JournalEvent::Unknown { .. } => {}
         }
     }

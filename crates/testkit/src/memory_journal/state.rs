@@ -258,7 +258,13 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
     for entry in &request.entries {
         let started = matches!(entry.event, JournalEvent::Tape(TapeEvent::RunStarted(_)));
         let fits = match (&entry.event, entry.run, entry.session) {
-            (JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. }, ..)
+            (
+                JournalEvent::LogOpened { .. }
+                | JournalEvent::EpochStarted { .. }
+                | JournalEvent::Erased { .. }
+                | JournalEvent::LogReopened { .. },
+                ..,
+            )
             | (JournalEvent::Unknown { .. } | JournalEvent::Tape(TapeEvent::Unknown { .. }), ..)
             | (JournalEvent::Tape(_), None, _)
             | (JournalEvent::Tape(_), _, None) => false,
