@@ -35,6 +35,6 @@ pub use prove_journal::{
 };
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
-pub use redactor::Redactor;
+pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
 pub use tool_runtime::{CancelFlag, ExecuteToolError, ToolRuntime};
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

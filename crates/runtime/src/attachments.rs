@@ -156,7 +156,7 @@ pub(crate) fn admit_files(
 fn cleaned(media_type: &str, content: &Blob, redactor: &dyn Redactor) -> Blob {
     match std::str::from_utf8(content.expose()) {
         Ok(text) if is_text(media_type) => {
-            let cleaned = redactor.redact(text.into()).into_exposed();
+            let cleaned = redactor.redact(text.into()).text.into_exposed();
             Redacted::new(Arc::from(cleaned.into_bytes()))
         }
         Ok(_) | Err(_) => content.clone(),

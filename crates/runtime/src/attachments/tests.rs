@@ -1,6 +1,6 @@
 //! What may come in with an input, case by case.
 
-use palyra_ports::redactor::PassThrough;
+use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
 
 use super::*;
 
@@ -111,8 +111,17 @@ impl Redactor for NoDigits {
         1
     }
 
-    fn redact(&self, text: Redacted<String>) -> Redacted<String> {
-        Redacted::new(text.expose().replace(|c: char| c.is_ascii_digit(), "*"))
+    fn redact(&self, text: Redacted<String>) -> Cleaned {
+        let text = text.expose().replace(|c: char| c.is_ascii_digit(), "*");
+        Cleaned { text: text.into(), findings: Findings { replaced: 1, registered: 0 } }
+    }
+
+    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+        self.redact(text)
+    }
+
+    fn begin(&self) -> Box<dyn RedactStream> {
+        PassThrough.begin()
     }
 }
 

@@ -281,6 +281,10 @@ impl RunActor {
     fn take_command(&mut self, command: RunCommand) {
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
+            if let Some(model) = &mut self.model {
+                // What was said before the wish to stop is recorded before it.
+                model.end(self.engine.ports.clock.boot(), &mut self.held);
+            }
         }
         self.held.push(command);
     }
@@ -430,7 +434,7 @@ impl RunActor {
                 {
                     let Some(request) = request.take() else { continue };
                     let call = execute_run_stream_provider_request(&self.engine, attempt, request);
-                    self.model = Some(LiveAnswer::new(call));
+                    self.model = Some(LiveAnswer::new(call, &self.engine));
                 }
                 Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {
                     let until = self.engine.ports.clock.boot().after(at.since(draft.now));

@@ -2,6 +2,7 @@
 //!
 //! Owns the open request and the words held back. Text never waits for reasoning. Knows no machine.
 
+use palyra_ports::RedactStream;
 use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::{JudgedCall, RunInput};
 use palyra_types::model::{CONTINUATION_BYTES_MAX, ModelAnswer};
@@ -20,9 +21,15 @@ const REASONING_CUT_OFF: &str = "\n(The rest of the reasoning is not kept.)";
 /// The model request of a run, and what was heard of its answer. Dropping it aborts the request.
 pub(super) struct LiveAnswer {
     call: LiveModelCall,
-    text: TextCoalescer,
-    reasoning: TextCoalescer,
+    text: Spoken,
+    reasoning: Spoken,
     reasoning_bytes: usize,
+}
+
+/// Words of one voice: cleaned as they come, then gathered.
+struct Spoken {
+    cleaning: Box<dyn RedactStream>,
+    gathered: TextCoalescer,
 }
 
 /// Whether more is to come.
@@ -33,8 +40,10 @@ pub(super) enum Heard {
 }
 
 impl LiveAnswer {
-    pub(super) fn new(call: LiveModelCall) -> Self {
-        Self { call, text: TextCoalescer::default(), reasoning: TextCoalescer::default(), reasoning_bytes: 0 }
+    pub(super) fn new(call: LiveModelCall, engine: &Engine) -> Self {
+        let spoken =
+            || Spoken { cleaning: engine.ports.redactor.begin(), gathered: TextCoalescer::default() };
+        Self { call, text: spoken(), reasoning: spoken(), reasoning_bytes: 0 }
     }
 
     /// Waits for the next piece; `None` when the task behind it ended without a last one.
@@ -49,12 +58,12 @@ impl LiveAnswer {
 
     /// Returns when held words are due.
     pub(super) fn deadline(&self) -> Option<BootTime> {
-        self.text.deadline().into_iter().chain(self.reasoning.deadline()).min()
+        self.text.gathered.deadline().into_iter().chain(self.reasoning.gathered.deadline()).min()
     }
 
     /// Holds the words that are due by now for the next step.
     pub(super) fn take_time(&mut self, now: BootTime, held: &mut Held) {
-        let due = |coalescer: &TextCoalescer| coalescer.deadline().is_some_and(|due| now >= due);
+        let due = |spoken: &Spoken| spoken.gathered.deadline().is_some_and(|due| now >= due);
         if due(&self.reasoning) {
             self.flush_reasoning(now, held);
         }
@@ -75,24 +84,17 @@ impl LiveAnswer {
         let attempt = self.call.attempt;
         match news {
             ModelNews::Text(text) => {
-                let text = engine.ports.redactor.redact(text);
-                if let Some(due) = self.text.push(text.expose(), now) {
-                    // What was thought first is recorded first.
-                    self.flush_reasoning(now, held);
-                    held.push_words(Voice::Text, attempt, &due);
-                }
+                let clean = self.text.cleaning.push(text.expose());
+                self.take_text(&clean, now, held);
                 return Heard::Open;
             }
             ModelNews::Reasoning(text) => {
-                let text = engine.ports.redactor.redact(text);
-                let kept = self.kept_reasoning(text.expose());
-                if let Some(due) = self.reasoning.push(&kept, now) {
-                    held.push_words(Voice::Reasoning, attempt, &due);
-                }
+                let clean = self.reasoning.cleaning.push(text.expose());
+                self.take_reasoning(&clean, now, held);
                 return Heard::Open;
             }
             ModelNews::Answered(answer) => {
-                self.flush(now, held);
+                self.end(now, held);
                 let answer = bounded(answer, attempt);
                 let proposals = answer.proposals.iter().cloned();
                 let calls: Vec<JudgedCall> =
@@ -101,17 +103,38 @@ impl LiveAnswer {
                 held.tell(RunInput::Answered { attempt, answer, model, calls });
             }
             ModelNews::Failed(failure) => {
-                self.flush(now, held);
+                self.end(now, held);
                 held.tell(RunInput::ModelFailed {
                     attempt,
                     class: failure.class,
                     // Providers quote what they were sent.
-                    detail: engine.ports.redactor.redact(failure.detail),
+                    detail: engine.ports.redactor.redact(failure.detail).text,
                     retry_after: failure.retry_after,
                 });
             }
         }
         Heard::Over
+    }
+
+    fn take_text(&mut self, clean: &Redacted<String>, now: BootTime, held: &mut Held) {
+        if clean.expose().is_empty() {
+            return;
+        }
+        if let Some(due) = self.text.gathered.push(clean.expose(), now) {
+            // What was thought first is recorded first.
+            self.flush_reasoning(now, held);
+            held.push_words(Voice::Text, self.call.attempt, &due);
+        }
+    }
+
+    fn take_reasoning(&mut self, clean: &Redacted<String>, now: BootTime, held: &mut Held) {
+        let kept = self.kept_reasoning(clean.expose());
+        if kept.is_empty() {
+            return;
+        }
+        if let Some(due) = self.reasoning.gathered.push(&kept, now) {
+            held.push_words(Voice::Reasoning, self.call.attempt, &due);
+        }
     }
 
     /// Cuts reasoning off where it becomes too much.
@@ -128,19 +151,24 @@ impl LiveAnswer {
         }
     }
 
-    fn flush(&mut self, now: BootTime, held: &mut Held) {
+    /// Holds everything that was said, and what the cleaning held back.
+    pub(super) fn end(&mut self, now: BootTime, held: &mut Held) {
+        let thought = self.reasoning.cleaning.finish();
+        self.take_reasoning(&thought, now, held);
         self.flush_reasoning(now, held);
+        let said = self.text.cleaning.finish();
+        self.take_text(&said, now, held);
         self.flush_text(now, held);
     }
 
     fn flush_text(&mut self, now: BootTime, held: &mut Held) {
-        if let Some(text) = self.text.flush(now) {
+        if let Some(text) = self.text.gathered.flush(now) {
             held.push_words(Voice::Text, self.call.attempt, &text);
         }
     }
 
     fn flush_reasoning(&mut self, now: BootTime, held: &mut Held) {
-        if let Some(text) = self.reasoning.flush(now) {
+        if let Some(text) = self.reasoning.gathered.flush(now) {
             held.push_words(Voice::Reasoning, self.call.attempt, &text);
         }
     }

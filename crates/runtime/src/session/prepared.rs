@@ -46,7 +46,7 @@ pub(super) fn prepare(
     }
     let redactor = &*engine.ports.redactor;
     let AdmittedFiles { attachments, blobs } = admit_files(files, redactor)?;
-    let input = UserInput { text: redactor.redact(text.clone()), attachments };
+    let input = UserInput { text: redactor.redact(text.clone()).text, attachments };
     let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
     Ok(PreparedInput { input, blobs, idempotency })
 }

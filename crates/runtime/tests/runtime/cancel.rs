@@ -70,7 +70,7 @@ async fn a_run_whose_model_has_not_spoken_drops_the_request_before_the_record() 
 }
 
 #[tokio::test]
-async fn a_run_whose_model_speaks_keeps_the_text_that_was_shown() {
+async fn a_run_whose_model_speaks_keeps_what_it_said_before_the_cancel() {
     let rig = Rig::start().await;
     rig.model.push(Script::new().texts(&["one ", "two "]).hang());
     let run = rig.submit("k", "go").await.run;
@@ -79,8 +79,8 @@ async fn a_run_whose_model_speaks_keeps_the_text_that_was_shown() {
     let receipt = rig.cancel(run).await.unwrap();
     assert_eq!((receipt.state, receipt.already_finished), (RunLifecycleState::Cancelled, false));
     assert_eq!(rig.model.counts().dropped, 1);
-    let tape =
-        ["started go", "asked 1", "text one ", "cancel User", "abandoned 1 Cancelled", "finished Cancelled"];
+    let said = ["started go", "asked 1", "text one ", "text two "];
+    let tape = [&said[..], &["cancel User", "abandoned 1 Cancelled", "finished Cancelled"]].concat();
     assert_eq!(shape(&rig.tape(run).await), tape);
     assert_eq!(rig.record(run).await.reason, Some(TerminationReason::Cancelled));
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
+use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
-    AppendTape, Clock, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords, ReadTape, Redactor,
-    WorkspaceChoice, WorkspaceError, Workspaces,
+    AppendTape, Cleaned, Clock, Findings, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords,
+    ReadTape, RedactStream, Redactor, WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
@@ -120,10 +121,37 @@ impl Redactor for Touchy {
         0
     }
 
-    fn redact(&self, text: Redacted<String>) -> Redacted<String> {
-        assert!(text.expose() != UNSPEAKABLE, "the redactor panics");
-        text
+    fn redact(&self, text: Redacted<String>) -> Cleaned {
+        speak(text.expose());
+        PassThrough.redact(text)
     }
+
+    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+        self.redact(text)
+    }
+
+    fn begin(&self) -> Box<dyn RedactStream> {
+        Box::new(Self)
+    }
+}
+
+impl RedactStream for Touchy {
+    fn push(&mut self, piece: &str) -> Redacted<String> {
+        speak(piece);
+        piece.into()
+    }
+
+    fn finish(&mut self) -> Redacted<String> {
+        Redacted::default()
+    }
+
+    fn take_findings(&mut self) -> Findings {
+        Findings::default()
+    }
+}
+
+fn speak(text: &str) {
+    assert!(text != UNSPEAKABLE, "the redactor panics");
 }
 
 /// Gives every run the folder it asks for, else `/home`.

@@ -129,7 +129,7 @@ pub(in crate::run) fn judge(
     salt: &Redacted<[u8; 32]>,
     proposal: ToolProposal,
 ) -> JudgedCall {
-    let arguments = engine.ports.redactor.redact(proposal.arguments.clone());
+    let arguments = engine.ports.redactor.redact_json(proposal.arguments.clone()).text;
     let proposal = ToolProposal { arguments, ..proposal };
     let call = ToolCall { tool: proposal.tool.clone(), arguments: proposal.arguments.clone() };
     let content = [call.tool.as_str(), call.arguments.expose()].join("\0");

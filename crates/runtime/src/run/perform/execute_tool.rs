@@ -50,7 +50,7 @@ async fn report(
     let duration = engine.ports.clock.boot().since(started);
     match ended {
         Ok(outcome) => {
-            let output = engine.ports.redactor.redact(outcome.output);
+            let output = engine.ports.redactor.redact(outcome.output).text;
             let output_digest = palyra_ledger::content_digest(salt, output.expose().as_bytes());
             let outcome = ToolExecutionOutcome { output, ..outcome };
             RunInput::ToolFinished { effect, outcome, output_digest, duration }
