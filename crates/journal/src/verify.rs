@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_id, sha256};
+use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -157,8 +157,8 @@ impl Checks {
         let seq = envelope.seq;
         match event {
             JournalEvent::LogOpened { log_id: named, nonce, first_key } => {
-                let true_id = log_id(first_key, nonce);
-                if seq != Seq(0) || *named != true_id || envelope.log_id != true_id {
+                let follows = log_origin(*named, first_key, nonce).is_some();
+                if seq != Seq(0) || !follows || envelope.log_id != *named {
                     return Err(EntryFault::Log.at(seq));
                 }
                 Ok(())

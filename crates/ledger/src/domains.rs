@@ -8,8 +8,10 @@ pub const PAYLOAD: &[u8] = b"palyra/payload/v1\n";
 pub const DIGEST: &[u8] = b"palyra/digest/v1\n";
 /// Of digests of clients' idempotency keys.
 pub const IDEMPOTENCY: &[u8] = b"palyra/idempotency/v1\n";
+/// Of the id of a log that began in the journal's format 1, which had no tree.
+pub const LOG_V1: &[u8] = b"palyra/log/v1\n";
 /// Of a log's id.
-pub const LOG: &[u8] = b"palyra/log/v1\n";
+pub const LOG_V2: &[u8] = b"palyra/log/v2\n";
 
 /// What RFC 6962 puts before a leaf.
 pub const LEAF_PREFIX: u8 = 0x00;
@@ -22,7 +24,7 @@ mod tests {
 
     #[test]
     fn no_domain_begins_another() {
-        let all = [PAYLOAD, DIGEST, IDEMPOTENCY, LOG];
+        let all = [PAYLOAD, DIGEST, IDEMPOTENCY, LOG_V1, LOG_V2];
         for (i, a) in all.iter().enumerate() {
             assert_eq!(a.last(), Some(&b'\n'));
             for (j, b) in all.iter().enumerate() {

@@ -15,10 +15,15 @@ pub mod chain;
 pub mod digest;
 pub mod epoch_key;
 pub mod tree;
+pub mod note;
+pub mod checkpoint;
+pub mod key_ring;
 
 pub use chain::{Chain, ChainFault};
+pub use checkpoint::{Checkpoint, CheckpointNote, VerifierKey, log_name};
 pub use digest::{PayloadSalt, commitment, content_digest, idempotency_digest, sha256};
 pub use envelope::{ENVELOPE_BYTES_MAX, Envelope, EnvelopeError, FACTS_BYTES_MAX};
-pub use epoch_key::{EpochKey, log_id};
+pub use epoch_key::{EpochKey, LogOrigin, log_id, log_id_v1, log_origin};
+pub use key_ring::{KeyRing, KeyRingFault};
 pub use leaf::{LeafHash, leaf_hash};
 pub use tree::{Frontier, NodeHash, TreeWriter, node_hash};
