@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy, Target, TcpAddress};
 use palyra_types::Redacted;
-use palyra_types::state_dir::{config_dir, state_dir};
+use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use tokio::time::Instant;
 
 use crate::daemon_hooks::DaemonHooks;
@@ -20,6 +20,8 @@ const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
+/// Below the user's data: what was seen of each journal.
+const HEADS_FOLDER_NAME: &str = "heads";
 const CONFIG_FILE_NAME: &str = "palyra.toml";
 
 /// Options that every verb takes.
@@ -99,6 +101,7 @@ impl Context {
             let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());
             options.serve_arguments = vec!["--config".into(), config.into_os_string()];
         }
+        options.heads = data_dir(|name| std::env::var_os(name)).map(|dir| dir.join(HEADS_FOLDER_NAME));
         let output = self.output.clone();
         options.notices = Arc::new(move |notice| tell(&output, &notice));
         Ok(options)
@@ -108,6 +111,21 @@ impl Context {
     pub(crate) async fn connect(&self) -> Result<Client, Failure> {
         let options = self.connect_options()?;
         Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
+    }
+
+    /// As [`Context::connect`], but a journal that is not what it was is told and no obstacle: for verbs that look
+    /// at it, or mend it.
+    pub(crate) async fn connect_to_inspect(&self) -> Result<Client, Failure> {
+        let doubt = match self.connect().await {
+            Err(Failure::Client(error @ (ClientError::RolledBack { .. } | ClientError::Forked { .. }))) => {
+                error
+            }
+            connected => return connected,
+        };
+        self.output.note(Mark::Doubt, &format!("{doubt} ({})", doubt.code()));
+        let mut options = self.connect_options()?;
+        options.heads = None;
+        Ok(Client::connect(options).await?)
     }
 
     /// Awaits long work; on a terminal a line tells how long it takes already.
@@ -128,6 +146,8 @@ impl Context {
     pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
         let mut options = self.connect_options()?;
         options.start = StartPolicy::Never;
+        // Whoever stops or reloads a daemon need not believe what it says about the past.
+        options.heads = None;
         Ok(Client::connect(options).await?)
     }
 }
@@ -161,6 +181,16 @@ fn tell(output: &Output, notice: &Notice) {
         }
         Notice::ReplacingOtherBuild => {
             output.note(Mark::Info, "the daemon that runs is of another build and idle; replacing it");
+        }
+        Notice::OtherLog { before, now, entries } => {
+            let told = format!(
+                "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
+                 entries were seen. If you did not replace or reopen it, somebody else did"
+            );
+            output.note(Mark::Doubt, &told);
+        }
+        Notice::HeadNotKept { cause } => {
+            output.note(Mark::Doubt, &format!("the journal's newest head could not be kept: {cause}"));
         }
         Notice::OtherBuildKept { open_runs } => {
             let why = match open_runs {

@@ -21,11 +21,14 @@ impl Client {
     /// Finds the daemon, or starts it where that is allowed, and connects.
     ///
     /// # Errors
-    /// [`ClientError::NotRunning`], [`ClientError::StartFailed`] or, over TCP, [`ClientError::Lost`].
+    /// [`ClientError::NotRunning`], [`ClientError::StartFailed`] or, over TCP, [`ClientError::Lost`]; with
+    /// [`ConnectOptions::heads`] also [`ClientError::RolledBack`] and [`ClientError::Forked`].
     pub async fn connect(options: ConnectOptions) -> Result<Self, ClientError> {
         let deadline = Instant::now() + options.ready_within;
         let connection = find(&options, Search { when_absent: WhenAbsent::StartOrFail, deadline }).await?;
-        Ok(Self { options: Arc::new(options), current: Arc::new(Mutex::new(connection)) })
+        let client = Self { options: Arc::new(options), current: Arc::new(Mutex::new(connection)) };
+        client.witness().await?;
+        Ok(client)
     }
 
     /// Finds the daemon again after it was lost, and uses the new connection in every clone.
@@ -33,7 +36,7 @@ impl Client {
         let connection =
             find(&self.options, Search { when_absent: WhenAbsent::StartOrWait, deadline: give_up }).await?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
-        Ok(())
+        self.witness().await
     }
 
     /// Asks the daemon to stop and returns when it no longer serves, which it does until what runs has finished or

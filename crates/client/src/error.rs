@@ -92,6 +92,23 @@ pub enum ClientError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The daemon's log is shorter than a head of it that was seen before.
+    #[error(
+        "the journal is shorter than what this client has seen of it: {known} entries then, {} now",
+        match entries { Some(entries) => entries.to_string(), None => "fewer".to_owned() }
+    )]
+    RolledBack {
+        /// Entries of the head that was seen.
+        known: u64,
+        /// Entries that the daemon shows now, if it says so.
+        entries: Option<u64>,
+    },
+    /// The daemon's log is not a continuation of what was seen of it.
+    #[error("the journal is not the one that this client has seen up to entry {known}: its past was changed")]
+    Forked {
+        /// Entries of the head that was seen.
+        known: u64,
+    },
     /// More inputs are waiting to be sent than a follower holds.
     #[error("too many inputs are still on their way")]
     TooManyInputs,
@@ -124,6 +141,8 @@ impl ClientError {
             }
             Self::StartFailed { code, .. } | Self::Refused { code, .. } => *code,
             Self::TapeOrder { .. } | Self::Protocol { .. } => ErrorCode::Internal,
+            Self::RolledBack { .. } => ErrorCode::JournalRolledBack,
+            Self::Forked { .. } => ErrorCode::JournalForked,
             Self::TooManyInputs => ErrorCode::QueueFull,
         }
     }
@@ -142,6 +161,8 @@ impl ClientError {
             Self::InvalidAddress { .. }
             | Self::TapeOrder { .. }
             | Self::Protocol { .. }
+            | Self::RolledBack { .. }
+            | Self::Forked { .. }
             | Self::TooManyInputs => false,
         }
     }

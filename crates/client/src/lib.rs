@@ -15,9 +15,10 @@ mod find;
 
 mod client;
 mod calls;
+mod heads;
 mod follow;
 
-pub use calls::{AskProviders, JournalStep, JournalWatch};
+pub use calls::{AskProviders, ExportedParts, JournalStep, JournalWatch};
 pub use client::Client;
 pub use error::{ClientError, LogTail};
 pub use find::{build_id_of, read_lock_record};

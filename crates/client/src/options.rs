@@ -37,6 +37,15 @@ pub enum Target {
     Tcp(TcpAddress),
 }
 
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StateDir(dir) => dir.display().fmt(f),
+            Self::Tcp(address) => f.write_str(&address.uri),
+        }
+    }
+}
+
 /// A TCP listener with the credential for it.
 #[derive(Debug, Clone)]
 pub struct TcpAddress {
@@ -95,6 +104,9 @@ pub struct ConnectOptions {
     pub answers_within: Duration,
     /// How long a lost daemon is waited for.
     pub reattach_within: Duration,
+    /// Where the newest signed head of each journal is kept. With a folder, every connection begins with the
+    /// demand that the journal continues what was seen of it.
+    pub heads: Option<PathBuf>,
     /// Who hears what happens on the way.
     pub notices: NoticeSink,
 }
@@ -111,6 +123,7 @@ impl ConnectOptions {
             ready_within: READY_WITHIN,
             answers_within: ANSWERS_WITHIN,
             reattach_within: REATTACH_WITHIN,
+            heads: None,
             notices: Arc::new(|_| {}),
         }
     }

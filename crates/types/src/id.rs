@@ -165,6 +165,18 @@ impl fmt::Display for LogId {
     }
 }
 
+impl FromStr for LogId {
+    type Err = InvalidId;
+
+    /// Reads 32 lower-case hex digits, as it prints.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let invalid = || InvalidId { given: text.chars().take(40).collect() };
+        let number = u128::from_str_radix(text, 16).map_err(|_| invalid())?;
+        let id = Self(number.to_be_bytes());
+        if id.to_string() == text { Ok(id) } else { Err(invalid()) }
+    }
+}
+
 impl fmt::Debug for LogId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LogId({self})")
@@ -174,6 +186,15 @@ impl fmt::Debug for LogId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_named_by_exactly_32_digits() {
+        let id = LogId([0x0a; 16]);
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for bad in ["", "0a", &"0A".repeat(16), &format!("+{}", "a".repeat(31)), &"0a".repeat(17)] {
+            assert!(bad.parse::<LogId>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn an_id_survives_its_text_and_its_bytes() {

@@ -27,6 +27,17 @@ pub fn config_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf
     path("HOME").map(|home| home.join(".config/palyra"))
 }
 
+/// Returns the directory of what a user's programs keep: `XDG_DATA_HOME/palyra`, else `HOME/.local/share/palyra`.
+///
+/// Never below the state directory by itself: what a client has seen of a daemon must survive the daemon's state.
+pub fn data_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(data) = path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
+        return Some(data.join("palyra"));
+    }
+    path("HOME").map(|home| home.join(".local/share/palyra"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

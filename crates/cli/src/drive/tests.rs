@@ -87,7 +87,7 @@ fn finished(tape_seq: u32, state: v1::RunState, reason: &str) -> Step {
 }
 
 fn ended(tape_seq: u32, state: v1::RunState) -> Step {
-    Step::Event(FollowEvent::Ended(v1::StreamEnd { state: state.into(), tape_seq }))
+    Step::Event(FollowEvent::Ended(v1::StreamEnd { state: state.into(), tape_seq, checkpoint: None }))
 }
 
 struct Driven {

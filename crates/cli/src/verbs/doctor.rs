@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_client::{Client, build_id_of, read_lock_record};
+use palyra_client::{Client, ClientError, build_id_of, read_lock_record};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
@@ -35,7 +35,13 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
     let mut exit = Exit::Done;
     let mut options = context.connect_options()?;
     options.answers_within = ANSWERS_WITHIN;
-    match Client::connect(options).await.map_err(Failure::from) {
+    let mut connected = Client::connect(options.clone()).await;
+    if let Err(doubt @ (ClientError::RolledBack { .. } | ClientError::Forked { .. })) = &connected {
+        checks.push(check("journal_history", "error", doubt.to_string(), doubt.code().mend()));
+        options.heads = None;
+        connected = Client::connect(options).await;
+    }
+    match connected.map_err(Failure::from) {
         Ok(client) => checks.extend(daemon_checks(context, &client).await?),
         Err(failure) => {
             let lines = failure.lines();

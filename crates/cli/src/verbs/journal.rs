@@ -53,7 +53,7 @@ pub(crate) enum JournalVerb {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_inspect().await?;
     match verb {
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,

@@ -6,7 +6,9 @@ mod sessions;
 mod agents;
 mod models;
 mod journal;
+mod proof;
 mod admin;
 
 pub use journal::{JournalStep, JournalWatch};
 pub use models::AskProviders;
+pub use proof::ExportedParts;

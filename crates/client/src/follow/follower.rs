@@ -46,6 +46,8 @@ pub enum FollowEvent {
 enum Link {
     Opening(BoxFuture<'static, Result<Stream, ClientError>>),
     Open(Box<Stream>),
+    /// The run is over; the head that came with the end is being kept.
+    Closing(BoxFuture<'static, Result<v1::StreamEnd, ClientError>>),
     Ended,
 }
 
@@ -60,6 +62,14 @@ pub struct RunFollower {
     told_opened: bool,
     heard: Instant,
     lost_since: Option<Instant>,
+}
+
+/// Keeps the journal's head that the stream ended with.
+async fn close(client: Client, end: v1::StreamEnd) -> Result<v1::StreamEnd, ClientError> {
+    if let Some(checkpoint) = end.checkpoint.clone() {
+        client.keep_head(checkpoint).await?;
+    }
+    Ok(end)
 }
 
 impl RunFollower {
@@ -123,8 +133,9 @@ impl RunFollower {
     /// Returns the next event; `None` after [`FollowEvent::Ended`].
     ///
     /// # Errors
-    /// The daemon's refusal, [`ClientError::TapeOrder`] when the tape does not come whole, or
-    /// [`ClientError::GaveUp`] when a lost daemon did not come back.
+    /// The daemon's refusal, [`ClientError::TapeOrder`] when the tape does not come whole,
+    /// [`ClientError::GaveUp`] when a lost daemon did not come back, or, where heads are kept,
+    /// [`ClientError::RolledBack`] and [`ClientError::Forked`].
     pub async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
         loop {
             let step = match &mut self.link {
@@ -134,6 +145,11 @@ impl RunFollower {
                     self.link = Link::Open(Box::new(stream));
                     self.heard = Instant::now();
                     None
+                }
+                Link::Closing(closing) => {
+                    let end = closing.await?;
+                    self.link = Link::Ended;
+                    Some(FollowEvent::Ended(end))
                 }
                 Link::Open(_) => self.step().await?,
             };
@@ -212,8 +228,8 @@ impl RunFollower {
             }
             Frame::End(end) => {
                 self.known()?.ends_at(end.tape_seq)?;
-                self.link = Link::Ended;
-                Some(FollowEvent::Ended(end))
+                self.link = Link::Closing(Box::pin(close(self.client.clone(), end)));
+                None
             }
         };
         Ok(event)

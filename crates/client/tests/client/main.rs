@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod scripted_daemon;
+mod signed_log;
 
 mod finding;
 mod following;
+mod witnessing;

@@ -13,10 +13,13 @@ use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_wire::v1;
 use palyra_wire::v1::admin_service_server::{AdminService, AdminServiceServer};
 use palyra_wire::v1::gateway_service_server::{GatewayService, GatewayServiceServer};
+use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::run_stream_request::Frame as First;
 use palyra_wire::v1::run_stream_response::Frame;
 use tokio::sync::mpsc;
 use tonic::{Request, Response, Status, Streaming};
+
+use crate::signed_log::SignedLog;
 
 /// One stream's script.
 #[expect(clippy::large_enum_variant, reason = "a test holds a handful of them")]
@@ -44,13 +47,17 @@ pub(crate) struct Script {
     asked: mpsc::UnboundedSender<Asked>,
     pub(crate) cancels_lost: Arc<Mutex<u32>>,
     pub(crate) open_runs: u64,
+    pub(crate) log: SignedLog,
 }
 
 impl Script {
     pub(crate) fn new(streams: Vec<Vec<Step>>) -> (Self, mpsc::UnboundedReceiver<Asked>) {
         let (asked, received) = mpsc::unbounded_channel();
         let streams = Arc::new(Mutex::new(streams.into()));
-        (Self { streams, asked, cancels_lost: Arc::default(), open_runs: 0 }, received)
+        (
+            Self { streams, asked, cancels_lost: Arc::default(), open_runs: 0, log: SignedLog::default() },
+            received,
+        )
     }
 
     fn note(&self, asked: Asked) {
@@ -86,6 +93,7 @@ impl ScriptedDaemon {
             let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
             tonic::transport::Server::builder()
                 .add_service(GatewayServiceServer::new(script.clone()))
+                .add_service(ProofServiceServer::new(script.log.clone()))
                 .add_service(AdminServiceServer::new(script))
                 .serve_with_incoming(incoming)
                 .await
@@ -173,7 +181,7 @@ pub(crate) fn caught_up(tape_seq: u32) -> Step {
 }
 
 pub(crate) fn end(tape_seq: u32) -> Step {
-    Step::Send(Frame::End(v1::StreamEnd { state: v1::RunState::Done.into(), tape_seq }))
+    Step::Send(Frame::End(v1::StreamEnd { state: v1::RunState::Done.into(), tape_seq, checkpoint: None }))
 }
 
 pub(crate) fn refusal(code: &'static str) -> Status {

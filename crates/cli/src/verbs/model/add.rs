@@ -188,6 +188,7 @@ async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<v1::Tes
     let mut options = context.connect_options()?;
     options.target = Target::StateDir(folder.path().join("state"));
     options.start = StartPolicy::Allowed;
+    options.heads = None;
     options.serve_arguments = vec!["--config".into(), file.into_os_string()];
     options.notices = std::sync::Arc::new(|_| {});
     context.output.note(Mark::Info, &format!("asking {}", model_name(args)));

@@ -1,0 +1,91 @@
+//! Signed heads, proofs and bundles.
+
+use palyra_wire::v1;
+use palyra_wire::v1::proof_service_client::ProofServiceClient;
+use tonic::Streaming;
+
+use super::call::{SHORT, required};
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::transport::{MESSAGE_BYTES_MAX, Transport};
+
+/// A bundle on its way.
+pub struct ExportedParts {
+    stream: Streaming<v1::ExportJournalResponse>,
+    endpoint: String,
+}
+
+impl ExportedParts {
+    /// Returns the next part of a file; `None` when the bundle is whole.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]; what was written so far is no bundle.
+    pub async fn next(&mut self) -> Result<Option<v1::ExportJournalResponse>, ClientError> {
+        self.stream.message().await.map_err(|status| ClientError::from_status(&status, &self.endpoint))
+    }
+}
+
+impl Client {
+    fn proof(&self) -> ProofServiceClient<Transport> {
+        ProofServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
+    }
+
+    /// Returns the newest signed head of the journal, if it has one.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn checkpoint(&self) -> Result<Option<v1::Checkpoint>, ClientError> {
+        let request = v1::GetCheckpointRequest { sign_now: false, rotate_key: false };
+        let mut proof = self.proof();
+        Ok(self.answer(SHORT, proof.get_checkpoint(request)).await?.checkpoint)
+    }
+
+    /// Has the journal sign what it holds now and returns that, stored; with `rotate_key` a new key begins.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn sign_checkpoint(
+        &self,
+        request: v1::GetCheckpointRequest,
+    ) -> Result<v1::Checkpoint, ClientError> {
+        let mut proof = self.proof();
+        let answer = self.answer(SHORT, proof.get_checkpoint(request)).await?;
+        required(answer.checkpoint, "the signed head is missing")
+    }
+
+    /// Returns the proof that one size of the journal continues another; `new_size` 0 for the newest head's.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn prove_consistency(
+        &self,
+        old_size: u64,
+        new_size: u64,
+    ) -> Result<v1::ProveConsistencyResponse, ClientError> {
+        let mut proof = self.proof();
+        self.answer(SHORT, proof.prove_consistency(v1::ProveConsistencyRequest { old_size, new_size })).await
+    }
+
+    /// Returns an entry's proof against a signed head.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn prove_entry(&self, seq: u64) -> Result<v1::ProveEntryResponse, ClientError> {
+        let mut proof = self.proof();
+        self.answer(SHORT, proof.prove_entry(v1::ProveEntryRequest { seq })).await
+    }
+
+    /// Asks for a bundle that can be checked without the daemon.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn export_journal(
+        &self,
+        what: v1::export_journal_request::What,
+    ) -> Result<ExportedParts, ClientError> {
+        let mut proof = self.proof();
+        let request = v1::ExportJournalRequest { what: Some(what) };
+        let stream = self.answer(SHORT, proof.export_journal(request)).await?;
+        Ok(ExportedParts { stream, endpoint: self.endpoint() })
+    }
+}
