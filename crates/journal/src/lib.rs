@@ -13,6 +13,7 @@ mod write;
 
 mod read;
 
+mod tree;
 mod verify;
 
 mod project;

@@ -1,4 +1,4 @@
-//! The tables of `journal.db`, by class: log, projections, scratch.
+//! The tables of `journal.db`, by class: log, proofs, projections, scratch.
 //!
 //! Owns every `CREATE`. Invariant: log tables never migrate in place and are only appended to (triggers hold
 //! that against our own mistakes); projections are dropped and folded anew when their version changes.
@@ -6,7 +6,10 @@
 use rusqlite::Connection;
 
 /// The format of the log tables, kept in `PRAGMA user_version`. An older program refuses a newer one.
-pub(crate) const FORMAT: i32 = 1;
+pub(crate) const FORMAT: i32 = 2;
+
+/// The format without tree and checkpoints, which a start brings up to [`FORMAT`].
+pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 
 /// `PRAGMA application_id`: "PLYJ".
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
@@ -16,6 +19,9 @@ pub(crate) const PROJECTIONS_VERSION: i64 = 2;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
+
+/// What proves the log: made from it with a key that is gone, or cheap to keep and slow to make anew.
+pub(crate) const PROOF_TABLES: &[&str] = &["tile", "frontier", "checkpoint"];
 
 /// Tables that are derived from the log.
 pub(crate) const PROJECTION_TABLES: &[&str] =
@@ -84,6 +90,46 @@ CREATE TRIGGER static_delete BEFORE DELETE ON static
 BEGIN SELECT RAISE(ABORT, 'static texts are never deleted'); END;
 
 CREATE TABLE projections(version INTEGER NOT NULL) STRICT;
+";
+
+const TREE: &str = "
+CREATE TABLE tile(
+    level INTEGER NOT NULL,
+    \"index\" INTEGER NOT NULL,
+    hashes BLOB NOT NULL,
+    PRIMARY KEY(level, \"index\")
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tile_replace BEFORE INSERT ON tile
+WHEN EXISTS (SELECT 1 FROM tile WHERE level = NEW.level AND \"index\" = NEW.\"index\")
+BEGIN SELECT RAISE(ABORT, 'tiles are never replaced'); END;
+CREATE TRIGGER tile_update BEFORE UPDATE ON tile
+BEGIN SELECT RAISE(ABORT, 'tiles never change'); END;
+CREATE TRIGGER tile_delete BEFORE DELETE ON tile
+BEGIN SELECT RAISE(ABORT, 'tiles are never deleted'); END;
+
+CREATE TABLE frontier(
+    id INTEGER PRIMARY KEY CHECK (id = 0),
+    size INTEGER NOT NULL,
+    hashes BLOB NOT NULL
+) STRICT;
+INSERT INTO frontier(id, size, hashes) VALUES (0, 0, x'');
+CREATE TRIGGER frontier_grows BEFORE UPDATE ON frontier
+WHEN NEW.size <= OLD.size
+BEGIN SELECT RAISE(ABORT, 'the tree only grows'); END;
+CREATE TRIGGER frontier_delete BEFORE DELETE ON frontier
+BEGIN SELECT RAISE(ABORT, 'the frontier is never deleted'); END;
+";
+
+const CHECKPOINT: &str = "
+CREATE TABLE checkpoint(
+    size INTEGER PRIMARY KEY,
+    note TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER checkpoint_replace BEFORE INSERT ON checkpoint
+WHEN EXISTS (SELECT 1 FROM checkpoint WHERE size = NEW.size)
+BEGIN SELECT RAISE(ABORT, 'checkpoints are never replaced'); END;
+CREATE TRIGGER checkpoint_update BEFORE UPDATE ON checkpoint
+BEGIN SELECT RAISE(ABORT, 'checkpoints never change'); END;
 ";
 
 // Columns marked "content" may be emptied by an erasure of the entry whose seq stands beside them.
@@ -198,19 +244,35 @@ CREATE INDEX run_open ON run(seq) WHERE state < 2;
 /// Creates all tables and stamps the format; the caller holds the transaction.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(LOG)?;
+    connection.execute_batch(TREE)?;
+    connection.execute_batch(CHECKPOINT)?;
     connection.execute("INSERT INTO projections(version) VALUES (?1)", [PROJECTIONS_VERSION])?;
     connection.execute_batch(PROJECTIONS)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)
 }
 
+/// Adds what format 2 has and format 1 had not, and stamps the format; the caller holds the transaction.
+pub(crate) fn add_proofs(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(TREE)?;
+    connection.execute_batch(CHECKPOINT)?;
+    connection.pragma_update(None, "user_version", FORMAT)
+}
+
+/// Drops and creates the tree's tables; the caller holds the transaction and fills them afterwards.
+pub(crate) fn recreate_tree(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DROP TABLE tile; DROP TABLE frontier;")?;
+    connection.execute_batch(TREE)
+}
+
 /// Drops and creates the projections' tables; the caller holds the transaction and folds the log afterwards.
 pub(crate) fn recreate_projections(connection: &Connection) -> rusqlite::Result<()> {
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-        AND name NOT IN ('entry', 'payload', 'chunk', 'static', 'projections')";
+        AND name <> 'projections'";
     let mut statement = connection.prepare(tables)?;
     let names = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    for name in names.iter().filter(|name| !SCRATCH_TABLES.contains(&name.as_str())) {
+    let kept = [LOG_TABLES, PROOF_TABLES, SCRATCH_TABLES].concat();
+    for name in names.iter().filter(|name| !kept.contains(&name.as_str())) {
         connection.execute_batch(&format!("DROP TABLE \"{name}\""))?;
     }
     connection.execute("UPDATE projections SET version = ?1", [PROJECTIONS_VERSION])?;

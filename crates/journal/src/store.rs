@@ -56,9 +56,7 @@ impl JournalStore {
     /// See [`OpenError`]; nothing is lost in any case.
     pub fn open(options: &OpenOptions) -> Result<Self, OpenError> {
         let opened = start::open(options)?;
-        let free_space =
-            options.free_space.clone().unwrap_or_else(|| write::free_space_of(&options.state_dir));
-        let headroom = Headroom::new(free_space);
+        let headroom = Headroom::new(options.free_space());
         let queue = Arc::new(Queue::default());
         let readers = read::ReaderPool::start(&opened.database)?;
         let writer = Writer {

@@ -52,6 +52,14 @@ pub enum OpenError {
         /// How many commits it cuts off.
         commits_behind: u64,
     },
+    /// No space to bring an older format up to the present one; nothing was changed.
+    #[error("upgrading the journal needs {needed_bytes} bytes of free space, and {free_bytes} are free")]
+    NoSpaceToUpgrade {
+        /// What the copy and the tree need.
+        needed_bytes: u64,
+        /// What is free.
+        free_bytes: u64,
+    },
     /// No space for the first entries.
     #[error("the disk is too full to open the journal")]
     DiskFull,
@@ -77,7 +85,7 @@ impl OpenError {
             Self::NotAJournal | Self::Corrupt { .. } | Self::WalDamaged { .. } | Self::Store { .. } => {
                 ErrorCode::JournalCorrupt
             }
-            Self::DiskFull => ErrorCode::DiskFull,
+            Self::DiskFull | Self::NoSpaceToUpgrade { .. } => ErrorCode::DiskFull,
             Self::Fenced => ErrorCode::Fenced,
         }
     }

@@ -8,12 +8,14 @@ mod options;
 mod opening;
 
 mod format;
+mod upgrade;
 mod repair;
 mod wal_check;
 
 mod epoch_keys;
 mod folder;
 mod tail;
+mod edge;
 
 mod error;
 

@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use palyra_ledger::{Chain, EpochKey, log_id};
+use palyra_ledger::{Chain, EpochKey, TreeWriter, log_id};
 use palyra_ports::{AppendClass, NewEntry, ReadOnlyCause};
 use palyra_types::event::JournalEvent;
 use palyra_types::{Epoch, LogId, PrincipalId};
 use rusqlite::Connection;
 
+use super::edge;
 use super::error::OpenError;
 use super::folder;
-use super::format::check_stamp;
+use super::format::{Format, check_stamp};
 use super::options::OpenOptions;
 use super::tail::{self, Tail};
+use super::upgrade::upgrade;
 use super::{epoch_keys, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
@@ -66,45 +68,56 @@ fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), Op
 }
 
 fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
-    let (connection, tail) = connect_and_check(database)?;
+    let (connection, tail) = connect_and_check(options, database)?;
     if let Some(pages) = options.database_pages_max {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
-    match tail {
-        Some(tail) if holds_unknown_kinds(&connection)? => stay_readable(connection, tail, counters),
-        tail => begin_epoch(options, connection, tail, counters),
+    let Some(tail) = tail else {
+        return begin_epoch(options, connection, None, counters);
+    };
+    if holds_unknown_kinds(&connection)? {
+        return stay_readable(connection, tail, counters, ReadOnlyCause::NewerEntries);
+    }
+    match edge::restore(&connection, &tail)? {
+        Some(tree) => begin_epoch(options, connection, Some((tail, tree)), counters),
+        None => stay_readable(connection, tail, counters, ReadOnlyCause::TailDisagrees),
     }
 }
 
 /// Opens the file, checks its format and the end of the log, and brings the projections up to date.
-fn connect_and_check(database: &Path) -> Result<(Connection, Option<Tail>), OpenError> {
+fn connect_and_check(
+    options: &OpenOptions,
+    database: &Path,
+) -> Result<(Connection, Option<Tail>), OpenError> {
     if folder::has_content(database)? {
         folder::prewrite_wal(database)?;
     } else {
         folder::create_empty(database)?;
     }
     let connection = connect(database, Access::Write)?;
-    if !check_format(&connection)? {
+    let Some(format) = check_format(&connection)? else {
         drop(connection);
         // SQLite deletes the WAL of an empty database, so the reserve is written once there is a first page.
         folder::prewrite_wal(database)?;
         return Ok((connect(database, Access::Write)?, None));
-    }
+    };
     move_wal(&connection)?;
+    if format == Format::WithoutTree {
+        upgrade(&connection, database, &options.free_space())?;
+    }
     refresh_projections(&connection)?;
     let tail = tail::read(&connection)?;
     Ok((connection, tail))
 }
 
-/// Returns whether tables exist; refuses what is not a journal or newer than we know.
-fn check_format(connection: &Connection) -> Result<bool, OpenError> {
+/// Returns the format of the tables, if there are any; refuses what is not a journal or newer than we know.
+fn check_format(connection: &Connection) -> Result<Option<Format>, OpenError> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables == 0 {
-        return Ok(false);
+        return Ok(None);
     }
-    check_stamp(number("application_id")?, number("user_version")?)?;
-    Ok(true)
+    check_stamp(number("application_id")?, number("user_version")?).map(Some)
 }
 
 /// Empties the WAL into the database, so that the whole reserve is there; a full disk may prevent it.
@@ -138,9 +151,15 @@ fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Begins no epoch and takes no entry.
-fn stay_readable(connection: Connection, tail: Tail, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
-    counters.quarantine(ReadOnlyCause::NewerEntries);
-    let log = LogWriter::new(connection, tail.chain, tail.last_epoch, Arc::clone(counters))?;
+fn stay_readable(
+    connection: Connection,
+    tail: Tail,
+    counters: &Arc<Counters>,
+    cause: ReadOnlyCause,
+) -> Result<Begun, OpenError> {
+    counters.quarantine(cause);
+    let stands = (tail.chain, TreeWriter::new());
+    let log = LogWriter::new(connection, stands, tail.last_epoch, Arc::clone(counters))?;
     Ok(Begun { log, log_id: tail.chain.log_id, epoch: tail.last_epoch })
 }
 
@@ -153,15 +172,16 @@ struct Begun {
 fn begin_epoch(
     options: &OpenOptions,
     connection: Connection,
-    tail: Option<Tail>,
+    before: Option<(Tail, TreeWriter)>,
     counters: &Arc<Counters>,
 ) -> Result<Begun, OpenError> {
     let key = EpochKey::from_entropy(options.entropy.bytes32());
-    let before = match tail {
+    let (tail, tree) = before.unzip();
+    let newest = match tail {
         Some(tail) => tail.last_epoch.max(project::newest_epoch(&connection)?),
         None => Epoch(0),
     };
-    let epoch = before.next();
+    let epoch = newest.next();
     epoch_keys::save(&options.state_dir, epoch, &key)?;
     let mut events = Vec::new();
     let chain = match tail {
@@ -175,12 +195,13 @@ fn begin_epoch(
     };
     events.push(JournalEvent::EpochStarted { epoch, key: key.public() });
     let append = own_append(options, events);
-    let mut log = LogWriter::new(connection, chain, epoch, Arc::clone(counters))?;
+    let stands = (chain, tree.unwrap_or_default());
+    let mut log = LogWriter::new(connection, stands, epoch, Arc::clone(counters))?;
     let make_tables = |connection: &Connection| match tail {
         Some(_) => Ok(()),
         None => schema::create(connection),
     };
-    log.begin_epoch(before, &append, make_tables).map_err(|error| match error {
+    log.begin_epoch(newest, &append, make_tables).map_err(|error| match error {
         GroupError::Fenced => OpenError::Fenced,
         GroupError::Store(error) => error.into(),
     })?;

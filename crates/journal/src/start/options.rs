@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palyra_ports::{Clock, Entropy};
 
-use crate::write::FreeSpace;
+use crate::write::{FreeSpace, free_space_of};
 
 /// Where the journal lies and what it is given. The caller holds the state directory's lock.
 #[derive(Clone)]
@@ -27,5 +27,10 @@ impl OpenOptions {
     #[must_use]
     pub fn new(state_dir: PathBuf, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         Self { state_dir, clock, entropy, free_space: None, database_pages_max: None }
+    }
+
+    /// Returns what tells the free space.
+    pub(crate) fn free_space(&self) -> FreeSpace {
+        self.free_space.clone().unwrap_or_else(|| free_space_of(&self.state_dir))
     }
 }

@@ -10,17 +10,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_ledger::TreeWriter;
 use palyra_ports::VerifyReport;
 use rusqlite::Connection;
 
 use super::error::OpenError;
 use super::folder;
-use super::format::check_stamp;
-use crate::connection::{Access, connect, shm_path, wal_path};
+use super::format::{Format, check_stamp};
+use crate::connection::{self, Access, connect, shm_path, wal_path};
 use crate::fault::ReadFault;
 use crate::project;
 use crate::quarantine::{QuarantineMarker, sync_folder};
 use crate::schema;
+use crate::tree;
 use crate::verify::verify;
 
 /// Copies the log, verifies the copy and lets it take the original's place.
@@ -68,7 +70,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
 fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
     fresh.execute("ATTACH DATABASE ?1 AS damaged", [database.as_os_str().as_bytes()])?;
     let number = |pragma| fresh.pragma_query_value(Some("damaged"), pragma, |row| row.get::<_, i32>(0));
-    check_stamp(number("application_id")?, number("user_version")?)?;
+    let format = check_stamp(number("application_id")?, number("user_version")?)?;
     let transaction = fresh.unchecked_transaction()?;
     schema::create(&transaction)?;
     for table in schema::LOG_TABLES {
@@ -77,8 +79,28 @@ fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
             format!("INSERT INTO main.{table} SELECT * FROM damaged.{table} NOT INDEXED ORDER BY rowid");
         transaction.execute(&all, [])?;
     }
+    let tree = tree::fill(&transaction, &|_| ())?;
+    if format == Format::Present {
+        let all = "INSERT INTO main.checkpoint SELECT * FROM damaged.checkpoint ORDER BY size";
+        transaction.execute(all, [])?;
+        compare_frontier(database, &tree)?;
+    }
     transaction.commit()?;
     Ok(fresh.execute_batch("DETACH DATABASE damaged")?)
+}
+
+/// Refuses a log that is not the one of its old tree; a frontier that cannot be read says nothing.
+fn compare_frontier(database: &Path, tree: &TreeWriter) -> Result<(), OpenError> {
+    // On a connection of its own: one that has met damage cannot commit any more.
+    match tree::read_frontier(&connect(database, Access::Read)?) {
+        Ok(Some(kept)) if kept != *tree.frontier() => {
+            let (entries, frontier) = (tree.size(), kept.size());
+            tracing::error!(entries, frontier, "the log contradicts its tree");
+            Err(OpenError::Corrupt { seq: entries.min(frontier) })
+        }
+        Err(error) if !connection::is_damage(&error) => Err(error.into()),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Says which entry is the first that cannot be copied, where that is what failed.

@@ -6,9 +6,12 @@ use rusqlite::Connection;
 
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
+use crate::kinds::Kind;
 
 /// Entries at the end that are checked at every start.
 const TAIL_ENTRIES_CHECKED: i64 = 64;
+
+const LOG_REOPENED: u16 = Kind::LogReopened as u16;
 
 /// The end of the log.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +40,8 @@ pub(super) fn read(connection: &Connection) -> Result<Option<Tail>, ReadFault> {
         if let Some(later) = later {
             let seq = later.envelope.seq;
             let follows = later.envelope.prev == leaf && seq == entry.envelope.seq.next();
-            if !follows || later.envelope.log_id != log_id || later.envelope.epoch < entry.envelope.epoch {
+            let same_log = later.envelope.log_id == log_id || later.envelope.kind == LOG_REOPENED;
+            if !follows || !same_log || later.envelope.epoch < entry.envelope.epoch {
                 return Err(EntryFault::Chain.at(seq));
             }
         }

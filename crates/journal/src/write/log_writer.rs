@@ -1,14 +1,16 @@
-//! One transaction of the log: chain, insert, fold, commit.
+//! One transaction of the log: chain, insert, grow the tree, fold, commit.
 //!
-//! Owns the write connection, the chain's head and the projections' rows in use. Knows no queue and no
+//! Owns the write connection, the chain's head, the tree's edge and the projections' rows in use. Knows no queue and no
 //! waiting caller. Invariant: what is in memory equals what is committed; a rollback drops the rest.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use palyra_ledger::{Chain, Envelope, envelope::RedactionMark, leaf_hash, sha256};
+use palyra_ledger::{Chain, Envelope, TreeWriter, envelope::RedactionMark, leaf_hash, sha256};
 use palyra_ports::{AppendError, Committed, StaticText};
+use palyra_types::event::JournalEvent;
+use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, params};
 
@@ -22,6 +24,7 @@ use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
 use crate::schema::{self, CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
 use crate::sql::{count_to_sql, seq_to_sql};
+use crate::tree;
 
 /// Static texts remembered as stored, at most.
 const STATICS_REMEMBERED_MAX: usize = 1_024;
@@ -49,16 +52,17 @@ pub(crate) struct LogWriter {
     connection: Connection,
     epoch: Epoch,
     chain: Chain,
+    tree: TreeWriter,
     rows: Projections,
     statics: HashSet<[u8; 32]>,
     counters: Arc<Counters>,
 }
 
 impl LogWriter {
-    /// Takes over a connection whose log ends where `chain` stands.
+    /// Takes over a connection whose log ends where `chain` and `tree` stand.
     pub(crate) fn new(
         mut connection: Connection,
-        chain: Chain,
+        (chain, tree): (Chain, TreeWriter),
         epoch: Epoch,
         counters: Arc<Counters>,
     ) -> rusqlite::Result<Self> {
@@ -69,11 +73,27 @@ impl LogWriter {
             Ok(())
         }))?;
         Counters::set(&counters.entries, chain.next_seq.0);
-        Ok(Self { connection, epoch, chain, rows: Projections::new(), statics: HashSet::new(), counters })
+        let (rows, statics) = (Projections::new(), HashSet::new());
+        Ok(Self { connection, epoch, chain, tree, rows, statics, counters })
     }
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Returns the epoch that is being written.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Returns where the log stands: what was committed last.
+    pub(crate) fn chain(&self) -> Chain {
+        self.chain
+    }
+
+    /// Returns how many entries are committed, and the root over them.
+    pub(crate) fn head(&self) -> TreeHead {
+        TreeHead { size: self.tree.size(), root: self.tree.root().0 }
     }
 
     /// Writes the entries that begin this epoch, in one transaction with the tables where they are missing.
@@ -111,10 +131,11 @@ impl LogWriter {
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<Outcomes, GroupError>,
     ) -> Result<Outcomes, GroupError> {
-        let before = self.chain;
+        let before = (self.chain, self.epoch);
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE").map_err(GroupError::Store);
-        begun.and_then(|()| write(self)).inspect_err(|_| {
-            self.chain = before;
+        begun.and_then(|()| write(self)).inspect(|_| self.tree.settle()).inspect_err(|_| {
+            (self.chain, self.epoch) = before;
+            self.tree.rollback();
             self.rows.forget();
             self.statics.clear();
             if !self.connection.is_autocommit() {
@@ -139,6 +160,9 @@ impl LogWriter {
             });
         }
         let end = if self.chain.next_seq == first { "ROLLBACK" } else { "COMMIT" };
+        if self.chain.next_seq != first {
+            tree::write_frontier(&self.connection, self.tree.frontier())?;
+        }
         self.connection.prepare_cached(end)?.execute([])?;
         if self.chain.next_seq != first {
             Counters::set(&self.counters.entries, self.chain.next_seq.0);
@@ -187,6 +211,7 @@ impl LogWriter {
 
     fn insert_entry(&mut self, entry: &PreparedEntry) -> rusqlite::Result<u64> {
         let seq = self.chain.next_seq;
+        self.turn_over(&entry.event);
         let envelope = Envelope {
             redaction: RedactionMark::Untouched,
             kind: entry.kind,
@@ -220,8 +245,22 @@ impl LogWriter {
             event: &entry.event,
         };
         self.rows.fold(&self.connection, &folded)?;
-        self.chain = Chain { next_seq: seq.next(), head: leaf_hash(&encoded), ..self.chain };
+        let leaf = leaf_hash(&encoded);
+        for tile in self.tree.push(leaf) {
+            tree::insert_tile(&self.connection, &tile)?;
+        }
+        self.chain = Chain { next_seq: seq.next(), head: leaf, ..self.chain };
         Ok(encoded.len() as u64 + content)
+    }
+
+    /// An entry that begins an epoch or a log is its first.
+    fn turn_over(&mut self, event: &JournalEvent) {
+        if let JournalEvent::EpochStarted { epoch, .. } = event {
+            self.epoch = *epoch;
+        }
+        if let JournalEvent::LogReopened { log_id, .. } = event {
+            self.chain.log_id = *log_id;
+        }
     }
 
     fn insert_payload(&self, seq: Seq, entry: &PreparedEntry) -> rusqlite::Result<u64> {

@@ -45,8 +45,10 @@ async fn a_text_run_is_three_commits_of_six_entries_and_small() {
     let [commits, entries, rows, bytes] = since(&before, &journal.status());
     println!("text run: {commits} commits, {entries} entries, {rows} rows, {bytes} bytes of entries");
     assert_eq!([commits, entries], [3, 6]);
-    // Six entries, five payloads, one row of the run and one of the session in each commit.
-    assert_eq!(rows, 6 + 5 + 3 + 3);
+    // Six entries, five payloads; in each commit one row of the run, one of the session and the frontier. At
+    // most once a second a checkpoint comes and the one before it goes.
+    let without_checkpoint = 6 + 5 + 3 + 3 + 3;
+    assert!((without_checkpoint..=without_checkpoint + 2).contains(&rows), "{rows}");
     assert!(bytes < 2_200, "{bytes}");
 
     let runs = 200;

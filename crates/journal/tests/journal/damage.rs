@@ -70,7 +70,7 @@ async fn a_damaged_page_of_what_is_derived_costs_a_restart_and_one_of_the_log_is
         fs::write(folder.database(), &good).unwrap();
         overwrite_page(&folder, *page, &[0xA5; PAGE_BYTES as usize]);
         let damaged = fs::read(folder.database()).unwrap();
-        let of_log = ["entry", "payload", "chunk", "static"].contains(&owner.as_str());
+        let of_log = ["entry", "payload", "chunk", "static", "checkpoint"].contains(&owner.as_str());
         let refused = match JournalStore::open(&folder.options()) {
             Err(error) => Some(error),
             Ok(journal) => {

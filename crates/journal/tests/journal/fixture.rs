@@ -3,14 +3,17 @@
 //! The files are made once per format by the example `write_fixture` and never changed afterwards.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use palyra_journal::{JournalStore, OpenError, OpenOptions};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendTape, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState};
-use palyra_types::{Epoch, Seq, TapeSeq};
+use palyra_types::{Epoch, ErrorCode, Seq, TapeSeq};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::opened::Folder;
 use crate::written::{silent, verify};
@@ -24,9 +27,7 @@ fn kept(name: &str) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn the_file_of_format_1_still_says_what_it_said() {
-    let folder = Folder::new();
-    std::fs::create_dir_all(folder.state_dir()).unwrap();
-    std::fs::copy(kept("journal-v1.db"), folder.database()).unwrap();
+    let folder = folder_of_format_1();
     let journal = folder.open();
     let expected = std::fs::read_to_string(kept("journal-v1.txt")).unwrap();
     let entries = journal.entries(Seq(0), expected.lines().count()).await.unwrap();
@@ -65,4 +66,49 @@ async fn the_file_of_format_1_still_says_what_it_said() {
     assert_eq!(journal.open_runs().await.unwrap().len(), 1);
     let next = samples::append(vec![SampleRun::new(session, 9).started("still writable")]);
     journal.append(next).await.unwrap();
+}
+
+/// Puts a file of format 1 where a journal is opened.
+fn folder_of_format_1() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.state_dir()).unwrap();
+    std::fs::copy(kept("journal-v1.db"), folder.database()).unwrap();
+    folder
+}
+
+fn format_of(file: &Path) -> i32 {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn a_file_of_format_1_is_copied_and_gets_its_tree() {
+    let folder = folder_of_format_1();
+    let journal = folder.open();
+    let copy = folder.state_dir().join("journal.db.format-1");
+    assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(kept("journal-v1.db")).unwrap());
+    assert_eq!((format_of(&copy), format_of(&folder.database())), (1, 2));
+    let size: i64 = folder.connect().query_row("SELECT size FROM frontier", [], |row| row.get(0)).unwrap();
+    assert_eq!(size.cast_unsigned(), journal.status().entries);
+    journal.close().await;
+    drop(journal);
+    std::fs::remove_file(&copy).unwrap();
+    let journal = folder.open();
+    assert_eq!(journal.epoch(), Epoch(4));
+    assert!(!copy.exists(), "it is made once");
+}
+
+#[test]
+fn without_space_for_the_copy_nothing_is_changed() {
+    let folder = folder_of_format_1();
+    let options = OpenOptions { free_space: Some(Arc::new(|| Ok(1_000_000))), ..folder.options() };
+    let error = JournalStore::open(&options).unwrap_err();
+    assert!(matches!(error, OpenError::NoSpaceToUpgrade { free_bytes: 1_000_000, .. }), "{error:?}");
+    assert_eq!(error.code(), ErrorCode::DiskFull);
+    assert_eq!(format_of(&folder.database()), 1);
+    assert!(!folder.state_dir().join("journal.db.format-1").exists());
+    let row = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let entries: i64 = folder.connect().query_row("SELECT count(*) FROM entry", [], row).unwrap();
+    assert_eq!(entries, 27);
+    drop(folder.open());
 }

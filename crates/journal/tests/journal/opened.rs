@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_testkit::{FakeClock, FixedEntropy};
@@ -12,15 +13,18 @@ use tempfile::TempDir;
 /// A folder that journals are opened in, one after the other.
 pub(crate) struct Folder {
     folder: TempDir,
+    seed: AtomicU64,
 }
 
 impl Folder {
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        Self { folder: TempDir::new().unwrap(), seed: AtomicU64::new(7) }
     }
 
     pub(crate) fn options(&self) -> OpenOptions {
-        OpenOptions::new(self.state_dir(), Arc::new(FakeClock::new()), Arc::new(FixedEntropy::new(7)))
+        // Each start draws other keys than the one before.
+        let entropy = FixedEntropy::new(self.seed.fetch_add(1, Ordering::Relaxed));
+        OpenOptions::new(self.state_dir(), Arc::new(FakeClock::new()), Arc::new(entropy))
     }
 
     pub(crate) fn state_dir(&self) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use palyra_journal::{JournalStore, OpenError};
 use palyra_ledger::envelope::RedactionMark;
-use palyra_ledger::{Envelope, leaf_hash};
+use palyra_ledger::{Envelope, Frontier, LeafHash, leaf_hash};
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
 use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, ReadTape};
@@ -65,8 +65,8 @@ fn with_pragma(pragma: &str, value: i32) -> OpenError {
 
 #[test]
 fn a_newer_format_and_foreign_files_are_refused() {
-    let error = with_pragma("user_version", 2);
-    assert!(matches!(error, OpenError::Newer { found: 2, known: 1 }), "{error:?}");
+    let error = with_pragma("user_version", 3);
+    assert!(matches!(error, OpenError::Newer { found: 3, known: 2 }), "{error:?}");
     assert_eq!(error.code(), ErrorCode::JournalNewer);
     let error = with_pragma("application_id", 77);
     assert!(matches!(error, OpenError::NotAJournal), "{error:?}");
@@ -150,10 +150,20 @@ fn append_unknown(connection: &Connection, kind: u16, run: Option<&mut SampleRun
             (seq, envelope.encode().unwrap(), tape.map(|t| t.0), tape.map(|t| t.1), kind),
         )
         .unwrap();
+    grow_tree(connection, leaf_hash(&envelope.encode().unwrap()));
     let on_tape = i64::from(envelope.run.is_some());
     let seen = "INSERT OR IGNORE INTO kind_seen VALUES (?1, ?2, ?3)";
     connection.execute(seen, (kind, on_tape, seq)).unwrap();
     envelope.seq
+}
+
+fn grow_tree(connection: &Connection, leaf: LeafHash) {
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
+    let (size, hashes) = connection.query_row("SELECT size, hashes FROM frontier", [], read).unwrap();
+    let mut frontier = Frontier::from_bytes(size.cast_unsigned(), &hashes).unwrap();
+    frontier.push(leaf);
+    let grown = (frontier.size().cast_signed(), frontier.to_bytes());
+    connection.execute("UPDATE frontier SET size = ?1, hashes = ?2", grown).unwrap();
 }
 
 #[tokio::test]
