@@ -349,6 +349,15 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
     })))
 }
 
+/// A run that was started under a key.
+pub(crate) fn start_keyed(key: u8) -> Act {
+    let mut act = start();
+    if let Act::Take(RunInput::Start(started)) = &mut act {
+        started.idempotency = Some(IdempotencyDigest([key; 32]));
+    }
+    act
+}
+
 pub(crate) fn begin() -> Act {
     Act::Take(RunInput::Begin)
 }

@@ -14,7 +14,7 @@ use super::{RunError, RunStateMachine};
 /// Inputs of a run that no model request has shown yet, at most.
 pub const UNANSWERED_INPUTS_MAX: u32 = 64;
 
-/// What was said to a run after its beginning.
+/// What was said to a run, its first input only by its key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Heard {
     unanswered: u32,
@@ -34,8 +34,8 @@ impl Heard {
                 self.keys.extend(*idempotency);
             }
             TapeEvent::ModelRequested(_) => self.unanswered = 0,
-            TapeEvent::RunStarted(_)
-            | TapeEvent::ModelText { .. }
+            TapeEvent::RunStarted(started) => self.keys.extend(started.idempotency),
+            TapeEvent::ModelText { .. }
             | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }

@@ -7,7 +7,7 @@ use palyra_types::run::{CancelReason, RunLimits, RunPhase, WaitReason};
 use crate::machine::UNANSWERED_INPUTS_MAX;
 use crate::scenario::{
     answer, answer_finished, begin, calls, cancel, cancel_because, check, check_from, done, fails, input,
-    lost, post, read, restart, shell, start, start_with, steer, steer_keyed,
+    lost, post, read, restart, shell, start, start_keyed, start_with, steer, steer_keyed,
 };
 
 #[test]
@@ -94,6 +94,18 @@ fn the_same_key_is_heard_once_whatever_happened_meanwhile() {
          InputReceived Steer
          nothing
          Abandoned 1 0-0 Restart, ModelRequested 2 turn 1 > ask 2
+         nothing
+         InputReceived Steer",
+    );
+}
+
+#[test]
+fn what_a_run_began_with_is_not_said_to_it_again() {
+    check(
+        &[start_keyed(1), steer_keyed(1), begin(), steer_keyed(1), steer_keyed(2)],
+        "RunStarted
+         nothing
+         ModelRequested 1 turn 1 > ask 1
          nothing
          InputReceived Steer",
     );
