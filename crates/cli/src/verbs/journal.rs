@@ -1,5 +1,9 @@
 //! `palyra journal`: the record as a whole.
 
+mod accept_rollback;
+mod export;
+mod prove;
+
 use clap::Subcommand;
 use palyra_client::{Client, JournalStep};
 use palyra_types::ErrorCode;
@@ -12,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count, date};
 
-/// Verify, rebuild and look at the journal.
+/// Verify, prove, export, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JournalVerb {
     /// Check every entry; exits with 1 when one does not verify
@@ -49,12 +53,23 @@ pub(crate) enum JournalVerb {
         #[arg(long)]
         json: bool,
     },
+    Prove(prove::ProveArgs),
+    Checkpoint(prove::CheckpointArgs),
+    Export(export::ExportArgs),
+    AcceptRollback(accept_rollback::AcceptRollbackArgs),
 }
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Failure> {
+    if let JournalVerb::AcceptRollback(args) = verb {
+        return accept_rollback::accept_rollback(context, args).await;
+    }
     let client = context.connect_to_inspect().await?;
     match verb {
+        JournalVerb::Prove(args) => prove::prove(context, &client, args).await,
+        JournalVerb::Checkpoint(args) => prove::checkpoint(context, &client, args).await,
+        JournalVerb::Export(args) => export::export(context, &client, args).await,
+        JournalVerb::AcceptRollback(args) => accept_rollback::accept_rollback(context, args).await,
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
         JournalVerb::Show { from, limit, json } => {
@@ -116,10 +131,19 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         context.output.json(&to_json_with_defaults(&status))?;
         return Ok(Exit::Done);
     }
+    let health = match status.cause.as_str() {
+        "" => status.health.clone(),
+        cause => format!("{}: {}", status.health, told_cause(cause)),
+    };
+    let signed = match &status.checkpoint {
+        Some(checkpoint) => format!("up to entry {}", checkpoint.size.saturating_sub(1)),
+        None => "nothing yet".to_owned(),
+    };
     for (name, value) in [
         ("log", status.log_id.clone()),
         ("start", format!("number {}", status.epoch)),
-        ("health", status.health.clone()),
+        ("health", health),
+        ("signed", signed),
         ("entries", status.entries.to_string()),
         (
             "written",
@@ -138,6 +162,18 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         context.output.line(&format!("{name:<9}{value}"))?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns why the journal is read-only, in words.
+fn told_cause(cause: &str) -> &str {
+    match cause {
+        "io_error" => "an I/O error; the next start repairs what it can",
+        "newer_entries" => "a newer version wrote entries that this one does not know",
+        "tail_disagrees" => "its end, its tree and its newest signed head contradict each other",
+        "behind_anchor" => "it is shorter than a head it has signed (`palyra journal accept-rollback`)",
+        "key_lost" => "the key that should sign it is gone (`palyra journal accept-rollback`)",
+        other => other,
+    }
 }
 
 fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {

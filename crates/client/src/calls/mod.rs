@@ -11,4 +11,4 @@ mod admin;
 
 pub use journal::{JournalStep, JournalWatch};
 pub use models::AskProviders;
-pub use proof::ExportedParts;
+pub use proof::{ExportedParts, ProvedEntry};

@@ -1,5 +1,7 @@
 //! Signed heads, proofs and bundles.
 
+use palyra_ledger::tree::verify_inclusion;
+use palyra_ledger::{CheckpointNote, Envelope, NodeHash, leaf_hash};
 use palyra_wire::v1;
 use palyra_wire::v1::proof_service_client::ProofServiceClient;
 use tonic::Streaming;
@@ -23,6 +25,52 @@ impl ExportedParts {
     pub async fn next(&mut self) -> Result<Option<v1::ExportJournalResponse>, ClientError> {
         self.stream.message().await.map_err(|status| ClientError::from_status(&status, &self.endpoint))
     }
+}
+
+/// An entry that belongs to a signed head, as was checked.
+#[derive(Debug, Clone)]
+pub struct ProvedEntry {
+    /// The entry.
+    pub seq: u64,
+    /// Its leaf hash (hex).
+    pub leaf: String,
+    /// The log (hex).
+    pub log_id: String,
+    /// Entries of the signed head.
+    pub size: u64,
+    /// Its root (hex).
+    pub root: String,
+    /// The proof as the daemon gave it.
+    pub proof: v1::ProveEntryResponse,
+}
+
+impl ProvedEntry {
+    fn check(seq: u64, proof: v1::ProveEntryResponse) -> Result<Self, ClientError> {
+        const WRONG: ClientError = ClientError::Protocol { what: "the proof of an entry does not hold" };
+        let checkpoint = proof.checkpoint.clone().ok_or(WRONG)?;
+        let note = CheckpointNote::parse(checkpoint.note.as_bytes()).map_err(|_| WRONG)?;
+        let head = *note.checkpoint();
+        let envelope = Envelope::decode(&proof.envelope).map_err(|_| WRONG)?;
+        if envelope.seq.0 != seq {
+            return Err(WRONG);
+        }
+        let leaf = leaf_hash(&proof.envelope);
+        let hash = |bytes: &Vec<u8>| <[u8; 32]>::try_from(bytes.as_slice()).map(NodeHash).map_err(|_| WRONG);
+        let hashes = proof.hashes.iter().map(hash).collect::<Result<Vec<_>, _>>()?;
+        verify_inclusion(leaf, seq, head.size, &hashes, head.root).map_err(|_| WRONG)?;
+        Ok(Self {
+            seq,
+            leaf: hex(&leaf.0),
+            log_id: head.log_id.to_string(),
+            size: head.size,
+            root: hex(&head.root.0),
+            proof,
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Client {
@@ -66,13 +114,14 @@ impl Client {
         self.answer(SHORT, proof.prove_consistency(v1::ProveConsistencyRequest { old_size, new_size })).await
     }
 
-    /// Returns an entry's proof against a signed head.
+    /// Returns an entry's proof against a signed head, checked.
     ///
     /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn prove_entry(&self, seq: u64) -> Result<v1::ProveEntryResponse, ClientError> {
+    /// The daemon's refusal, [`ClientError::Lost`], or [`ClientError::Protocol`] when it proves nothing.
+    pub async fn prove_entry(&self, seq: u64) -> Result<ProvedEntry, ClientError> {
         let mut proof = self.proof();
-        self.answer(SHORT, proof.prove_entry(v1::ProveEntryRequest { seq })).await
+        let answer = self.answer(SHORT, proof.prove_entry(v1::ProveEntryRequest { seq })).await?;
+        ProvedEntry::check(seq, answer)
     }
 
     /// Asks for a bundle that can be checked without the daemon.

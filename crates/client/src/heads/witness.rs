@@ -70,11 +70,7 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
 }
 
 /// Keeps a head that came with a stream, once the daemon proves that it continues the one that is kept.
-async fn keep(
-    client: &Client,
-    heads: &HeadsFolder,
-    checkpoint: v1::Checkpoint,
-) -> Result<(), ClientError> {
+async fn keep(client: &Client, heads: &HeadsFolder, checkpoint: v1::Checkpoint) -> Result<(), ClientError> {
     let seen = SeenHead::from_wire(checkpoint)?;
     if let Some(kept) = heads.head(seen.log_id) {
         if kept.head.size > seen.head.size {

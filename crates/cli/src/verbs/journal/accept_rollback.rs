@@ -1,0 +1,74 @@
+//! `palyra journal accept-rollback`: going on with a journal that has lost its end.
+//!
+//! Owns the order that is left for the next start. The daemon carries it out, because nobody else writes the journal.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use palyra_client::ClientError;
+use palyra_types::ErrorCode;
+use palyra_types::state_dir::ACCEPT_ROLLBACK_FILE_NAME;
+use palyra_wire::json::to_json_with_defaults;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::Mark;
+
+/// Go on with a journal that is shorter than it was: begin a new log over what is left
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  palyra journal accept-rollback --yes")]
+pub(crate) struct AcceptRollbackArgs {
+    /// Do it; without this the command only says what it would do
+    #[arg(long)]
+    yes: bool,
+    /// The new journal's state as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs) -> Result<Exit, Failure> {
+    context.require_local("palyra journal accept-rollback")?;
+    if !args.yes {
+        return Err(Failure::Usage(
+            "this ends the present log and begins a new one over the entries that are left; runs that are open \
+             then wait for you. Bring back a newer copy of the state directory instead if you have one. \
+             Repeat it with --yes to go on"
+                .to_owned(),
+        ));
+    }
+    let state = context.state_dir()?;
+    match context.connect_running().await {
+        Ok(client) => context.waiting("waiting for what runs to finish", client.stop_daemon()).await?,
+        Err(Failure::Client(ClientError::NotRunning { .. })) => {}
+        Err(failure) => return Err(failure),
+    }
+    leave_order(&state)?;
+    let client = context.connect_to_inspect().await?;
+    let status = client.journal_status().await?;
+    match Format::from(args.json) {
+        Format::Json => context.output.json(&to_json_with_defaults(&status))?,
+        Format::Text => {
+            let told = format!("log {} goes on with {} entries", status.log_id, status.entries);
+            context.output.note(Mark::Good, &told);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn leave_order(state: &Path) -> Result<(), Failure> {
+    let path = state.join(ACCEPT_ROLLBACK_FILE_NAME);
+    let written =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).and_then(
+            |mut file| {
+                file.write_all(b"rollback_accepted\n")?;
+                file.sync_all()
+            },
+        );
+    written.map_err(|error| {
+        Failure::local(ErrorCode::StateDirUnusable, format!("{} cannot be written: {error}", path.display()))
+    })
+}

@@ -1,0 +1,145 @@
+//! `palyra journal export`: a bundle that proves itself without the daemon.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+use palyra_client::{Client, ClientError};
+use palyra_types::ErrorCode;
+use palyra_wire::v1::export_journal_request::What;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{bytes, count};
+
+/// Files of a bundle, at most: a log of 2^32 entries in tiles.
+const FILES_MAX: u64 = 40_000_000;
+
+/// Write a bundle that can be checked without the daemon
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  palyra journal export --run 01K... proof\n  palyra-verify --bundle proof"
+)]
+pub(crate) struct ExportArgs {
+    /// What proves this run
+    #[arg(long, value_name = "ID", required_unless_present = "tiles")]
+    run: Option<String>,
+    /// The whole log as static tiles (C2SP tlog-tiles), without content
+    #[arg(long, conflicts_with = "run")]
+    tiles: bool,
+    /// A folder that does not exist yet, or is empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs) -> Result<Exit, Failure> {
+    let what = args.run.map_or(What::Tiles(true), What::RunId);
+    let mut bundle = Bundle::begin(args.folder)?;
+    let mut parts = client.export_journal(what).await?;
+    while let Some(part) = parts.next().await? {
+        bundle.take(&part.path, &part.data)?;
+        context.output.progress(&format!(
+            "exporting, {} in {}",
+            bytes(bundle.bytes),
+            count(bundle.files, "file")
+        ));
+    }
+    context.output.end_progress();
+    bundle.end_file()?;
+    match Format::from(args.json) {
+        Format::Json => context
+            .output
+            .json(&json!({ "folder": bundle.folder, "files": bundle.files, "bytes": bundle.bytes }))?,
+        Format::Text => context.output.line(&format!(
+            "{} in {}, {}",
+            count(bundle.files, "file"),
+            bundle.folder.display(),
+            bytes(bundle.bytes)
+        ))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// A folder that is being filled.
+struct Bundle {
+    folder: PathBuf,
+    open: Option<(String, File)>,
+    files: u64,
+    bytes: u64,
+}
+
+impl Bundle {
+    fn begin(folder: PathBuf) -> Result<Self, Failure> {
+        fs::create_dir_all(&folder).map_err(|error| cannot(&folder, &error))?;
+        let mut there = fs::read_dir(&folder).map_err(|error| cannot(&folder, &error))?;
+        if there.next().is_some() {
+            return Err(Failure::Usage(format!("{} is not empty", folder.display())));
+        }
+        Ok(Self { folder, open: None, files: 0, bytes: 0 })
+    }
+
+    fn take(&mut self, path: &str, data: &[u8]) -> Result<(), Failure> {
+        if self.open.as_ref().is_none_or(|(open, _)| open != path) {
+            self.end_file()?;
+            self.open = Some((path.to_owned(), self.create(path)?));
+        }
+        self.bytes += data.len() as u64;
+        let Some((_, file)) = &mut self.open else { return Ok(()) };
+        file.write_all(data).map_err(|error| cannot(&self.folder, &error))
+    }
+
+    /// Makes a file that has to be new: no name comes twice, and none leads out of the folder.
+    fn create(&mut self, path: &str) -> Result<File, Failure> {
+        const WRONG: ClientError =
+            ClientError::Protocol { what: "a bundle names a file that it must not have" };
+        let relative = Path::new(path);
+        let plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || path.is_empty() || path.contains(['\\', '\0']) || self.files >= FILES_MAX {
+            return Err(WRONG.into());
+        }
+        let file = self.folder.join(relative);
+        if let Some(parent) = file.parent() {
+            fs::create_dir_all(parent).map_err(|error| cannot(parent, &error))?;
+        }
+        self.files += 1;
+        File::create_new(&file).map_err(|error| cannot(&file, &error))
+    }
+
+    fn end_file(&mut self) -> Result<(), Failure> {
+        match self.open.take() {
+            Some((_, file)) => file.sync_all().map_err(|error| cannot(&self.folder, &error)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn cannot(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::local(ErrorCode::InvalidArgument, format!("{} cannot be written: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundle_stays_in_its_folder_and_writes_each_file_once() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("bundle");
+        let mut bundle = Bundle::begin(folder.clone()).unwrap();
+        for (path, data) in [("checkpoint", "a"), ("checkpoint", "b"), ("tile/0/000", "c")] {
+            bundle.take(path, data.as_bytes()).unwrap();
+        }
+        for bad in ["../escape", "/etc/escape", "tile/../../escape", "", "./x/../../escape", "checkpoint"] {
+            assert!(bundle.take(bad, b"x").is_err(), "{bad}");
+        }
+        assert_eq!(fs::read_to_string(folder.join("checkpoint")).unwrap(), "ab");
+        assert!(!home.path().join("escape").exists());
+        assert!(Bundle::begin(folder).is_err(), "a folder with files is left alone");
+    }
+}
