@@ -73,7 +73,8 @@ impl RunsHandle {
     /// Asks a run to stop; returns once the wish is durable. Cancelling a finished run is not an error.
     ///
     /// # Errors
-    /// [`RequestError::RunNotFound`]; [`RequestError::Append`] when it could not be recorded.
+    /// [`RequestError::RunNotFound`]; [`RequestError::Append`] when it could not be recorded, or when the run's own
+    /// beginning has an open outcome still: repeating tells.
     pub async fn cancel(&self, caller: Caller, run: RunId) -> Result<CancelReceipt, RequestError> {
         let record = self.get(caller, run).await?;
         let finished = CancelReceipt { state: record.state, already_finished: true };
@@ -85,6 +86,10 @@ impl RunsHandle {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
+                // Its session does not know it: it was accepted by an append whose answer was lost.
+                if !record.state.is_terminal() {
+                    return Err(AppendError::Unknown.into());
+                }
                 Ok(CancelReceipt { state: record.state, already_finished: true })
             }
             Err(error) => Err(error),

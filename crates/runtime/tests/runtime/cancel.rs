@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use palyra_ports::AppendError;
+use palyra_runtime::RequestError;
 use palyra_runtime::session::{ResetWish, SessionSelector};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
@@ -29,6 +31,19 @@ async fn a_queued_run_ends_without_ever_beginning() {
     gate.open();
     assert_eq!(rig.finished(third).await.state, RunLifecycleState::Done, "the run behind it has its turn");
     assert_eq!(rig.model.counts().begun, 2);
+}
+
+#[tokio::test]
+async fn a_run_that_its_session_does_not_know_yet_is_not_called_over() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().hang());
+    let first = rig.submit("k", "first").await.run;
+    rig.memory.lose_next_answer();
+    let lost = rig.try_submit(by_key("k"), "second").await.unwrap_err();
+    assert!(matches!(lost, RequestError::Append(AppendError::Unknown)), "{lost:?}");
+    let accepted = rig.open_runs().await.into_iter().find(|run| *run != first).unwrap();
+    let answer = rig.cancel(accepted).await;
+    assert!(matches!(answer, Err(RequestError::Append(AppendError::Unknown))), "{answer:?}");
 }
 
 #[tokio::test]
