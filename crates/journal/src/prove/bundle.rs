@@ -1,0 +1,201 @@
+//! What proves one run: its entries with their content, and the way from each to a signed head.
+//!
+//! Format: docs/journal-format.md, section 7.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use palyra_ledger::tree::{Tiled, inclusion_proof};
+use palyra_ledger::{CheckpointNote, Envelope};
+use palyra_ports::{ExportPart, ExportSink};
+use palyra_types::event::JournalEvent;
+use palyra_types::proof::{SeqRange, SignedCheckpoint};
+use palyra_types::{RunId, Seq};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Value, json};
+
+use super::fault::ProveFault;
+use crate::blob::BLOB_CHUNKS;
+use crate::codec::{self, Place};
+use crate::fault::EntryFault;
+use crate::kinds::Kind;
+use crate::sql::{seq_from_sql, seq_to_sql, u64_to_sql};
+use crate::tree::StoredTiles;
+
+/// Entries of one bundle, at most.
+const BUNDLE_ENTRIES_MAX: usize = 1_000_000;
+
+/// Writes what proves a run below a head.
+pub(crate) fn export_run(
+    connection: &Connection,
+    run: RunId,
+    head: &SignedCheckpoint,
+    sink: &ExportSink,
+) -> Result<(), ProveFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let size = head.head.size;
+    let entries = super::proofs::entries(&snapshot)?;
+    if size > entries {
+        return Err(ProveFault::OutOfRange { entries });
+    }
+    let erasures = erasures(&snapshot, size)?;
+    let seqs = chosen(&snapshot, run, size, &erasures)?;
+    let bundle = Bundle { connection: &snapshot, sink };
+    bundle.give("checkpoint", head.note.as_bytes().to_vec())?;
+    bundle.give("handovers", handovers(&snapshot, size)?)?;
+    for seq in &seqs {
+        let line = bundle.entry(*seq, covering(&erasures, *seq))?;
+        bundle.line("entries.jsonl", &line)?;
+    }
+    let mut tree = Tiled::new(StoredTiles(&snapshot), size);
+    for seq in &seqs {
+        let hashes = inclusion_proof(seq.0, size, |subtree| tree.hash(subtree))
+            .map_err(|error| ProveFault::of_proof(error, entries))?;
+        let hashes: Vec<String> = hashes.iter().map(|hash| BASE64.encode(hash.0)).collect();
+        bundle.line("proofs.jsonl", &json!({ "seq": seq.0, "hashes": hashes }))?;
+    }
+    Ok(())
+}
+
+/// Returns the erasures below a size, by the entry that records each.
+fn erasures(connection: &Connection, size: u64) -> Result<BTreeMap<Seq, Vec<SeqRange>>, ProveFault> {
+    let mut found = BTreeMap::new();
+    for (seq, envelope) in of_kinds(connection, &[Kind::Erased], size)? {
+        let event = codec::decode(envelope.kind, Place::Log, &envelope.facts, &[])
+            .map_err(|_| EntryFault::Facts.at(seq))?;
+        if let JournalEvent::Erased { ranges, .. } = event {
+            found.insert(seq, ranges);
+        }
+    }
+    Ok(found)
+}
+
+fn covering(erasures: &BTreeMap<Seq, Vec<SeqRange>>, seq: Seq) -> Option<Seq> {
+    let covers = |ranges: &Vec<SeqRange>| ranges.iter().any(|range| range.holds(seq));
+    erasures.iter().find(|(_, ranges)| covers(ranges)).map(|(by, _)| *by)
+}
+
+/// Returns the entries of a bundle: the run's, those that a verifier needs, and the erasures that explain gaps.
+fn chosen(
+    connection: &Connection,
+    run: RunId,
+    size: u64,
+    erasures: &BTreeMap<Seq, Vec<SeqRange>>,
+) -> Result<BTreeSet<Seq>, ProveFault> {
+    let sql = "SELECT seq FROM entry WHERE run_id = ?1 AND seq < ?2 ORDER BY tape_seq LIMIT ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    let limit = i64::try_from(BUNDLE_ENTRIES_MAX).unwrap_or(i64::MAX);
+    let rows = statement.query_map((run.to_bytes(), u64_to_sql(size), limit), |row| row.get::<_, i64>(0))?;
+    let mut seqs = rows.map(|seq| seq.map(seq_from_sql)).collect::<rusqlite::Result<BTreeSet<_>>>()?;
+    if seqs.is_empty() {
+        return Err(ProveFault::NoSuchRun);
+    }
+    let explained: Vec<Seq> = seqs.iter().filter_map(|seq| covering(erasures, *seq)).collect();
+    seqs.extend(explained);
+    let frame = [Kind::LogOpened, Kind::EpochStarted, Kind::LogReopened];
+    seqs.extend(of_kinds(connection, &frame, size)?.into_iter().map(|(seq, _)| seq));
+    Ok(seqs)
+}
+
+/// Returns entries of some kinds below a size; there are few of these kinds.
+fn of_kinds(connection: &Connection, kinds: &[Kind], size: u64) -> Result<Vec<(Seq, Envelope)>, ProveFault> {
+    let mut found = Vec::new();
+    for kind in kinds {
+        let sql = "SELECT seq, envelope FROM entry WHERE kind = ?1 AND seq < ?2 ORDER BY seq";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query((kind.number(), u64_to_sql(size)))?;
+        while let Some(row) = rows.next()? {
+            let seq = seq_from_sql(row.get(0)?);
+            let envelope = Envelope::decode(row.get_ref(1)?.as_blob()?);
+            found.push((seq, envelope.map_err(|_| EntryFault::Envelope.at(seq))?));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns every stored head with more than one signature, ascending.
+fn handovers(connection: &Connection, size: u64) -> Result<Vec<u8>, ProveFault> {
+    let sql = "SELECT note FROM checkpoint WHERE size <= ?1 ORDER BY size";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([u64_to_sql(size)])?;
+    let mut notes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let note = row.get_ref(0)?.as_str()?;
+        let signed = CheckpointNote::parse(note.as_bytes()).map(|note| note.note().signatures().len());
+        if signed.is_ok_and(|signatures| signatures > 1) {
+            notes.extend_from_slice(note.as_bytes());
+            notes.push(b'\n');
+        }
+    }
+    Ok(notes)
+}
+
+struct Bundle<'c> {
+    connection: &'c Connection,
+    sink: &'c ExportSink,
+}
+
+impl Bundle<'_> {
+    fn entry(&self, seq: Seq, erased_by: Option<Seq>) -> Result<Value, ProveFault> {
+        let sql = "SELECT envelope FROM entry WHERE seq = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let envelope: Vec<u8> = statement.query_row([seq_to_sql(seq)], |row| row.get(0))?;
+        let payload = self.payload(seq)?.map(|payload| BASE64.encode(payload));
+        Ok(json!({
+            "seq": seq.0,
+            "envelope": BASE64.encode(envelope),
+            "erased_by": if payload.is_none() { erased_by.map(|seq| seq.0) } else { None },
+            "payload": payload,
+            "files": self.files(seq)?,
+        }))
+    }
+
+    /// Returns salt and payload.
+    fn payload(&self, seq: Seq) -> Result<Option<Vec<u8>>, ProveFault> {
+        const SALT_BYTES: usize = crate::entry::SALT_BYTES;
+        let sql = "SELECT key_id, sealed FROM payload WHERE seq = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let Some((key_id, mut content)) = statement.query_row([seq_to_sql(seq)], read).optional()? else {
+            return Ok(None);
+        };
+        if key_id != 0 {
+            return Err(ProveFault::Sealed { seq: seq.0 });
+        }
+        if content.len() == SALT_BYTES {
+            for (_, part) in self.chunks(seq, 0, BLOB_CHUNKS)? {
+                content.extend_from_slice(&part);
+            }
+        }
+        Ok(Some(content))
+    }
+
+    fn files(&self, seq: Seq) -> Result<Vec<Value>, ProveFault> {
+        let chunks = self.chunks(seq, BLOB_CHUNKS, i64::MAX)?;
+        Ok(chunks.into_iter().map(|(n, part)| json!({ "n": n, "base64": BASE64.encode(part) })).collect())
+    }
+
+    fn chunks(&self, seq: Seq, from: i64, below: i64) -> Result<Vec<(i64, Vec<u8>)>, ProveFault> {
+        let sql = "SELECT n, sealed FROM chunk WHERE seq = ?1 AND n >= ?2 AND n < ?3 ORDER BY n";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows =
+            statement.query_map((seq_to_sql(seq), from, below), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
+    }
+
+    fn line(&self, path: &'static str, value: &Value) -> Result<(), ProveFault> {
+        let mut line = value.to_string();
+        line.push('\n');
+        self.give(path, line.into_bytes())
+    }
+
+    fn give(&self, path: &'static str, data: Vec<u8>) -> Result<(), ProveFault> {
+        if (self.sink)(ExportPart { path: Arc::from(path), data }) {
+            Ok(())
+        } else {
+            Err(ProveFault::Abandoned)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Inclusion and consistency, read off tiles and entries.
+
+use palyra_ledger::NodeHash;
+use palyra_ledger::tree::{Tiled, consistency_proof, inclusion_proof, root_at};
+use palyra_ports::{ConsistencyProof, InclusionProof};
+use palyra_types::Seq;
+use rusqlite::Connection;
+
+use super::fault::ProveFault;
+use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::fault::ReadFault;
+use crate::sql::{seq_to_sql, u64_from_sql};
+use crate::tree::StoredTiles;
+
+/// Returns the number of entries that a connection sees.
+pub(super) fn entries(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT coalesce(max(seq) + 1, 0) FROM entry";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).map(u64_from_sql)
+}
+
+/// Proves that an entry belongs to the first `size` entries; zero for all there are.
+pub(crate) fn inclusion(connection: &Connection, seq: Seq, size: u64) -> Result<InclusionProof, ProveFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let entries = entries(&snapshot)?;
+    let size = if size == 0 { entries } else { size };
+    if size > entries || seq.0 >= size {
+        return Err(ProveFault::OutOfRange { entries });
+    }
+    let entry = entry(&snapshot, seq)?.ok_or(ProveFault::OutOfRange { entries })?;
+    let mut tree = Tiled::new(StoredTiles(&snapshot), size);
+    let hashes = inclusion_proof(seq.0, size, |subtree| tree.hash(subtree))
+        .map_err(|error| ProveFault::of_proof(error, entries))?;
+    let root = root_at(size, |subtree| tree.hash(subtree))?;
+    let event = entry.event()?;
+    Ok(InclusionProof { seq, size, root: root.0, envelope: entry.encoded, hashes: plain(hashes), event })
+}
+
+/// Proves that the first `new` entries continue the first `old`; `new` zero for all there are.
+pub(crate) fn consistency(
+    connection: &Connection,
+    old: u64,
+    new: u64,
+) -> Result<ConsistencyProof, ProveFault> {
+    let snapshot = connection.unchecked_transaction()?;
+    let entries = entries(&snapshot)?;
+    let new = if new == 0 { entries } else { new };
+    if new > entries || old > new {
+        return Err(ProveFault::OutOfRange { entries });
+    }
+    let mut tree = Tiled::new(StoredTiles(&snapshot), new);
+    let hashes = consistency_proof(old, new, |subtree| tree.hash(subtree))
+        .map_err(|error| ProveFault::of_proof(error, entries))?;
+    let [old_root, new_root] =
+        [old, new].map(|size| root_at(size, |subtree| tree.hash(subtree)).map_err(ProveFault::from));
+    Ok(ConsistencyProof { old_root: old_root?.0, new_root: new_root?.0, hashes: plain(hashes) })
+}
+
+fn entry(connection: &Connection, seq: Seq) -> Result<Option<StoredEntry>, ReadFault> {
+    let sql =
+        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([seq_to_sql(seq)])?;
+    rows.next()?.map(|row| StoredEntry::read(connection, row)).transpose()
+}
+
+fn plain(hashes: Vec<NodeHash>) -> Vec<[u8; 32]> {
+    hashes.into_iter().map(|hash| hash.0).collect()
+}
