@@ -54,16 +54,31 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
     }
     folder::create_empty(fresh)?;
     let connection = connect(fresh, Access::Write)?;
-    copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
-    let report = verify(&connection, &(Arc::new(|_, _| ()) as _))?;
-    if let Some((seq, _)) = report.fault {
-        return Err(OpenError::Corrupt { seq: seq.0 });
+    if never_begun(database)? {
+        tracing::warn!("the journal's very first commit failed: it is begun anew");
+    } else {
+        copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
+        let report = verify(&connection, &(Arc::new(|_, _| ()) as _))?;
+        if let Some((seq, _)) = report.fault {
+            return Err(OpenError::Corrupt { seq: seq.0 });
+        }
+        project::recreate(&connection)?;
     }
-    project::recreate(&connection)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
     drop(connection);
     let synced = File::open(fresh).and_then(|file| file.sync_all()).and_then(|()| sync_folder(fresh));
     synced.map_err(OpenError::doing("syncing the repaired journal"))
+}
+
+/// Returns whether the file is a database in which nothing was ever committed.
+fn never_begun(database: &Path) -> Result<bool, OpenError> {
+    let counted = connect(database, Access::Read).and_then(|connection| {
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+    });
+    match counted {
+        Err(error) if connection::is_damage(&error) => Ok(false),
+        counted => Ok(counted? == 0),
+    }
 }
 
 /// Copies the log row by row: indexes and what is derived from the log are made anew, whatever became of them.

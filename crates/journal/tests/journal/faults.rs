@@ -55,6 +55,21 @@ pub(crate) fn overwrite_page(folder: &Folder, page: u64, with: &[u8]) {
 }
 
 #[tokio::test]
+async fn a_journal_whose_first_commit_failed_is_begun_anew() {
+    let folder = Folder::new();
+    fs::create_dir(folder.state_dir()).unwrap();
+    let empty = folder.connect();
+    empty.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
+    drop(empty);
+    fs::write(folder.state_dir().join("journal.quarantined"), "an I/O error").unwrap();
+    let journal = folder.open();
+    assert_eq!(journal.epoch(), Epoch(1));
+    write_runs(&journal, 0..1).await;
+    assert_eq!(verify(&journal).await.fault, None);
+    assert!(!folder.state_dir().join("journal.quarantined").exists());
+}
+
+#[tokio::test]
 async fn a_corrupted_page_is_told_and_the_rest_is_read() {
     let folder = settled(60).await;
     let page = page_of_entries(&folder);
