@@ -65,10 +65,26 @@ fn main() -> ExitCode {
 fn run() -> Outcome<ExitCode> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from).ok_or("usage: merkle_vectors FOLDER")?;
     let folder = if folder.join("testdata").is_dir() { folder.join("testdata") } else { folder };
+    for other in others(&folder)? {
+        println!("{other}: left out, there are no such proofs here");
+    }
     let mut well = true;
     well &= judge("inclusion", &folder.join("inclusion"), inclusion)?;
     well &= judge("consistency", &folder.join("consistency"), consistency)?;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the folders beside those that are judged.
+fn others(folder: &Path) -> Outcome<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name != "inclusion" && name != "consistency" {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// Runs every vector below a folder and says how many there were of each sort.

@@ -2,6 +2,7 @@
 //!
 //! Owns the command line's shape only; a verb's work is in the module of its name.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -47,6 +48,12 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Runs published proof vectors through the ledger's verification.
+    MerkleVectors {
+        /// The folder `testdata` of transparency-dev/merkle, or a tar.gz that holds it.
+        #[arg(value_name = "DIR")]
+        vectors: PathBuf,
+    },
     /// Installs a real language model below target/tools and drives the product against it.
     RealModel(real_model::Options),
 }
@@ -65,6 +72,7 @@ pub(crate) fn run() -> Result<ExitCode> {
             suite::test(&skipped)
         }
         Verb::Bench { arguments } => suite::bench(&arguments),
+        Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
         Verb::RealModel(options) => real_model::verb(&options),
     }
 }

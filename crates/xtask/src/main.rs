@@ -10,6 +10,7 @@ mod cli;
 mod tidy;
 mod suite;
 mod real_model;
+mod merkle_vectors;
 mod repo;
 
 use std::process::ExitCode;

@@ -52,6 +52,11 @@ impl Phases {
             .ok()
     }
 
+    /// Notes that a phase has nothing to work on, and why.
+    pub(super) fn leave_out(&mut self, name: &'static str, why: &str) {
+        self.lines.push(format!("{name:<8} left out: {why}"));
+    }
+
     /// Prints the table and returns whether every phase that ran succeeded.
     pub(super) fn finish(&self) -> Result<(), Vec<&'static str>> {
         println!();

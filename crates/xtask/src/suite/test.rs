@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 use super::phases::Phases;
 use super::summary::Counts;
 use super::tools::{self, Tools};
-use super::{check, command, setup};
+use super::{check, command, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
-const PHASES: [&str; 8] = ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests"];
+const PHASES: [&str; 9] = ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "vectors"];
 
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
@@ -31,6 +31,12 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     phases.run("build", build);
     let mut counts = Counts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
+    match vectors::folder() {
+        Some(folder) => {
+            phases.run("vectors", |deadline| vectors::run(&folder, deadline));
+        }
+        None => phases.leave_out("vectors", &format!("{} is not set", vectors::VARIABLE)),
+    }
 
     let outcome = phases.finish();
     if !skip.is_empty() {
