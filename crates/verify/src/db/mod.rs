@@ -1,0 +1,14 @@
+//! A journal in its SQLite file.
+
+mod schema;
+mod cursor;
+mod rows;
+mod contents;
+mod checkpoints;
+mod tiles;
+mod walk;
+mod tapes;
+mod statics;
+mod verify;
+
+pub use verify::verify_database;

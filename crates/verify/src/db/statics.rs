@@ -1,0 +1,34 @@
+//! The daemon's own texts, each under its SHA-256.
+
+use rusqlite::Connection;
+
+use super::cursor::{Trouble, blob};
+use crate::digest::sha256;
+use crate::fault::{Code, Faults};
+
+/// Checks all of them and returns how many there are.
+pub(super) fn check(connection: &Connection, faults: &mut Faults) -> u64 {
+    let mut count = 0;
+    if let Err(Trouble(what)) = walk(connection, &mut count, faults) {
+        faults.add(None, Code::Malformed, || format!("the static texts: {what}"));
+    }
+    count
+}
+
+fn walk(connection: &Connection, count: &mut u64, faults: &mut Faults) -> Result<(), Trouble> {
+    let mut statement = connection.prepare("SELECT hash, CAST(body AS BLOB) FROM static ORDER BY hash")?;
+    let mut rows = statement.query([])?;
+    let mut before: Option<Vec<u8>> = None;
+    while let Some(row) = rows.next()? {
+        let (hash, body) = (blob(row, 0)?, blob(row, 1)?);
+        if before.as_ref().is_some_and(|before| *before >= hash) {
+            return Err(Trouble("rows are not in order".to_owned()));
+        }
+        if sha256(&[&body])[..] != hash {
+            faults.add(None, Code::Mismatch, || "a static text is not the one it is named after".to_owned());
+        }
+        *count += 1;
+        before = Some(hash);
+    }
+    Ok(())
+}

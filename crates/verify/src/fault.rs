@@ -1,0 +1,108 @@
+//! What is wrong, and which of several wrongs is named.
+//!
+//! Owns the exit codes. Invariant: the named fault is the one of the lowest seq, and of the lowest code at that
+//! seq; faults that belong to no entry come last.
+
+use std::fmt;
+
+/// The kinds of fault; the numbers are exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Code {
+    /// An entry does not match its leaf, commitment, columns or proof.
+    Mismatch = 10,
+    /// Fewer entries than a signed head, the frontier or rows beside the log say.
+    Truncated = 11,
+    /// Shorter than the checkpoint that somebody kept.
+    RolledBack = 12,
+    /// Another history than a signed head, or than the checkpoint that somebody kept.
+    Forked = 13,
+    /// A signature is bad, missing or of a key that nobody vouched for.
+    Signature = 14,
+    /// A payload is missing and no erasure covers it.
+    Missing = 15,
+    /// Not a journal, unreadable, or out of shape.
+    Malformed = 16,
+}
+
+impl Code {
+    /// Returns the exit code.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mismatch => "mismatch",
+            Self::Truncated => "truncated",
+            Self::RolledBack => "rolled back",
+            Self::Forked => "forked",
+            Self::Signature => "signature",
+            Self::Missing => "payload missing",
+            Self::Malformed => "malformed",
+        })
+    }
+}
+
+/// One fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The entry it belongs to; `None` where it belongs to none.
+    pub seq: Option<u64>,
+    /// Its kind.
+    pub code: Code,
+    /// What was seen, in words.
+    pub what: String,
+}
+
+impl Fault {
+    fn rank(seq: Option<u64>, code: Code) -> (bool, u64, Code) {
+        (seq.is_none(), seq.unwrap_or_default(), code)
+    }
+}
+
+/// The first fault so far, and how many there were.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    first: Option<Fault>,
+    count: u64,
+}
+
+impl Faults {
+    /// Notes a fault; `what` is only asked for when it becomes the first.
+    pub(crate) fn add(&mut self, seq: impl Into<Option<u64>>, code: Code, what: impl FnOnce() -> String) {
+        let seq = seq.into();
+        self.count += 1;
+        let better = self.first.as_ref().is_none_or(|f| Fault::rank(seq, code) < Fault::rank(f.seq, f.code));
+        if better {
+            self.first = Some(Fault { seq, code, what: what() });
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn into_first(self) -> Option<Fault> {
+        self.first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_seq_is_named_then_the_lowest_code() {
+        let mut faults = Faults::default();
+        faults.add(None, Code::Mismatch, || "beside the log".to_owned());
+        faults.add(7, Code::Signature, || "late".to_owned());
+        faults.add(5, Code::Malformed, || "shape".to_owned());
+        faults.add(5, Code::Mismatch, || "leaf".to_owned());
+        assert_eq!(faults.count(), 4);
+        let first = faults.into_first().expect("there are some");
+        assert_eq!((first.seq, first.code, first.what.as_str()), (Some(5), Code::Mismatch, "leaf"));
+    }
+}

@@ -1,0 +1,59 @@
+//! A report for programs.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json as object};
+
+use crate::digest::hex;
+use crate::report::{Freshness, Report, Signer};
+use crate::words::{erasing, reopening, utc};
+
+/// Returns a report as one JSON object.
+pub fn json(report: &Report) -> Value {
+    let signed = report.newest.map(|head| {
+        object!({
+            "size": head.size, "root": STANDARD.encode(head.root), "epoch": head.epoch,
+            "entry_time": utc(head.entry_time),
+        })
+    });
+    let erased = report.erased.iter().map(|range| {
+        object!({
+            "first": range.first, "last": range.last, "authoriser": hex(&range.authoriser), "by": range.by,
+            "reason": erasing(range.reason),
+        })
+    });
+    let reopened = report.reopened.iter().map(|old| {
+        object!({
+            "seq": old.seq, "before": old.old_name, "abandoned_size": old.abandoned_size,
+            "abandoned_root": STANDARD.encode(old.abandoned_root), "reason": reopening(old.reason),
+        })
+    });
+    object!({
+        "code": report.exit_code(),
+        "verdict": report.fault.as_ref().map_or_else(|| "ok".to_owned(), |fault| fault.code.to_string()),
+        "first_bad_seq": report.fault.as_ref().and_then(|fault| fault.seq),
+        "what": report.fault.as_ref().map(|fault| fault.what.as_str()),
+        "faults": report.faults,
+        "log": report.log,
+        "format": report.format,
+        "epochs": report.epochs,
+        "entries": report.entries,
+        "root": STANDARD.encode(report.root),
+        "newest_signed": signed,
+        "signer": match report.signer {
+            Signer::NotChecked => "not checked",
+            Signer::Trusted => "trusted",
+            Signer::Foreign => "foreign",
+        },
+        "since": match report.freshness {
+            Freshness::Unknown => None,
+            Freshness::Since(size) => Some(size),
+        },
+        "payloads_checked": report.payloads_checked,
+        "payloads_sealed": report.payloads_sealed,
+        "statics": report.statics,
+        "erased": erased.collect::<Vec<_>>(),
+        "erased_ranges": report.erased_count,
+        "reopened": reopened.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,90 @@
+//! `palyra-verify`: the command line around the library.
+//!
+//! Owns reading arguments, progress on a terminal, printing and the exit code. Begin at [`main`].
+#![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ArgGroup, Parser};
+use palyra_verify::{Code, KeptCheckpoint, Keys, Options, Progress, VerifierKey};
+
+/// A kept checkpoint has a few hundred bytes.
+const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Verifies a Palyra journal, without the daemon and without any of its code.
+#[derive(Debug, Parser)]
+#[command(name = "palyra-verify", version, group = ArgGroup::new("what").required(true), after_help = AFTER_HELP)]
+struct Arguments {
+    /// The journal: STATE/journal.db, or a copy of it.
+    #[arg(long, value_name = "FILE", group = "what")]
+    db: Option<PathBuf>,
+    /// A folder that `palyra journal export --run` made.
+    #[arg(long, value_name = "DIR", group = "what", conflicts_with_all = ["since", "keys"])]
+    bundle: Option<PathBuf>,
+    /// A verifier key that has to lead to the newest signed head.
+    #[arg(long, value_name = "VKEY")]
+    key: Option<VerifierKey>,
+    /// A checkpoint that was kept earlier; the log has to go on from it.
+    #[arg(long, value_name = "FILE")]
+    since: Option<PathBuf>,
+    /// The daemon's state directory, to open sealed payloads with its keys.
+    #[arg(long, value_name = "STATE_DIR")]
+    keys: Option<PathBuf>,
+    /// Prints one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or payload does not match; 11 truncated; \
+12 rolled back; 13 forked; 14 signature; 15 payload missing; 16 malformed or unreadable; 2 usage.";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let options = match options(&arguments) {
+        Ok(options) => options,
+        Err(what) => {
+            eprintln!("palyra-verify: {what}");
+            return ExitCode::from(Code::Malformed.number());
+        }
+    };
+    let report = verify(&arguments, options);
+    let text = if arguments.json {
+        format!("{}\n", palyra_verify::json(&report))
+    } else {
+        palyra_verify::words(&report)
+    };
+    print!("{text}");
+    ExitCode::from(report.exit_code())
+}
+
+fn verify(arguments: &Arguments, mut options: Options) -> palyra_verify::Report {
+    match (&arguments.db, &arguments.bundle) {
+        (Some(path), _) => palyra_verify::verify_database(path, &mut options),
+        (None, bundle) => palyra_verify::verify_bundle(bundle.as_deref().unwrap_or(Path::new(".")), &options),
+    }
+}
+
+fn options(arguments: &Arguments) -> Result<Options, String> {
+    let since = arguments.since.as_deref().map(kept).transpose()?;
+    let keys = arguments.keys.as_deref().map(|state| Keys::open(state).map_err(|error| error.to_string()));
+    let progress = std::io::stderr().is_terminal().then(|| Box::new(tell) as Box<Progress>);
+    Ok(Options { key: arguments.key.clone(), since, keys: keys.transpose()?, progress })
+}
+
+fn kept(path: &Path) -> Result<KeptCheckpoint, String> {
+    let mut text = String::new();
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(CHECKPOINT_BYTES_MAX).read_to_string(&mut text));
+    let shown = path.display();
+    read.map_err(|error| format!("{shown}: {error}"))?;
+    text.parse().map_err(|error| format!("{shown}: {error}"))
+}
+
+/// Writes over one line of the terminal; what fails there does not matter.
+fn tell(what: &'static str, entries: u64) {
+    if entries > 0 {
+        let _ = write!(std::io::stderr(), "\r{what}: entry {entries}\x1b[K");
+    }
+}

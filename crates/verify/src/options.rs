@@ -1,0 +1,37 @@
+//! What a caller asks of a verification.
+
+use crate::note::{Note, VerifierKey};
+use crate::sealed::Keys;
+
+/// Told now and then: what is being done, and the number of the entry it is at.
+pub type Progress = dyn FnMut(&'static str, u64);
+
+/// What to verify against, beside the log itself.
+#[derive(Default)]
+pub struct Options {
+    /// A key that the caller trusts.
+    pub key: Option<VerifierKey>,
+    /// A checkpoint that the caller kept.
+    pub since: Option<KeptCheckpoint>,
+    /// Keys of sealed payloads.
+    pub keys: Option<Keys>,
+    /// Whom to tell about progress.
+    pub progress: Option<Box<Progress>>,
+}
+
+/// A checkpoint that the caller kept; its signatures do not matter, the caller's word does.
+#[derive(Debug, Clone)]
+pub struct KeptCheckpoint(pub(crate) Note);
+
+/// A text is no checkpoint of a Palyra log.
+#[derive(Debug, thiserror::Error)]
+#[error("it is not a checkpoint of a Palyra log")]
+pub struct ParseCheckpointError;
+
+impl std::str::FromStr for KeptCheckpoint {
+    type Err = ParseCheckpointError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Note::parse(text).map(Self).ok_or(ParseCheckpointError)
+    }
+}

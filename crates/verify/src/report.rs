@@ -1,0 +1,123 @@
+//! What a verification found.
+//!
+//! Owns the values that are printed. Knows no format of printing.
+
+use crate::digest::{Hash, LogId};
+use crate::fault::Fault;
+
+/// The outcome of one verification.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The first fault; `None` where everything holds.
+    pub fault: Option<Fault>,
+    /// How many faults there were.
+    pub faults: u64,
+    /// Entries read.
+    pub entries: u64,
+    /// The root over them.
+    pub root: Hash,
+    /// The name of the log, as its checkpoints say it.
+    pub log: Option<String>,
+    /// The format of the file, 1 or 2; zero for a bundle.
+    pub format: u32,
+    /// Epochs that began.
+    pub epochs: u64,
+    /// The newest signed head that holds.
+    pub newest: Option<SignedHead>,
+    /// What is known of the signer.
+    pub signer: Signer,
+    /// What is known of the age.
+    pub freshness: Freshness,
+    /// The first erased ranges, as they were named.
+    pub erased: Vec<ErasedRange>,
+    /// How many there are.
+    pub erased_count: u64,
+    /// Payloads compared with their commitments.
+    pub payloads_checked: u64,
+    /// Payloads that are sealed and for which no key was at hand.
+    pub payloads_sealed: u64,
+    /// Texts of the daemon compared with their names.
+    pub statics: u64,
+    /// Logs that ended in this one.
+    pub reopened: Vec<Reopened>,
+}
+
+/// The newest signed head.
+#[derive(Debug, Clone, Copy)]
+pub struct SignedHead {
+    /// Its size.
+    pub size: u64,
+    /// Its root.
+    pub root: Hash,
+    /// The newest epoch that signed it.
+    pub epoch: u32,
+    /// What its last entry says of the time, microseconds UTC.
+    pub entry_time: i64,
+    /// Whether the key that the caller trusts leads to it.
+    pub trusted: bool,
+}
+
+/// What is known of the signer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Signer {
+    /// No key was given.
+    #[default]
+    NotChecked,
+    /// The given key leads to the newest signed head.
+    Trusted,
+    /// It does not.
+    Foreign,
+}
+
+/// What is known of the age.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Freshness {
+    /// No checkpoint was given.
+    #[default]
+    Unknown,
+    /// The log goes on from the given checkpoint, of this size.
+    Since(u64),
+}
+
+/// A range of erased entries.
+#[derive(Debug, Clone, Copy)]
+pub struct ErasedRange {
+    /// The first entry.
+    pub first: u64,
+    /// The last entry.
+    pub last: u64,
+    /// The principal that had it done.
+    pub authoriser: [u8; 16],
+    /// Why, as the format numbers it.
+    pub reason: u64,
+    /// The entry that says so.
+    pub by: u64,
+}
+
+/// A log that was given up, and gone on from under another id.
+#[derive(Debug, Clone)]
+pub struct Reopened {
+    /// The LogReopened entry.
+    pub seq: u64,
+    /// The log before.
+    pub old_name: String,
+    /// Size of the head that was given up.
+    pub abandoned_size: u64,
+    /// Root of the head that was given up.
+    pub abandoned_root: Hash,
+    /// Why, as the format numbers it.
+    pub reason: u64,
+}
+
+impl Report {
+    /// Returns the exit code.
+    pub fn exit_code(&self) -> u8 {
+        self.fault.as_ref().map_or(0, |fault| fault.code.number())
+    }
+}
+
+/// Returns whether a checkpoint of `log_id` may speak of the log called `name` or of one it went on from.
+pub(crate) fn knows(name: &str, reopened: &[Reopened], log_id: &LogId) -> bool {
+    let asked = crate::note::name(log_id);
+    name == asked || reopened.iter().any(|old| old.old_name == asked)
+}

@@ -1,0 +1,146 @@
+//! A report for people.
+//!
+//! Owns the wording. Prints nothing a log says beyond numbers, ids and hashes, so that no log can steer a terminal.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::digest::hex;
+use crate::report::{Freshness, Report, Signer};
+
+/// Ranges printed one by one.
+const RANGES_MAX: usize = 20;
+
+/// Returns a report as lines of text.
+pub fn words(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_words(&mut text, report);
+    text
+}
+
+fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
+    match &report.fault {
+        None => writeln!(text, "ok: everything holds")?,
+        Some(fault) => {
+            let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
+            writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
+            if report.faults > 1 {
+                writeln!(text, "  and {} more", report.faults - 1)?;
+            }
+        }
+    }
+    if let Some(log) = &report.log {
+        writeln!(text, "log       {log}, {} epochs", report.epochs)?;
+    }
+    writeln!(text, "entries   {}", report.entries)?;
+    writeln!(text, "root      {}", STANDARD.encode(report.root))?;
+    match &report.newest {
+        Some(head) => writeln!(
+            text,
+            "signed    size {}, epoch {}, its last entry of {}",
+            head.size,
+            head.epoch,
+            utc(head.entry_time)
+        )?,
+        None => writeln!(text, "signed    nothing")?,
+    }
+    writeln!(text, "signer    {}", signer(report.signer))?;
+    writeln!(text, "freshness {}", freshness(report))?;
+    write!(text, "payloads  {} checked", report.payloads_checked)?;
+    match report.payloads_sealed {
+        0 => writeln!(text)?,
+        sealed => writeln!(text, ", {sealed} could not be checked because they are sealed")?,
+    }
+    for old in &report.reopened {
+        writeln!(
+            text,
+            "reopened  by entry {}: before it {}, given up at size {} ({})",
+            old.seq,
+            old.old_name,
+            old.abandoned_size,
+            reopening(old.reason)
+        )?;
+    }
+    for range in report.erased.iter().take(RANGES_MAX) {
+        writeln!(
+            text,
+            "erased    {} to {} by {} in entry {} ({})",
+            range.first,
+            range.last,
+            hex(&range.authoriser),
+            range.by,
+            erasing(range.reason)
+        )?;
+    }
+    match report.erased_count.saturating_sub(RANGES_MAX as u64) {
+        0 => Ok(()),
+        more => writeln!(text, "erased    and {more} more ranges"),
+    }
+}
+
+fn signer(signer: Signer) -> &'static str {
+    match signer {
+        Signer::NotChecked => "not checked: consistent, but without --key nobody knows who signed",
+        Signer::Trusted => "the given key leads to the newest signed head",
+        Signer::Foreign => "not the given key",
+    }
+}
+
+fn freshness(report: &Report) -> String {
+    match (report.freshness, &report.newest) {
+        (Freshness::Since(size), _) => format!("compared with the kept checkpoint of size {size}"),
+        (Freshness::Unknown, Some(head)) => format!("unknown; newest signed at size {}", head.size),
+        (Freshness::Unknown, None) => "unknown; nothing is signed".to_owned(),
+    }
+}
+
+pub(crate) fn erasing(reason: u64) -> &'static str {
+    match reason {
+        1 => "request",
+        2 => "retention",
+        3 => "leaked secret",
+        _ => "unknown reason",
+    }
+}
+
+pub(crate) fn reopening(reason: u64) -> &'static str {
+    match reason {
+        1 => "rollback accepted",
+        2 => "restored",
+        3 => "key lost",
+        _ => "unknown reason",
+    }
+}
+
+/// Returns microseconds since 1970 as a date and time; days to dates as in Howard Hinnant's `civil_from_days`.
+pub(crate) fn utc(micros: i64) -> String {
+    let seconds = micros.div_euclid(1_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn times_are_dates() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(1_735_689_600_000_000), "2025-01-01T00:00:00Z");
+        assert_eq!(utc(1_709_210_096_123_456), "2024-02-29T12:34:56Z");
+        assert_eq!(utc(-1), "1969-12-31T23:59:59Z");
+        assert!(utc(i64::MIN).starts_with('-') && utc(i64::MAX).ends_with('Z'));
+    }
+}
