@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{real_model, suite, tidy};
+use crate::{failures, real_model, suite, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -48,6 +48,15 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Kills a daemon at every call that changes files, and looks at what is left.
+    Crash(failures::CrashOptions),
+    /// Lets a sync fail, in starts, commits and checkpoints.
+    FailingSync(failures::FailingSyncOptions),
+    /// Fills the disk at many places (as root, or with user namespaces).
+    FullDisk(failures::FullDiskOptions),
+    /// Cuts the power while producers append (as root).
+    #[command(name = "powercut")]
+    PowerCut(failures::PowerCutOptions),
     /// Runs published proof vectors through the ledger's verification.
     MerkleVectors {
         /// The folder `testdata` of transparency-dev/merkle, or a tar.gz that holds it.
@@ -72,6 +81,10 @@ pub(crate) fn run() -> Result<ExitCode> {
             suite::test(&skipped)
         }
         Verb::Bench { arguments } => suite::bench(&arguments),
+        Verb::Crash(options) => failures::verb(&failures::Suite::Crash(options)),
+        Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
+        Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
+        Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
         Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
         Verb::RealModel(options) => real_model::verb(&options),
     }

@@ -1,7 +1,8 @@
 //! `cargo xtask`: the chores of this repository, each one verb.
 //!
 //! Owns how the house is checked (`tidy`), built and tested (`check`, `test`), equipped (`setup`)
-//! measured (`bench`) and driven against a real language model (`real-model`). Knows nothing of what the
+//! measured (`bench`), disturbed (`crash`, `failing-sync`, `full-disk`, `powercut`) and driven against a real
+//! language model (`real-model`). Knows nothing of what the
 //! other crates do: it reads them as text, and starts the programs they make.
 //! Begin at [`cli::run`]; the rules of `tidy` are data in `tidy.toml` beside this folder.
 #![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
@@ -11,6 +12,7 @@ mod tidy;
 mod suite;
 mod real_model;
 mod merkle_vectors;
+mod failures;
 mod repo;
 
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 7] = [
     Need {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -42,6 +42,17 @@ const NEEDS: [Need; 4] = [
         packages: &["python3-pip", "python3-venv"],
     },
     Need { what: "git, for tests over work trees", probe: &["git", "--version"], packages: &["git"] },
+    Need { what: "strace, which injects faults", probe: &["strace", "-V"], packages: &["strace"] },
+    Need {
+        what: "mkfs.ext4, for the file systems of power cuts",
+        probe: &["mkfs.ext4", "-V"],
+        packages: &["e2fsprogs"],
+    },
+    Need {
+        what: "unshare, for file systems that end with their test",
+        probe: &["unshare", "--version"],
+        packages: &["util-linux", "mount"],
+    },
 ];
 
 const INSTALL_TIME: Duration = Duration::from_secs(15 * 60);

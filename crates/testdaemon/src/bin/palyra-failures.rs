@@ -1,0 +1,164 @@
+//! Carries out one failure suite and tells what it found.
+#![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Instant, SystemTime};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Parser, Subcommand};
+use palyra_testdaemon::report::Report;
+use palyra_testdaemon::{crash, failing_sync, full_disk, power_cut};
+
+/// Set in the process whose mounts are its own.
+const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";
+const DAEMON: &str = "palyra-testdaemon";
+
+#[derive(Debug, Parser)]
+#[command(name = "palyra-failures", about = "Failure suites against the real daemon")]
+struct Arguments {
+    /// Prints one JSON object instead of the table.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    suite: Suite,
+}
+
+#[derive(Debug, Subcommand)]
+enum Suite {
+    /// Kills the daemon at every call that changes files.
+    Crash {
+        /// Only every N-th call.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        every: usize,
+        /// Beginning with the K-th; the day's number unless given.
+        #[arg(long, value_name = "K")]
+        offset: Option<usize>,
+    },
+    /// Lets a sync fail, in starts, commits and checkpoints.
+    FailingSync {
+        /// The first N syncs of commits.
+        #[arg(long, default_value_t = 200, value_name = "N")]
+        commits: usize,
+        /// The first N syncs of checkpoints.
+        #[arg(long, default_value_t = 2, value_name = "N")]
+        checkpoints: usize,
+        /// Only every N-th of a start and of commits.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        every: usize,
+    },
+    /// Fills the disk at many places; needs root or user namespaces.
+    FullDisk {
+        /// At how many places.
+        #[arg(long, default_value_t = 50, value_name = "N")]
+        offsets: usize,
+    },
+    /// Cuts the power under 64 producers; needs root.
+    PowerCut {
+        /// How often.
+        #[arg(long, default_value_t = 500, value_name = "N")]
+        cuts: usize,
+        /// How often for the control, which has to lose something.
+        #[arg(long, default_value_t = 5, value_name = "N")]
+        control_cuts: usize,
+    },
+    /// The load of a power cut: appends until it is killed.
+    #[command(hide = true)]
+    Load {
+        #[arg(long)]
+        kind: power_cut::Kind,
+        #[arg(long)]
+        folder: PathBuf,
+        #[arg(long)]
+        acks: PathBuf,
+        #[arg(long)]
+        round: u64,
+    },
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    if arguments.suite.mounts() && std::env::var_os(ISOLATED).is_none() {
+        if matches!(arguments.suite, Suite::PowerCut { .. }) {
+            power_cut::demand_root()?;
+        }
+        return isolated();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let report = runtime.context("could not start tokio")?.block_on(carry_out(&arguments.suite))?;
+    if arguments.json {
+        println!("{}", serde_json::to_string(&report)?);
+    } else {
+        print!("{}", report.table());
+    }
+    Ok(if report.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn carry_out(suite: &Suite) -> Result<Report> {
+    let began = Instant::now();
+    let progress = |what: &str| eprintln!("[{:>4} s] {what}", began.elapsed().as_secs());
+    match suite {
+        Suite::Crash { every, offset } => {
+            ensure!(*every > 0, "--every takes a number from 1");
+            let options = crash::Options { every: *every, offset: offset.unwrap_or_else(day) };
+            crash::suite(&daemon()?, options, &progress).await
+        }
+        Suite::FailingSync { commits, checkpoints, every } => {
+            ensure!(*every > 0, "--every takes a number from 1");
+            let options =
+                failing_sync::Options { commits: *commits, checkpoints: *checkpoints, every: *every };
+            failing_sync::suite(&daemon()?, options, &progress).await
+        }
+        Suite::FullDisk { offsets } => {
+            full_disk::suite(&daemon()?, full_disk::Options { offsets: *offsets }, &progress).await
+        }
+        Suite::PowerCut { cuts, control_cuts } => {
+            let options = power_cut::Options { cuts: *cuts, control_cuts: *control_cuts };
+            power_cut::suite(&own_program()?, options, &progress).await
+        }
+        Suite::Load { kind, folder, acks, round } => {
+            let (kind, folder, acks, round) = (*kind, folder.clone(), acks.clone(), *round);
+            power_cut::load(&power_cut::Load { kind, folder, acks, round }).await?;
+            bail!("a load ends with its disk")
+        }
+    }
+}
+
+impl Suite {
+    /// Returns whether it mounts file systems.
+    fn mounts(&self) -> bool {
+        match self {
+            Self::FullDisk { .. } | Self::PowerCut { .. } => true,
+            Self::Crash { .. } | Self::FailingSync { .. } | Self::Load { .. } => false,
+        }
+    }
+}
+
+/// Starts this program again where its mounts are its own and end with it.
+fn isolated() -> Result<ExitCode> {
+    let mut command = Command::new("unshare");
+    command.arg("--mount");
+    if !rustix::process::geteuid().is_root() {
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.arg(own_program()?).args(std::env::args_os().skip(1)).env(ISOLATED, "1");
+    let status = command.status().context("could not start unshare (util-linux)")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the test daemon, which is built beside this program.
+fn daemon() -> Result<PathBuf> {
+    let daemon = own_program()?.with_file_name(DAEMON);
+    ensure!(daemon.is_file(), "{} is not built", daemon.display());
+    Ok(daemon)
+}
+
+fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().context("this program does not know where it is")
+}
+
+/// Returns the number of the day: another offset each day, and the same one all day.
+fn day() -> usize {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    usize::try_from(since.as_secs() / 86_400).unwrap_or(0)
+}

@@ -1,0 +1,174 @@
+//! What every scenario needs: the programs, the model's server, and houses to begin with.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use palyra_testkit::model_server::ModelServer;
+use palyra_types::RunId;
+use tokio::sync::watch;
+
+use super::legs::Leg;
+use crate::house::{House, Programs};
+use crate::script::{self, INPUT};
+use crate::strace::{Fault, Recording, Selector, Tracer};
+use crate::verdict;
+use crate::watch::{Watched, attach_and_watch, start_and_watch};
+
+/// Runs after which a checkpoint must have come.
+const RUNS_TO_CHECKPOINT_MAX: usize = 80;
+/// Runs that are left to the leg: one run may write a little less than it did before.
+pub(crate) const RUNS_LEFT_TO_CHECKPOINT: usize = 3;
+
+/// What every scenario needs.
+pub struct Lab {
+    folder: tempfile::TempDir,
+    pub(crate) programs: Programs,
+    _server: ModelServer,
+    interrupted: Option<(House, RunId)>,
+    runs_to_checkpoint: usize,
+}
+
+impl Lab {
+    /// Makes a lab with what the legs begin with.
+    ///
+    /// # Errors
+    /// When an undisturbed daemon does not do its part.
+    pub async fn prepare(daemon: &Path, legs: &[Leg]) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("palyra-f").tempdir().context("no folder")?;
+        let server = script::model_server().await.context("no port for the model's server")?;
+        let programs = Programs { daemon: daemon.to_owned(), model_url: server.base_url() };
+        let mut lab = Self { folder, programs, _server: server, interrupted: None, runs_to_checkpoint: 0 };
+        if legs.contains(&Leg::StartAfterKill) {
+            lab.interrupted =
+                Some(lab.interrupt().await.context("could not make a run that a kill interrupts")?);
+        }
+        if legs.contains(&Leg::Checkpoint) {
+            lab.runs_to_checkpoint = lab.count_runs().await.context("could not bring a checkpoint about")?;
+        }
+        Ok(lab)
+    }
+
+    /// Returns the folder for records that outlive a scenario.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Makes the house that a leg begins with; there is one at a time, always in the same place.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn house(&self, leg: Leg) -> Result<House> {
+        let root = self.path("house");
+        let kept = match leg {
+            Leg::FirstStart | Leg::RunAndStop | Leg::Checkpoint => None,
+            Leg::StartAfterKill => Some(&self.interrupted.as_ref().context("no interrupted run")?.0),
+        };
+        match kept {
+            Some(kept) => House::copy_of(kept, &root),
+            None => self.empty_house(),
+        }
+    }
+
+    /// Returns the run that was interrupted before a leg begins.
+    #[must_use]
+    pub fn interrupted(&self, leg: Leg) -> Option<RunId> {
+        self.interrupted.as_ref().filter(|_| leg == Leg::StartAfterKill).map(|(_, run)| *run)
+    }
+
+    /// Brings a daemon to where the next few runs lead to a checkpoint.
+    ///
+    /// # Errors
+    /// When a run does not end as it must.
+    pub async fn near_checkpoint(&self, house: &House) -> Result<()> {
+        for number in RUNS_LEFT_TO_CHECKPOINT..self.runs_to_checkpoint {
+            scripted_run(house, number).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the house of a scenario that failed, for whoever looks into it.
+    #[must_use]
+    pub fn keep(&self, name: &str) -> PathBuf {
+        let kept = std::env::temp_dir().join(format!("palyra-failures-{}-{name}", std::process::id()));
+        match std::fs::rename(self.path("house"), &kept) {
+            Ok(()) => kept,
+            Err(_) => self.path("house"),
+        }
+    }
+
+    /// Follows a run of a daemon that nothing disturbs to its end.
+    ///
+    /// # Errors
+    /// When it does not end as it must.
+    pub async fn to_its_end(&self, house: &House, run: RunId) -> Result<Watched> {
+        let (_serving, seen) = watch::channel(1);
+        attach_and_watch(house, seen, run).await
+    }
+
+    /// Makes an empty house, in the place of the one before.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn empty_house(&self) -> Result<House> {
+        let root = self.path("house");
+        if root.exists() {
+            std::fs::remove_dir_all(&root).context("could not empty the house")?;
+        }
+        House::make(&root)
+    }
+
+    /// Leaves behind a daemon that was killed as its opaque tool was about to act.
+    async fn interrupt(&self) -> Result<(House, RunId)> {
+        let house = self.empty_house()?;
+        let (mut daemon, client, _) = house.serve(&self.programs).await?;
+        let path = Some(house.effects().display().to_string());
+        let selector = Selector { kind: "write".to_owned(), path, when: 1 };
+        let tracer = Tracer::injecting(&self.path("interrupt.log"), selector, Fault::Kill);
+        let attached = tracer.attach(daemon.pid).await?;
+        let (_serving, seen) = watch::channel(1);
+        let watching = start_and_watch(&house, seen, INPUT, "interrupted");
+        tokio::select! {
+            watched = watching => bail!("the run came to an end: {:?}", watched.map(|watched| watched.run)),
+            ended = daemon.ended() => ended?,
+        };
+        attached.ended().await?;
+        drop(client);
+        let kept = House::copy_of(&house, &self.path("interrupted"))?;
+        let (daemon, client, _) = house.serve(&self.programs).await?;
+        let runs = verdict::all_runs(&client).await?;
+        daemon.kill().await?;
+        let [run] = runs[..] else { bail!("{} runs instead of one", runs.len()) };
+        Ok((kept, run))
+    }
+
+    /// Returns how many runs lead from a first start to the first checkpoint.
+    async fn count_runs(&self) -> Result<usize> {
+        let house = self.empty_house()?;
+        let log = self.path("fill.log");
+        let (daemon, _, _) = house.serve(&self.programs).await?;
+        let attached = Tracer::recording(&log).attach(daemon.pid).await?;
+        let mut due_after = None;
+        for number in 1..=RUNS_TO_CHECKPOINT_MAX {
+            scripted_run(&house, number).await?;
+            if Recording::read(&log)?.calls.iter().any(is_checkpoint) {
+                due_after = Some(number);
+                break;
+            }
+        }
+        daemon.kill().await?;
+        attached.ended().await?;
+        due_after.with_context(|| format!("no checkpoint in {RUNS_TO_CHECKPOINT_MAX} runs"))
+    }
+}
+
+/// Returns whether a call belongs to copying the write-ahead log into the database.
+pub(crate) fn is_checkpoint(call: &crate::strace::Call) -> bool {
+    call.path.as_ref().is_some_and(|path| path.ends_with("/journal.db"))
+}
+
+/// Follows a run of a daemon that nothing disturbs.
+async fn scripted_run(house: &House, number: usize) -> Result<Watched> {
+    let (_serving, seen) = watch::channel(1);
+    start_and_watch(house, seen, INPUT, &format!("run-{number}")).await
+}

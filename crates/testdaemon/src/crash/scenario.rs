@@ -1,0 +1,140 @@
+//! One leg of a daemon's life, disturbed or not, and everything that must hold afterwards.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio::sync::watch;
+
+use super::lab::{Lab, RUNS_LEFT_TO_CHECKPOINT};
+use super::legs::Leg;
+use crate::house::{Daemon, House, SERVING_WITHIN, Started};
+use crate::script::INPUT;
+use crate::strace::{Recording, Tracer};
+use crate::verdict;
+use crate::watch::{Serving, Watched, attach_and_watch, start_and_watch};
+
+/// No scenario takes longer, or it waits for something that never comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A leg with the tracer that follows it.
+pub struct Scenario<'a> {
+    /// The lab.
+    pub lab: &'a Lab,
+    /// The leg.
+    pub leg: Leg,
+    /// Its tracer.
+    pub tracer: Tracer,
+    /// What the tracer writes.
+    pub log: PathBuf,
+}
+
+/// A scenario after which everything held.
+#[derive(Debug)]
+pub struct Carried {
+    /// The calls that were made until the fault, and whether there was one.
+    pub recording: Recording,
+    /// How long it took until another daemon answered, if one died.
+    pub back_after: Option<Duration>,
+}
+
+impl Scenario<'_> {
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub async fn carry_out(&self) -> Result<Carried> {
+        let carried = tokio::time::timeout(PATIENCE, self.live()).await;
+        carried.context("something that must happen does not")?
+    }
+
+    async fn live(&self) -> Result<Carried> {
+        let house = self.lab.house(self.leg)?;
+        let (serving, seen) = watch::channel(0);
+        let mut life = Life { house: &house, lab: self.lab, serving, back_after: None };
+        let (daemon, attached) = if self.leg.from_its_start() {
+            match house.start(&self.lab.programs, &self.tracer.words()).await? {
+                Started::Serving(daemon) => (daemon, None),
+                Started::Killed => (life.again().await?, None),
+                Started::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
+            }
+        } else {
+            let (daemon, _, _) = house.serve(&self.lab.programs).await?;
+            if self.leg == Leg::Checkpoint {
+                self.lab.near_checkpoint(&house).await?;
+            }
+            let attached = self.tracer.attach(daemon.pid).await?;
+            (daemon, Some(attached))
+        };
+        life.serving.send_modify(|count| *count += 1);
+        let (watched, daemon) = life.through_one_death(daemon, self.clients(&house, seen)).await?;
+        let daemon = if life.back_after.is_some() {
+            daemon
+        } else {
+            daemon.stop().await?;
+            life.again().await?
+        };
+        if let Some(attached) = attached {
+            attached.ended().await?;
+        }
+        let recording = Recording::read(&self.log)?;
+        let client = house.client().await.context("could not connect at the end")?;
+        verdict::check_house(&house, &client, &watched).await?;
+        daemon.kill().await?;
+        if let Some(took) = life.back_after {
+            ensure!(took <= SERVING_WITHIN, "serving again took {} ms", took.as_millis());
+        }
+        Ok(Carried { recording, back_after: life.back_after })
+    }
+
+    async fn clients(&self, house: &House, serving: Serving) -> Result<Vec<Watched>> {
+        let mut all = Vec::new();
+        if let Some(run) = self.lab.interrupted(self.leg) {
+            all.push(attach_and_watch(house, serving.clone(), run).await?);
+        }
+        let runs = if self.leg == Leg::Checkpoint { RUNS_LEFT_TO_CHECKPOINT + 1 } else { 1 };
+        for number in 0..runs {
+            let key = format!("key-{number}");
+            all.push(start_and_watch(house, serving.clone(), INPUT, &key).await?);
+        }
+        Ok(all)
+    }
+}
+
+/// The daemons of one house, one after the other.
+struct Life<'a> {
+    house: &'a House,
+    lab: &'a Lab,
+    serving: watch::Sender<u32>,
+    back_after: Option<Duration>,
+}
+
+impl Life<'_> {
+    /// Starts the next daemon, which nothing disturbs.
+    async fn again(&mut self) -> Result<Daemon> {
+        let (daemon, _, took) = self.house.serve(&self.lab.programs).await?;
+        self.back_after = Some(took);
+        self.serving.send_modify(|count| *count += 1);
+        Ok(daemon)
+    }
+
+    /// Waits for `work`, and replaces the daemon when it dies meanwhile.
+    async fn through_one_death<T>(
+        &mut self,
+        mut daemon: Daemon,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<(T, Daemon)> {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return Ok((done?, daemon)),
+                ended = daemon.ended() => {
+                    ended?;
+                    ensure!(self.back_after.is_none(), "the daemon died once more by itself");
+                    daemon = self.again().await?;
+                }
+            }
+        }
+    }
+}

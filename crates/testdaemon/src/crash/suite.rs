@@ -1,0 +1,121 @@
+//! The suite: record each leg once, then disturb its calls in turn.
+//!
+//! The N-th fault is the N-th call of these recordings, one leg after the other. Where a later run of the leg makes
+//! its calls in another order, the fault hits a neighbour; where it makes fewer of them, none, which is counted.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::lab::Lab;
+use super::legs::Leg;
+use super::plan::{Tally, Target, targets};
+use super::scenario::{Carried, Scenario};
+use crate::report::{FAILURES_MAX, Report};
+use crate::strace::{Fault, Recording, Tracer, is_there};
+
+/// Which calls are disturbed.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Every so many.
+    pub every: usize,
+    /// Beginning with this one, from 0.
+    pub offset: usize,
+}
+
+/// Kills the daemon at the calls that the options name.
+///
+/// # Errors
+/// When an undisturbed daemon does not do its part; what a fault leads to is in the report.
+pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+    is_there().await?;
+    let Options { every, offset } = options;
+    let mut report = Report::new("crash", format!("every {every} from {}", offset % every));
+    let began = Instant::now();
+    progress("preparing");
+    let lab = Lab::prepare(daemon, &Leg::ALL).await?;
+    let mut all = Vec::new();
+    for leg in Leg::ALL {
+        let recording = record(&lab, leg).await.with_context(|| format!("{leg}, undisturbed"))?;
+        let found = targets(leg, &recording);
+        progress(&format!("{leg}: {} calls, {} to be disturbed", recording.calls.len(), found.len()));
+        all.extend(found);
+    }
+    let count = all.len();
+    let chosen: Vec<_> =
+        all.into_iter().enumerate().filter(|(number, _)| number % every == offset % every).collect();
+    let mut tally = Tally::default();
+    let mut back: Vec<Duration> = Vec::new();
+    let mut out_of_reach = 0;
+    for (number, target) in &chosen {
+        if target.selector.is_none() {
+            out_of_reach += 1;
+            tally.out_of_reach(target);
+            continue;
+        }
+        match disturb(&lab, target).await {
+            Ok(carried) => {
+                note(&mut tally, target, &carried);
+                back.extend(carried.back_after.filter(|_| carried.recording.injected));
+            }
+            Err(error) => {
+                let kept = lab.keep(&format!("crash-{number}"));
+                let failure = format!("call {number} {target:?}: {error:#}; kept in {}", kept.display());
+                progress(&failure);
+                report.failures.push(failure);
+                if report.failures.len() == FAILURES_MAX {
+                    break;
+                }
+            }
+        }
+        if number % 25 == 0 {
+            progress(&format!("{number} of {count}: {} kills", tally.total()));
+        }
+    }
+    tell(&mut report, &tally, &mut back, (count, out_of_reach));
+    report.seconds = began.elapsed().as_secs();
+    Ok(report)
+}
+
+async fn record(lab: &Lab, leg: Leg) -> Result<Recording> {
+    let log = lab.path("recording.log");
+    let scenario = Scenario { lab, leg, tracer: Tracer::recording(&log), log };
+    Ok(scenario.carry_out().await?.recording)
+}
+
+async fn disturb(lab: &Lab, target: &Target) -> Result<Carried> {
+    let log = lab.path("fault.log");
+    let selector = target.selector.clone().context("out of reach")?;
+    let scenario =
+        Scenario { lab, leg: target.leg, tracer: Tracer::injecting(&log, selector, Fault::Kill), log };
+    scenario.carry_out().await
+}
+
+fn note(tally: &mut Tally, target: &Target, carried: &Carried) {
+    let Some(selector) = target.selector.as_ref().filter(|_| carried.recording.injected) else {
+        return tally.passed_by(target);
+    };
+    let calls = &carried.recording.calls;
+    let hit = selector.place_in(calls).and_then(|place| calls.get(place)).unwrap_or(&target.call);
+    tally.hit(&target.phase, hit);
+}
+
+fn tell(report: &mut Report, tally: &Tally, back: &mut [Duration], (count, out_of_reach): (usize, usize)) {
+    for (what, counts) in tally.rows() {
+        let missed =
+            [(counts.passed_by, "not made this time"), (counts.out_of_reach, "out of strace's reach")];
+        let missed = missed.iter().filter(|(count, _)| *count > 0);
+        let missed: Vec<String> = missed.map(|(count, why)| format!("{count} more {why}")).collect();
+        report.row(what, counts.hit, missed.join(", "));
+    }
+    back.sort_unstable();
+    let at = |share: usize| back.get((back.len() * share / 100).min(back.len().saturating_sub(1)));
+    let ms = |span: Option<&Duration>| span.map_or(0, Duration::as_millis);
+    let seen = format!("serving again after {} ms (median), {} ms (most)", ms(at(50)), ms(back.last()));
+    report.row("kills in all", tally.total(), seen);
+    report.row("calls recorded", count, format!("{out_of_reach} of those tried are out of strace's reach"));
+    if tally.total() == 0 {
+        report.failures.push("nothing was injected".to_owned());
+    }
+}

@@ -1,0 +1,99 @@
+//! The suite: every sync of a start, then those of commits, then those of checkpoints.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::scenario::{Effect, Place, Seen, carry_out};
+use crate::crash::{Lab, Leg};
+use crate::report::{FAILURES_MAX, Report};
+use crate::strace::is_there;
+
+/// Syncs of a first start, at most.
+const STARTS_MAX: usize = 60;
+
+/// Which syncs fail.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The first so many of commits.
+    pub commits: usize,
+    /// The first so many of checkpoints; each needs some twenty runs.
+    pub checkpoints: usize,
+    /// Every so many of a start and of commits.
+    pub every: usize,
+}
+
+/// Lets one sync fail in each of many lives of a daemon.
+///
+/// # Errors
+/// When an undisturbed daemon does not do its part.
+pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+    is_there().await?;
+    let Options { commits, checkpoints, every } = options;
+    let settings = format!("commits {commits}, checkpoints {checkpoints}, every {every}");
+    let mut report = Report::new("failing sync", settings);
+    let began = Instant::now();
+    progress("preparing");
+    let legs: &[Leg] = if checkpoints > 0 { &[Leg::Checkpoint] } else { &[] };
+    let lab = Lab::prepare(daemon, legs).await?;
+    let mut found: BTreeMap<Place, Vec<Seen>> = BTreeMap::new();
+    let places = [
+        (Place::Start, STARTS_MAX, every),
+        (Place::Commit, commits, every),
+        (Place::Checkpoint, checkpoints, 1),
+    ];
+    for (place, most, every) in places {
+        for when in (1..=most).step_by(every) {
+            match carry_out(&lab, place, when).await {
+                Ok(Seen { effect: Effect::None, .. }) => break,
+                Ok(seen) => found.entry(place).or_default().push(seen),
+                Err(error) => {
+                    let kept = lab.keep(&format!("sync-{place:?}-{when}"));
+                    let failure = format!("{place:?}, sync {when}: {error:#}; kept in {}", kept.display());
+                    progress(&failure);
+                    report.failures.push(failure);
+                }
+            }
+            if when % 10 == 0 {
+                progress(&format!("{place:?}: {when}"));
+            }
+            if report.failures.len() >= FAILURES_MAX {
+                break;
+            }
+        }
+    }
+    tell(&mut report, &found, checkpoints);
+    report.seconds = began.elapsed().as_secs();
+    Ok(report)
+}
+
+fn tell(report: &mut Report, found: &BTreeMap<Place, Vec<Seen>>, checkpoints: usize) {
+    for (place, seen) in found {
+        let count = |effect: Effect| seen.iter().filter(|seen| seen.effect == effect).count();
+        let most = seen.iter().map(|seen| seen.repaired_after).max().unwrap_or(Duration::ZERO).as_millis();
+        let entries: usize = seen.iter().map(|seen| seen.entries).sum();
+        let what = match place {
+            Place::Start => "a sync of a start fails",
+            Place::Commit => "a sync of a commit fails",
+            Place::Checkpoint => "a sync of a checkpoint fails",
+        };
+        let text = format!(
+            "quarantined {}, start refused {}, served all the same {}; {entries} entries acknowledged before, none lost; \
+             next start after at most {most} ms",
+            count(Effect::Quarantined),
+            count(Effect::Refused),
+            count(Effect::Serving),
+        );
+        report.row(what, seen.len(), text);
+    }
+    for place in [Place::Start, Place::Commit] {
+        if !found.contains_key(&place) {
+            report.failures.push(format!("{place:?}: nothing was injected"));
+        }
+    }
+    if checkpoints > 0 && !found.contains_key(&Place::Checkpoint) {
+        report.failures.push("Checkpoint: nothing was injected".to_owned());
+    }
+}

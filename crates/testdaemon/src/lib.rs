@@ -1,0 +1,27 @@
+//! Failure suites against the real daemon, and the test daemon they disturb.
+//!
+//! Owns tools that ship nowhere, the faults (kills, I/O errors, full disks, power cuts) and what must hold after
+//! them. Knows the daemon as its clients do: nothing here reads the journal's tables.
+//! Begin at the suite you need; `palyra-failures` carries them out.
+
+pub mod tools;
+
+pub mod script;
+
+pub mod house;
+pub mod watch;
+
+mod acknowledged;
+pub mod verdict;
+
+pub mod strace;
+
+pub mod crash;
+
+pub mod failing_sync;
+
+pub mod full_disk;
+
+pub mod power_cut;
+
+pub mod report;

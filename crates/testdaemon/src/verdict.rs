@@ -1,0 +1,142 @@
+//! What must hold after any fault.
+//!
+//! Owns no way of looking that knows how the journal is stored: everything is asked of a daemon that serves.
+//! Begin at [`check_house`].
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use palyra_client::{Client, JournalStep};
+use palyra_types::RunId;
+use palyra_wire::v1::tape_entry::Event;
+use palyra_wire::v1::{ListRunsRequest, RunState, TapeEntry};
+
+use crate::house::House;
+use crate::watch::Watched;
+
+const RUNS_MAX: u32 = 500;
+
+/// How often each effect was carried out, by run and effect.
+pub type Effects = BTreeMap<(String, u32), usize>;
+
+/// Demands that the journal verifies, that every tape is dense, that clients saw what is stored, and that no
+/// effect happened twice.
+///
+/// # Errors
+/// The first thing that does not hold.
+pub async fn check_house(house: &House, client: &Client, watched: &[Watched]) -> Result<()> {
+    verify(client).await?;
+    for watched in watched {
+        check_watched(client, watched).await?;
+    }
+    let mut effects = read_effects(house)?;
+    for run in all_runs(client).await? {
+        let tape = tape(client, run).await?;
+        check_tape(&tape).with_context(|| format!("the tape of {run}"))?;
+        check_effects(run, &tape, &mut effects).with_context(|| format!("the effects of {run}"))?;
+    }
+    ensure!(effects.is_empty(), "effects that no tape speaks of: {effects:?}");
+    Ok(())
+}
+
+/// Demands that the journal verifies.
+///
+/// # Errors
+/// When it does not.
+pub async fn verify(client: &Client) -> Result<()> {
+    let mut steps = client.verify_journal().await.context("could not begin to verify")?;
+    loop {
+        if let JournalStep::Done(report) = steps.next().await.context("could not verify")? {
+            ensure!(report.ok, "the journal does not verify: seq {}: {}", report.first_bad_seq, report.fault);
+            return Ok(());
+        }
+    }
+}
+
+/// Returns every run of the journal.
+///
+/// # Errors
+/// When the daemon does not say.
+pub async fn all_runs(client: &Client) -> Result<Vec<RunId>> {
+    let all = ListRunsRequest { page_size: RUNS_MAX, ..Default::default() };
+    let all = client.list_runs(all).await.context("could not list the runs")?;
+    ensure!(all.runs.len() < RUNS_MAX as usize, "too many runs for one look");
+    all.runs.iter().map(|run| run.run_id.parse().ok().context("a run's id is none")).collect()
+}
+
+/// Returns a whole tape.
+///
+/// # Errors
+/// When the daemon does not say.
+pub async fn tape(client: &Client, run: RunId) -> Result<Vec<TapeEntry>> {
+    let mut entries: Vec<TapeEntry> = Vec::new();
+    loop {
+        let after = entries.last().map_or(0, |entry| entry.tape_seq);
+        let page = client.read_tape(run, after, 0).await.context("could not read a tape")?.entries;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        entries.extend(page);
+    }
+}
+
+async fn check_watched(client: &Client, watched: &Watched) -> Result<()> {
+    let stored = tape(client, watched.run).await?;
+    for (number, (seen, end)) in (1..).zip(watched.seen.iter().zip(&watched.ends)) {
+        ensure!(*seen == stored, "client {number} saw {} entries, {} are stored", seen.len(), stored.len());
+        ensure!(end.tape_seq as usize == stored.len(), "client {number} heard the end at {}", end.tape_seq);
+    }
+    let unknown = stored.iter().any(|entry| matches!(entry.event, Some(Event::ToolOutcomeUnknown(_))));
+    let wanted = if unknown { RunState::Cancelled } else { RunState::Done };
+    match stored.last().and_then(|entry| entry.event.as_ref()) {
+        Some(Event::RunFinished(end)) if end.state() == wanted => Ok(()),
+        other => bail!("the run had to end {wanted:?} and ends with {other:?}"),
+    }
+}
+
+fn check_tape(tape: &[TapeEntry]) -> Result<()> {
+    for (due, entry) in (1..).zip(tape) {
+        ensure!(entry.tape_seq == due, "entry {due} has the number {}", entry.tape_seq);
+    }
+    let mut after_unknown =
+        tape.iter().skip_while(|entry| !matches!(entry.event, Some(Event::ToolOutcomeUnknown(_))));
+    let went_on = after_unknown.any(|entry| matches!(entry.event, Some(Event::ModelRequested(_))));
+    ensure!(!went_on, "a run went on by itself after an unknown outcome");
+    Ok(())
+}
+
+/// Compares what an opaque tool did with what the tape says of it; takes out what it has looked at.
+fn check_effects(run: RunId, tape: &[TapeEntry], effects: &mut Effects) -> Result<()> {
+    for entry in tape {
+        let Some(Event::ToolStarted(started)) = &entry.event else { continue };
+        if started.contract != "opaque" {
+            continue;
+        }
+        let effect = started.effect_id;
+        let times = effects.remove(&(run.to_string(), effect)).unwrap_or(0);
+        ensure!(times <= 1, "effect {effect} happened {times} times");
+        let starts =
+            tape.iter().filter(|e| matches!(&e.event, Some(Event::ToolStarted(s)) if s.effect_id == effect));
+        ensure!(starts.count() == 1, "effect {effect} was started more than once");
+        let finished = tape.iter().any(|e| {
+            matches!(&e.event, Some(Event::ToolFinished(finished)) if finished.effect_id == effect && finished.succeeded)
+        });
+        ensure!(!finished || times == 1, "effect {effect} is said to have happened and did not");
+    }
+    Ok(())
+}
+
+fn read_effects(house: &House) -> Result<Effects> {
+    let text = match std::fs::read_to_string(house.effects()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        text => text.context("could not read the file of effects")?,
+    };
+    let mut effects = Effects::new();
+    for line in text.lines() {
+        let (run, effect) = line.split_once(' ').context("a line of effects is none")?;
+        *effects
+            .entry((run.to_owned(), effect.parse().context("an effect's number is none")?))
+            .or_default() += 1;
+    }
+    Ok(effects)
+}

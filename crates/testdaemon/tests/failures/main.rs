@@ -1,0 +1,36 @@
+//! The failure suites, short: each in a process of its own, as `cargo xtask` starts them.
+//!
+//! The long versions are `cargo xtask crash`, `failing-sync`, `full-disk` and `powercut`. A suite that cannot be
+//! carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves it out.
+
+use std::process::Command;
+
+/// Carries out a suite, and fails with all it said unless everything held.
+#[track_caller]
+fn suite(words: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_palyra-failures")).args(words).output().expect("it starts");
+    let (found, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{words:?}\n{found}\n{said}");
+    eprintln!("{found}");
+}
+
+/// Every twentieth call; which of them changes with the day.
+#[test]
+fn crash_at_calls_that_change_files_loses_and_doubles_nothing() {
+    suite(&["crash", "--every", "20"]);
+}
+
+#[test]
+fn failing_sync_ends_writing_until_the_next_start() {
+    suite(&["failing-sync", "--commits", "11", "--checkpoints", "1", "--every", "5"]);
+}
+
+#[test]
+fn fulldisk_loses_nothing_and_takes_endings() {
+    suite(&["full-disk", "--offsets", "4"]);
+}
+
+#[test]
+fn powercut_loses_nothing_acknowledged() {
+    suite(&["power-cut", "--cuts", "20", "--control-cuts", "3"]);
+}

@@ -1,0 +1,178 @@
+//! The verbs: build, carry out, tell.
+//!
+//! Owns the words of the command line and how they become those of `palyra-failures`. Invariant: a suite that does
+//! not say what it found has failed.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::evidence;
+use super::report::Report;
+use crate::repo;
+
+/// What every suite takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Telling {
+    /// Prints one JSON object instead of the table.
+    #[arg(long)]
+    json: bool,
+    /// Writes what was found into docs/evidence.md.
+    #[arg(long)]
+    write: bool,
+    /// A folder with built programs, instead of building them.
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
+}
+
+/// How to kill.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CrashOptions {
+    /// Only every N-th call.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    every: usize,
+    /// Beginning with the K-th; the day's number unless given.
+    #[arg(long, value_name = "K")]
+    offset: Option<usize>,
+    #[command(flatten)]
+    telling: Telling,
+}
+
+/// Which syncs fail.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FailingSyncOptions {
+    /// The first N syncs of commits.
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    commits: usize,
+    /// The first N syncs of checkpoints.
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    checkpoints: usize,
+    #[command(flatten)]
+    telling: Telling,
+}
+
+/// How often the disk fills up.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FullDiskOptions {
+    /// At how many places.
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    offsets: usize,
+    #[command(flatten)]
+    telling: Telling,
+}
+
+/// How often to cut.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PowerCutOptions {
+    /// Cuts of the journal; as many as one per hundred, and at least five, of a control that has to lose something.
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    cuts: usize,
+    #[command(flatten)]
+    telling: Telling,
+}
+
+/// A suite with its options.
+#[derive(Debug)]
+pub(crate) enum Suite {
+    Crash(CrashOptions),
+    FailingSync(FailingSyncOptions),
+    FullDisk(FullDiskOptions),
+    PowerCut(PowerCutOptions),
+}
+
+/// Carries out a suite; fails when something that must hold does not.
+pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
+    let telling = suite.telling();
+    let programs = match &telling.programs {
+        Some(folder) => std::path::absolute(folder).context("could not find the programs")?,
+        None => build()?,
+    };
+    let mut command = Command::new(programs.join("palyra-failures"));
+    command.args(suite.words()).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
+    let output = command.spawn().and_then(std::process::Child::wait_with_output);
+    let output = output.context("could not start palyra-failures")?;
+    let Ok(report) = serde_json::from_slice::<Report>(&output.stdout) else {
+        bail!("the suite could not be carried out ({}); see above", output.status);
+    };
+    if telling.json {
+        println!("{}", String::from_utf8_lossy(&output.stdout).trim());
+    } else {
+        print!("{}", report.table());
+    }
+    if telling.write {
+        evidence::write(suite.name(), &report)?;
+    }
+    Ok(if output.status.success() && report.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Suite {
+    /// Returns the name of the verb.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Crash(_) => "crash",
+            Self::FailingSync(_) => "failing-sync",
+            Self::FullDisk(_) => "full-disk",
+            Self::PowerCut(_) => "powercut",
+        }
+    }
+
+    fn telling(&self) -> &Telling {
+        match self {
+            Self::Crash(options) => &options.telling,
+            Self::FailingSync(options) => &options.telling,
+            Self::FullDisk(options) => &options.telling,
+            Self::PowerCut(options) => &options.telling,
+        }
+    }
+
+    /// Returns what `palyra-failures` is told.
+    fn words(&self) -> Vec<String> {
+        let (suite, options) = match self {
+            Self::Crash(options) => {
+                let offset = options.offset.map(|offset| ("--offset", offset));
+                ("crash", [Some(("--every", options.every)), offset])
+            }
+            Self::FailingSync(options) => {
+                let (commits, checkpoints) = (options.commits, options.checkpoints);
+                ("failing-sync", [Some(("--commits", commits)), Some(("--checkpoints", checkpoints))])
+            }
+            Self::FullDisk(options) => ("full-disk", [Some(("--offsets", options.offsets)), None]),
+            Self::PowerCut(options) => {
+                let control = (options.cuts / 100).max(5);
+                ("power-cut", [Some(("--cuts", options.cuts)), Some(("--control-cuts", control))])
+            }
+        };
+        let options = options.into_iter().flatten();
+        let words = options.flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
+        std::iter::once(suite.to_owned()).chain(words).collect()
+    }
+}
+
+fn build() -> Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--locked", "--package", "palyra-testdaemon", "--bins"]);
+    let status = cargo.current_dir(repo::root()).status().context("could not start cargo")?;
+    if !status.success() {
+        bail!("palyra-testdaemon does not build; --programs DIR takes a folder with built programs");
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Ok(repo::root().join(target).join("debug"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn telling() -> Telling {
+        Telling { json: false, write: false, programs: None }
+    }
+
+    #[test]
+    fn options_are_handed_on() {
+        let crash = Suite::Crash(CrashOptions { every: 20, offset: None, telling: telling() });
+        assert_eq!(crash.words(), ["crash", "--every", "20"]);
+        let cut = Suite::PowerCut(PowerCutOptions { cuts: 1_000, telling: telling() });
+        assert_eq!(cut.words(), ["power-cut", "--cuts", "1000", "--control-cuts", "10"]);
+    }
+}
