@@ -108,11 +108,7 @@ async fn begin(
     files: Vec<IncomingFile>,
 ) -> Result<(Opened, TapeFollower, RunId), Refusal> {
     match first {
-        ClientFrame::Start(message) => {
-            let (run, opened) = start_run::start(state, caller, message, files).await?;
-            let follower = state.tapes.follow(caller, run, TapeSeq::default()).await?;
-            Ok((opened, follower, run))
-        }
+        ClientFrame::Start(message) => start_run::start_followed(state, caller, message, files).await,
         ClientFrame::Attach(message) => attach(state, caller, message).await,
         ClientFrame::Input(_) | ClientFrame::Cancel(_) | ClientFrame::AttachmentPart(_) => {
             Err(Refusal::invalid_frame("the first frame is start or attach"))

@@ -1,7 +1,7 @@
 //! Starting a run, alone or as the first frame of a stream.
 
 use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
-use palyra_runtime::tape::TapeHandle;
+use palyra_runtime::tape::{TapeFollower, TapeHandle};
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRef;
@@ -20,24 +20,27 @@ pub(crate) async fn start_run(
     mut message: StartRunRequest,
 ) -> Result<StartRunResponse, Refusal> {
     let files = files::inline(std::mem::take(&mut message.attachments))?;
-    let (_, opened) = start(state, caller, message, files).await?;
-    Ok(StartRunResponse { opened: Some(opened) })
+    let submitted = state.sessions.submit(caller, submit_request(message, files)?).await?;
+    Ok(StartRunResponse { opened: Some(opened(state, caller, submitted).await?) })
 }
 
-/// Starts a run, joins the one that it steers, or finds the one that its idempotency key started; returns it and
-/// what to say of it first.
-pub(crate) async fn start(
+/// Starts a run, joins the one that it steers, or finds the one that its idempotency key started; returns what to say
+/// of it first, and its tape from the first entry on.
+pub(crate) async fn start_followed(
     state: &GatewayRuntimeState,
     caller: Caller,
     message: StartRunRequest,
     files: Vec<IncomingFile>,
-) -> Result<(RunId, Opened), Refusal> {
-    let submitted = state.sessions.submit(caller, submit_request(message, files)?).await?;
-    let model = match &submitted.model {
-        Some(model) => Some(model.clone()),
-        None => model_of(&state.tapes, caller, submitted.run).await?,
+) -> Result<(Opened, TapeFollower, RunId), Refusal> {
+    let request = submit_request(message, files)?;
+    let (submitted, follower) = state.sessions.submit_followed(caller, request).await?;
+    let run = submitted.run;
+    let opened = opened(state, caller, submitted).await?;
+    let follower = match follower {
+        Some(follower) => follower,
+        None => state.tapes.follow(caller, run, TapeSeq::default()).await?,
     };
-    Ok((submitted.run, opened(submitted, model)))
+    Ok((opened, follower, run))
 }
 
 /// Returns the model that a run started with, from its first entry.
@@ -67,8 +70,16 @@ fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Result<
     })
 }
 
-fn opened(submitted: Submitted, model: Option<ModelRef>) -> Opened {
-    Opened {
+async fn opened(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    submitted: Submitted,
+) -> Result<Opened, Refusal> {
+    let model = match submitted.model {
+        Some(model) => Some(model),
+        None => model_of(&state.tapes, caller, submitted.run).await?,
+    };
+    Ok(Opened {
         run_id: submitted.run.to_string(),
         session_id: submitted.session.to_string(),
         attached: matches!(submitted.admission, Admission::Attached | Admission::Joined),
@@ -76,5 +87,5 @@ fn opened(submitted: Submitted, model: Option<ModelRef>) -> Opened {
         notes: submitted.notes,
         model: model.map(|model| model.to_string()).unwrap_or_default(),
         checkpoint: None,
-    }
+    })
 }

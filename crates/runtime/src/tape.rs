@@ -11,6 +11,7 @@ use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::TapeEvent;
+use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{Redacted, RunId, Seq, TapeSeq};
@@ -105,26 +106,16 @@ impl TapeHandle {
         after: TapeSeq,
     ) -> Result<TapeFollower, RequestError> {
         // Subscribed before the look at the journal, so that nothing falls between the two.
-        let mut follower = TapeFollower {
-            reader: Arc::clone(&self.ports.tapes),
-            live: Some(self.hub.subscribe(run)),
-            closed: self.hub.closed.subscribe(),
-            hub: self.hub.clone(),
-            run,
-            last: after,
-            caught_up_at: after,
-            over: false,
-            ready: VecDeque::new(),
-            stage: Stage::CatchingUp,
-        };
+        let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
+        (follower.last, follower.stage) = (after, Stage::CatchingUp);
         let record = self.ports.records.run(run).await?;
         let record =
             record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
         if after > record.last_tape_seq {
             return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
         }
-        follower.caught_up_at = record.last_tape_seq;
-        follower.over = record.state.is_terminal();
+        follower.catching_up_to = Some(record.last_tape_seq);
+        follower.ended_as = Some(record.state).filter(|state| state.is_terminal());
         Ok(follower)
     }
 
@@ -217,8 +208,9 @@ pub enum Followed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
+    /// What there was when following began is read.
     CatchingUp,
-    /// Like `CatchingUp`, but the follower was told before that it caught up.
+    /// Something was missed: everything there is is read.
     FallenBehind,
     Live,
     Ended,
@@ -230,8 +222,10 @@ pub struct TapeFollower {
     hub: TapeHub,
     run: RunId,
     last: TapeSeq,
-    caught_up_at: TapeSeq,
-    over: bool,
+    /// What has to be given before it is told that it caught up; `None` once it was told.
+    catching_up_to: Option<TapeSeq>,
+    /// The run's state, once it is over.
+    ended_as: Option<RunLifecycleState>,
     /// `None` only while it is dropped.
     live: Option<broadcast::Receiver<Entry>>,
     closed: watch::Receiver<Option<AppendError>>,
@@ -240,10 +234,38 @@ pub struct TapeFollower {
 }
 
 impl TapeFollower {
+    /// Follows a run that does not exist yet; nothing is read as long as nothing is missed.
+    pub(crate) fn new(reader: Arc<dyn ReadTape>, hub: TapeHub, run: RunId) -> Self {
+        Self {
+            reader,
+            live: Some(hub.subscribe(run)),
+            closed: hub.closed.subscribe(),
+            hub,
+            run,
+            last: TapeSeq::default(),
+            catching_up_to: None,
+            ended_as: None,
+            ready: VecDeque::new(),
+            stage: Stage::Live,
+        }
+    }
+
+    /// Says with which entry the run began: the last one of its first commit.
+    pub(crate) fn begun(mut self, upto: TapeSeq) -> Self {
+        self.catching_up_to = Some(upto);
+        self
+    }
+
     /// Returns the number of the last entry given.
     #[must_use]
     pub fn last(&self) -> TapeSeq {
         self.last
+    }
+
+    /// Returns how the run ended, once its last entry was given or if it was over before.
+    #[must_use]
+    pub fn ended_as(&self) -> Option<RunLifecycleState> {
+        self.ended_as
     }
 
     /// Returns what comes next; `None` after the run's last entry. Cancel-safe.
@@ -255,21 +277,25 @@ impl TapeFollower {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 self.last = entry.tape_seq;
-                if matches!(entry.event, TapeEvent::RunFinished(_)) {
-                    self.over = true;
-                    if self.stage != Stage::CatchingUp {
+                if let TapeEvent::RunFinished(finished) = &entry.event {
+                    self.ended_as = Some(finished.state);
+                    if self.catching_up_to.is_none() {
                         self.stage = Stage::Ended;
                     }
                 }
                 return Ok(Some(Followed::Entry(entry)));
             }
+            if self.catching_up_to.take_if(|upto| self.last >= *upto).is_some() {
+                self.stage = match self.stage {
+                    _ if self.ended_as.is_some() => Stage::Ended,
+                    // Subscribed before the first look, so whatever came since is on its way.
+                    Stage::CatchingUp => Stage::Live,
+                    stage @ (Stage::FallenBehind | Stage::Live | Stage::Ended) => stage,
+                };
+                return Ok(Some(Followed::CaughtUp(self.last)));
+            }
             match self.stage {
                 Stage::Ended => return Ok(None),
-                Stage::CatchingUp if self.last >= self.caught_up_at => {
-                    // Subscribed before the first look, so whatever came since is on its way.
-                    self.stage = if self.over { Stage::Ended } else { Stage::Live };
-                    return Ok(Some(Followed::CaughtUp(self.last)));
-                }
                 Stage::CatchingUp | Stage::FallenBehind => self.read_page().await?,
                 Stage::Live => self.receive().await?,
             }

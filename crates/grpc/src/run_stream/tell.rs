@@ -33,8 +33,11 @@ impl Conversation {
             self.send(frame).await;
         }
         self.tell_last_receipts(&mut receipts, at_work).await;
-        let record = self.doorway.state.runs.get(self.doorway.identity.caller(), self.run).await?;
-        let state = translate::run_state(record.state);
+        let state = match follower.ended_as() {
+            Some(state) => state,
+            None => self.doorway.state.runs.get(self.doorway.identity.caller(), self.run).await?.state,
+        };
+        let state = translate::run_state(state);
         self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0, checkpoint: None })).await;
         Ok(())
     }

@@ -28,7 +28,8 @@ use crate::run::context::ContextSource;
 use crate::run::draft::Draft;
 use crate::run::held::Held;
 use crate::run::mailbox::{
-    Acceptance, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall, Told,
+    Acceptance, Begun, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
+    Told,
 };
 use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
@@ -187,7 +188,8 @@ impl RunActor {
         let error = match self.step(Some(acceptance)).await {
             Stepped::Done => {
                 // A session that is gone has nobody to tell.
-                let _ = told.send(Ok(self.state.first_seq.unwrap_or_default()));
+                let first_seq = self.state.first_seq.unwrap_or_default();
+                let _ = told.send(Ok(Begun { first_seq, upto: self.state.machine.last_tape_seq() }));
                 return self.run(commands).await;
             }
             Stepped::Later => AppendError::DiskFull,

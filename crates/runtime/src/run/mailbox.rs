@@ -6,7 +6,7 @@ use palyra_run_core::prompt::PastRun;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
-use palyra_types::{RunId, Seq};
+use palyra_types::{RunId, Seq, TapeSeq};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::RequestError;
@@ -72,8 +72,17 @@ pub(crate) struct Acceptance {
     pub(crate) blobs: Vec<Blob>,
 }
 
-/// Told once the first commit of a run is durable, with the place of its first entry, or refused.
-pub(crate) type Told = oneshot::Sender<Result<Seq, AppendError>>;
+/// Told once the first commit of a run is durable, or refused.
+pub(crate) type Told = oneshot::Sender<Result<Begun, AppendError>>;
+
+/// Where the first commit of a run lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// The place of the run's first entry.
+    pub(crate) first_seq: Seq,
+    /// The number of the last entry that came with it.
+    pub(crate) upto: TapeSeq,
+}
 
 /// What a run actor leaves behind. One that is torn down with everything leaves without a word.
 pub(crate) struct Left {

@@ -13,7 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::AppendError;
+use palyra_ports::{AppendError, JournalAppendRequest};
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, InputDelivery};
@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
-use crate::session::admitted::Admitted;
+use crate::session::admitted::{Admitted, Opening};
 use crate::session::appends::{AcceptedRun, Appended, Appends};
 use crate::session::deliveries::Deliveries;
 use crate::session::directory::{
@@ -139,6 +139,10 @@ impl SessionActor {
         let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref()).map(|active| active.run);
         let Some(command) = self.deliveries.park(command, active, &self.appends) else { return };
         match command {
+            Command::Open { opening, reply } => {
+                // A caller that left does not want to know.
+                let _ = reply.send(self.open(&opening).await);
+            }
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
             Command::Steer { input, idempotency, blobs, reply } => {
                 let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
@@ -185,6 +189,9 @@ impl SessionActor {
         let (mut loaded, revival) = Loaded::read(&self.engine, self.session).await?;
         if self.appends.is_archiving() {
             loaded.standing = Standing::Archived;
+        }
+        if let Some(agent) = loaded.agent {
+            self.directory.introduce(self.session, agent);
         }
         self.loaded = Some(loaded);
         self.retry_at = None;
@@ -239,6 +246,25 @@ impl SessionActor {
 
     fn is_archived(&self) -> bool {
         self.loaded.as_ref().is_some_and(|loaded| loaded.standing == Standing::Archived)
+    }
+
+    /// Opens the session; a run of it has to wait for that anyway.
+    async fn open(&mut self, opening: &Opening) -> Result<(), RequestError> {
+        let request = JournalAppendRequest {
+            guards: vec![opening.guard()],
+            entries: vec![opening.entry(self.engine.ports.clock.wall())],
+            ..JournalAppendRequest::default()
+        };
+        let opened = self.engine.ports.append.append(request).await;
+        if opened.is_ok() {
+            self.directory.introduce(self.session, opening.agent);
+        }
+        self.take_note(opened.as_ref().err());
+        // What it shares with another session has to be read, and so has a session that was there before.
+        if (opened.is_err() || opening.branched_from.is_some()) && !self.is_busy() {
+            self.loaded = None;
+        }
+        Ok(opened.map(drop)?)
     }
 
     async fn submit(&mut self, admitted: Admitted, reply: SubmitReply) {
@@ -394,7 +420,7 @@ fn refuse(command: Command, error: RequestError) {
         Command::Submit { reply, .. } => drop(reply.send(Err(error))),
         Command::Deliver { reply, .. } => drop(reply.send(Err(error))),
         Command::Steer { reply, .. } => drop(reply.send(Err(error))),
-        Command::Change { reply, .. } => drop(reply.send(Err(error))),
+        Command::Open { reply, .. } | Command::Change { reply, .. } => drop(reply.send(Err(error))),
         Command::Wake => {
             tracing::error!(%error, "a session could not be loaded from the journal");
         }

@@ -20,59 +20,95 @@ use crate::session::directory::{Command, Directory};
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
 use crate::session::request::{ResetWish, SubmitRequest, Submitted};
-use crate::session::resolve::{self, Found};
+use crate::session::resolve::{self, Place};
 use crate::session::steering::{NO_ACTIVE_RUN, Steered, steer};
+use crate::tape::TapeFollower;
 
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
+
+/// What a caller asks, and what belongs to it.
+pub(super) struct Offer {
+    request: SubmitRequest,
+    /// An earlier run of the session, whose workspace and model are taken.
+    earlier: Option<RunStarted>,
+    follow: Follow,
+}
+
+/// Whether the run is to be followed from before its first entry on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follow {
+    No,
+    Yes,
+}
+
+impl Offer {
+    pub(super) fn new(request: SubmitRequest) -> Self {
+        Self { request, earlier: None, follow: Follow::No }
+    }
+
+    pub(super) fn after(self, earlier: Option<RunStarted>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    pub(super) fn followed(self) -> Self {
+        Self { follow: Follow::Yes, ..self }
+    }
+}
+
+/// What became of an offer; with a follower if it began a run that was to be followed.
+type Taken = (Submitted, Option<TapeFollower>);
 
 pub(super) async fn submit(
     engine: &Arc<Engine>,
     directory: &Directory,
     caller: Caller,
-    request: SubmitRequest,
-    earlier: Option<RunStarted>,
-) -> Result<Submitted, RequestError> {
-    let mut offered = Offered::new(engine, caller, request, earlier)?;
+    offer: Offer,
+) -> Result<Taken, RequestError> {
+    let mut offered = Offered::new(engine, caller, offer)?;
     let mut lost = AppendError::GuardFailed { index: 0 };
-    // A request that opens a session of its own meets nobody there: the guard of its commit is the first to look.
-    let mut look = offered.request.session.names_a_session();
+    // The guard of its commit is the first to look whether a run was there before. Steering has no such guard.
+    let mut look = offered.request.delivery == InputDelivery::Steer;
     for _ in 0..RACES_MAX {
         if look && let Some(submitted) = find_repeated(engine, caller, &offered.prepared).await? {
-            return Ok(submitted);
+            return Ok((submitted, None));
         }
         look = true;
         let (selector, agent) = (&offered.request.session, offered.request.agent.as_deref());
-        let found = match resolve::find(engine, caller, selector, agent).await {
-            Ok(found) => found,
+        let place = match resolve::place(engine, directory, caller, selector, agent).await {
+            Ok(place) => place,
             Err(error) => return unless_repeated(engine, caller, &offered, error).await,
         };
         if offered.request.delivery == InputDelivery::Steer {
-            let steered = match &found {
-                Found::Existing(record) => steer(directory, record.session, &offered.prepared).await?,
-                Found::New(_) => Steered::NotTaken(NO_ACTIVE_RUN),
+            let steered = match &place {
+                Place::Existing { session, .. } => steer(directory, *session, &offered.prepared).await?,
+                Place::New(_) => Steered::NotTaken(NO_ACTIVE_RUN),
             };
             match steered {
-                Steered::Joined(submitted) => return Ok(submitted),
+                Steered::Joined(submitted) => return Ok((submitted, None)),
                 Steered::NotTaken(note) => offered.becomes_a_run(note),
                 Steered::SaidMeanwhile => continue,
             }
         }
-        let admitted = match offered.admit(engine, caller, found) {
+        let admitted = match offered.admit(engine, caller, place) {
             Ok(admitted) => admitted,
             Err(error) => return unless_repeated(engine, caller, &offered, error).await,
         };
+        let follower = offered.follower(engine, admitted.spec.run);
         let (reply, answer) = oneshot::channel();
         let session = SessionRef { principal: caller.principal, id: admitted.spec.session };
         let command = Command::Submit { admitted: Box::new(admitted), reply };
         directory.send(session, command).await;
         match answer.await.map_err(|_| directory.lost_answer())? {
-            Err(RequestError::Append(error @ AppendError::GuardFailed { .. })) => lost = error,
-            // What was taken before the session filled up or was put away is taken.
-            Err(error @ (RequestError::QueueFull | RequestError::SessionArchived)) => {
-                return unless_repeated(engine, caller, &offered, error).await;
+            Ok(submitted) => {
+                let begun = follower.zip(submitted.begun_upto);
+                return Ok((submitted, begun.map(|(follower, upto)| follower.begun(upto))));
             }
-            settled => return settled,
+            Err(RequestError::Append(error @ AppendError::GuardFailed { .. })) => lost = error,
+            // It may be this one that a look would find, and nobody knows whether that is on the disk.
+            Err(error @ RequestError::Append(AppendError::Unknown)) => return Err(error),
+            // What was taken before the session filled up, was put away or the disk was full is taken.
+            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
         }
     }
     unless_repeated(engine, caller, &offered, lost.into()).await
@@ -84,9 +120,9 @@ async fn unless_repeated(
     caller: Caller,
     offered: &Offered,
     refusal: RequestError,
-) -> Result<Submitted, RequestError> {
+) -> Result<Taken, RequestError> {
     let repeated = find_repeated(engine, caller, &offered.prepared).await?;
-    repeated.ok_or(refusal)
+    repeated.map(|submitted| (submitted, None)).ok_or(refusal)
 }
 
 /// A request with its input prepared.
@@ -94,16 +130,13 @@ struct Offered {
     request: SubmitRequest,
     prepared: PreparedInput,
     earlier: Option<RunStarted>,
+    follow: Follow,
     notes: Vec<String>,
 }
 
 impl Offered {
-    fn new(
-        engine: &Engine,
-        caller: Caller,
-        request: SubmitRequest,
-        earlier: Option<RunStarted>,
-    ) -> Result<Self, RequestError> {
+    fn new(engine: &Engine, caller: Caller, offer: Offer) -> Result<Self, RequestError> {
+        let Offer { request, earlier, follow } = offer;
         let key = request.idempotency_key.as_ref();
         let prepared = prepare(engine, caller, &request.input.text, &request.files, key)?;
         if let Some(format) = &request.response_format {
@@ -117,7 +150,13 @@ impl Offered {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
             return Err(RequestError::InvalidArgument { what });
         }
-        Ok(Self { request, prepared, earlier, notes: Vec::new() })
+        Ok(Self { request, prepared, earlier, follow, notes: Vec::new() })
+    }
+
+    /// Follows a run that is about to be accepted, if that is wished.
+    fn follower(&self, engine: &Engine, run: RunId) -> Option<TapeFollower> {
+        let follow = || TapeFollower::new(Arc::clone(&engine.ports.tapes), engine.hub.clone(), run);
+        (self.follow == Follow::Yes).then(follow)
     }
 
     fn becomes_a_run(&mut self, note: &str) {
@@ -125,11 +164,11 @@ impl Offered {
         self.notes = vec![note.to_owned()];
     }
 
-    fn admit(&self, engine: &Engine, caller: Caller, found: Found) -> Result<Admitted, RequestError> {
+    fn admit(&self, engine: &Engine, caller: Caller, place: Place) -> Result<Admitted, RequestError> {
         let (request, earlier) = (&self.request, self.earlier.as_ref());
-        let (session, agent, opening) = match found {
-            Found::Existing(record) => (record.session, record.agent, None),
-            Found::New(opening) => (opening.session, opening.agent, Some(opening)),
+        let (session, agent, opening) = match place {
+            Place::Existing { session, agent } => (session, agent, None),
+            Place::New(opening) => (opening.session, opening.agent, Some(opening)),
         };
         let agent = engine.agents.by_id(agent).ok_or(RequestError::AgentNotFound)?;
         let model = choose_model(engine, request, earlier, &agent)?;

@@ -79,6 +79,7 @@ impl Admitted {
             admission,
             delivered: self.spec.delivery,
             model: Some(self.spec.model.clone()),
+            begun_upto: None,
             notes: self.notes.clone(),
         }
     }

@@ -10,6 +10,7 @@ use palyra_types::session::{BranchPoint, SessionRef};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::session::directory::Directory;
 use crate::session::request::{BranchWish, ExistingSession, ResolvedSession, SessionSelector};
 use crate::session::resolve::{self, Found};
 
@@ -18,6 +19,7 @@ const RACES_MAX: u32 = 3;
 
 pub(super) async fn branch(
     engine: &Engine,
+    directory: &Directory,
     caller: Caller,
     selector: SessionSelector,
     agent: Option<String>,
@@ -45,7 +47,7 @@ pub(super) async fn branch(
                 if agent.is_none() {
                     opening.agent = record.agent;
                 }
-                if let Some(resolved) = resolve::open(engine, &opening).await? {
+                if let Some(resolved) = resolve::open(engine, directory, opening).await? {
                     return Ok(resolved);
                 }
             }

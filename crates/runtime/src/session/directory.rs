@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
-use palyra_types::RunId;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::session::SessionRef;
+use palyra_types::{AgentId, RunId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Delivered};
-use crate::session::admitted::Admitted;
+use crate::session::admitted::{Admitted, Opening};
 use crate::session::request::{SessionChange, Submitted};
 
 /// Requests waiting for one session actor.
@@ -25,7 +25,7 @@ const MAILBOX_MAX: usize = 64;
 
 /// Where the answer to a submit goes.
 pub(super) type SubmitReply = oneshot::Sender<Result<Submitted, RequestError>>;
-/// Where the answer to a change of the session goes.
+/// Where the answer to a change of the session, or to its opening, goes.
 pub(super) type ChangeReply = oneshot::Sender<Result<(), RequestError>>;
 /// Where it is said which run a steering input was handed to; `None` when no run is active.
 pub(super) type SteerReply = oneshot::Sender<Result<Option<HandedOver>, RequestError>>;
@@ -38,6 +38,8 @@ pub(super) struct HandedOver {
 
 /// What a session actor is asked.
 pub(super) enum Command {
+    /// The session itself, which does not exist yet; an empty answer once that is durable.
+    Open { opening: Box<Opening>, reply: ChangeReply },
     /// A new run.
     Submit { admitted: Box<Admitted>, reply: SubmitReply },
     /// Something for the run that is active.
@@ -53,8 +55,19 @@ pub(super) enum Command {
 impl Command {
     /// Returns whether its first commit opens the session.
     pub(super) fn opens(&self) -> bool {
-        matches!(self, Self::Submit { admitted, .. } if admitted.opening.is_some())
+        match self {
+            Self::Open { .. } => true,
+            Self::Submit { admitted, .. } => admitted.opening.is_some(),
+            Self::Steer { .. } | Self::Deliver { .. } | Self::Change { .. } | Self::Wake => false,
+        }
     }
+}
+
+/// A session with an actor.
+struct AtWork {
+    mailbox: mpsc::Sender<Command>,
+    /// The agent it is bound to for ever, once its actor knows that it exists.
+    agent: Option<AgentId>,
 }
 
 /// Starts the actor of a session.
@@ -63,7 +76,7 @@ type Starter = dyn Fn(SessionRef, Directory, mpsc::Receiver<Command>) + Send + S
 /// The live session actors.
 #[derive(Clone)]
 pub(super) struct Directory {
-    actors: Arc<Mutex<BTreeMap<SessionRef, mpsc::Sender<Command>>>>,
+    actors: Arc<Mutex<BTreeMap<SessionRef, AtWork>>>,
     closing: Arc<AtomicBool>,
     starter: Arc<Starter>,
 }
@@ -99,13 +112,27 @@ impl Directory {
 
     fn mailbox(&self, session: SessionRef) -> mpsc::Sender<Command> {
         let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mailbox) = actors.get(&session).filter(|mailbox| !mailbox.is_closed()) {
-            return mailbox.clone();
+        if let Some(at_work) = actors.get(&session).filter(|at_work| !at_work.mailbox.is_closed()) {
+            return at_work.mailbox.clone();
         }
         let (mailbox, commands) = mpsc::channel(MAILBOX_MAX);
         (self.starter)(session, self.clone(), commands);
-        actors.insert(session, mailbox.clone());
+        actors.insert(session, AtWork { mailbox: mailbox.clone(), agent: None });
         mailbox
+    }
+
+    /// Takes note that a session exists, and of the agent it is bound to.
+    pub(super) fn introduce(&self, session: SessionRef, agent: AgentId) {
+        let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at_work) = actors.get_mut(&session) {
+            at_work.agent = Some(agent);
+        }
+    }
+
+    /// Returns the agent of a session that is known to exist.
+    pub(super) fn agent_of(&self, session: SessionRef) -> Option<AgentId> {
+        let actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
+        actors.get(&session).and_then(|at_work| at_work.agent)
     }
 
     /// Forgets an actor that is about to leave, unless work has come for it meanwhile.

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::Delivered;
 use crate::session::actor::SessionActor;
+use crate::session::admission::Offer;
 use crate::session::directory::{Command, Directory};
 use crate::session::loaded::open_runs;
 use crate::session::prepared::{PreparedInput, prepare};
@@ -26,6 +27,7 @@ use crate::session::request::{
     Submitted,
 };
 use crate::session::{admission, branch, resolve};
+use crate::tape::TapeFollower;
 
 /// Characters of a search, at most.
 const SEARCH_CHARS_MAX: usize = 200;
@@ -56,6 +58,20 @@ impl SessionsHandle {
     /// [`palyra_ports::AppendError::Unknown`], where repeating with the same idempotency key tells.
     pub async fn submit(&self, caller: Caller, request: SubmitRequest) -> Result<Submitted, RequestError> {
         self.submit_with(caller, request, None).await
+    }
+
+    /// Like [`submit`](Self::submit), with a follower of the whole tape if a run began with this: it was there before
+    /// the first entry, so nothing has to be read.
+    ///
+    /// # Errors
+    /// Those of [`submit`](Self::submit).
+    pub async fn submit_followed(
+        &self,
+        caller: Caller,
+        request: SubmitRequest,
+    ) -> Result<(Submitted, Option<TapeFollower>), RequestError> {
+        self.check_open()?;
+        admission::submit(&self.engine, &self.directory, caller, Offer::new(request).followed()).await
     }
 
     /// Checks and cleans what a person said, before anything of it is recorded.
@@ -91,10 +107,14 @@ impl SessionsHandle {
         request: SubmitRequest,
         earlier: Option<RunStarted>,
     ) -> Result<Submitted, RequestError> {
-        if self.directory.is_closing() {
-            return Err(RequestError::ShuttingDown);
-        }
-        admission::submit(&self.engine, &self.directory, caller, request, earlier).await
+        self.check_open()?;
+        let offer = Offer::new(request).after(earlier);
+        let (submitted, _) = admission::submit(&self.engine, &self.directory, caller, offer).await?;
+        Ok(submitted)
+    }
+
+    fn check_open(&self) -> Result<(), RequestError> {
+        if self.directory.is_closing() { Err(RequestError::ShuttingDown) } else { Ok(()) }
     }
 
     /// Finds a session or opens it; resets it if asked.
@@ -123,10 +143,8 @@ impl SessionsHandle {
         agent: Option<String>,
         wish: BranchWish,
     ) -> Result<ResolvedSession, RequestError> {
-        if self.directory.is_closing() {
-            return Err(RequestError::ShuttingDown);
-        }
-        branch::branch(&self.engine, caller, selector, agent, wish).await
+        self.check_open()?;
+        branch::branch(&self.engine, &self.directory, caller, selector, agent, wish).await
     }
 
     /// Changes a session as a whole; returns it as it is once that is durable. What is so already stays so.
@@ -140,9 +158,7 @@ impl SessionsHandle {
         session: SessionId,
         change: SessionChange,
     ) -> Result<OrchestratorSessionRecord, RequestError> {
-        if self.directory.is_closing() {
-            return Err(RequestError::ShuttingDown);
-        }
+        self.check_open()?;
         let session = SessionRef { principal: caller.principal, id: session };
         resolve::change(&self.engine, &self.directory, session, change).await
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
-use palyra_types::{RunId, Seq, TapeSeq};
+use palyra_types::{AgentId, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -22,6 +22,8 @@ pub(super) struct Loaded {
     pub(super) history: History,
     pub(super) freshness: Freshness,
     pub(super) standing: Standing,
+    /// The agent that the session is bound to, if it is known to exist.
+    pub(super) agent: Option<AgentId>,
 }
 
 /// Whether the journal may hold more than what is known here.
@@ -103,6 +105,7 @@ impl Loaded {
             history: History::default(),
             freshness: Freshness::Fresh,
             standing: Standing::Current,
+            agent: None,
         }
     }
 
@@ -118,9 +121,10 @@ impl Loaded {
             Some(record) => History::load(engine, record, oldest_open).await?,
             None => History::default(),
         };
+        let agent = record.as_ref().map(|record| record.agent);
         let archived = record.is_some_and(|record| record.archived.is_some());
         let standing = if archived { Standing::Archived } else { Standing::Current };
-        let mut loaded = Self { history, standing, ..Self::unopened() };
+        let mut loaded = Self { history, standing, agent, ..Self::unopened() };
         let mut begun = None;
         for record in open {
             let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);

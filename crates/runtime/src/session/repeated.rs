@@ -43,6 +43,7 @@ fn known(record: &RunRecord, admission: Admission, delivered: InputDelivery) -> 
         admission,
         delivered,
         model: None,
+        begun_upto: None,
         notes: Vec::new(),
     }
 }

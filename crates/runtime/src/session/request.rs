@@ -24,13 +24,6 @@ pub struct SessionSelector {
     pub reset: ResetWish,
 }
 
-impl SessionSelector {
-    /// Returns whether it means a session that may exist.
-    pub(super) fn names_a_session(&self) -> bool {
-        self.id.is_some() || self.key.is_some()
-    }
-}
-
 /// What to do when a session does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistingSession {
@@ -163,6 +156,8 @@ pub struct Submitted {
     pub delivered: InputDelivery,
     /// The model in force; `None` for a run that was there before.
     pub model: Option<ModelRef>,
+    /// The last entry of the commit that began its run; `None` unless it begun with this.
+    pub begun_upto: Option<TapeSeq>,
     /// What the person should know.
     pub notes: Vec<String>,
 }

@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use palyra_ports::{AppendError, JournalAppendRequest};
-use palyra_types::agent::AgentRecord;
+use palyra_ports::AppendError;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{Redacted, SessionId};
+use palyra_types::{AgentId, Redacted, SessionId};
 use tokio::sync::oneshot;
 
 use crate::caller::Caller;
@@ -28,6 +27,34 @@ const LABEL_CHARS_MAX: usize = 200;
 pub(super) enum Found {
     Existing(OrchestratorSessionRecord),
     New(Opening),
+}
+
+/// Where a run is wished: a session that exists, or the entry that would open it.
+pub(super) enum Place {
+    Existing { session: SessionRef, agent: AgentId },
+    New(Opening),
+}
+
+/// Finds where a run is wished. What is at work is known without a look into the journal.
+pub(super) async fn place(
+    engine: &Engine,
+    directory: &Directory,
+    caller: Caller,
+    selector: &SessionSelector,
+    agent: Option<&str>,
+) -> Result<Place, RequestError> {
+    if let SessionSelector { id: Some(id), key: None, .. } = selector {
+        let session = SessionRef { principal: caller.principal, id: *id };
+        if let Some(bound_to) = directory.agent_of(session) {
+            check_texts(selector)?;
+            check_agent(engine, bound_to, agent)?;
+            return Ok(Place::Existing { session, agent: bound_to });
+        }
+    }
+    Ok(match find(engine, caller, selector, agent).await? {
+        Found::Existing(record) => Place::Existing { session: record.session, agent: record.agent },
+        Found::New(opening) => Place::New(opening),
+    })
 }
 
 /// Finds a session or opens it; resets it if asked.
@@ -51,7 +78,7 @@ pub(super) async fn resolve_orchestrator_session(
                 return Ok(ResolvedSession { record, created: false, reset_applied });
             }
             Found::New(opening) => {
-                if let Some(resolved) = open(engine, &opening).await? {
+                if let Some(resolved) = open(engine, directory, opening).await? {
                     return Ok(resolved);
                 }
             }
@@ -63,21 +90,20 @@ pub(super) async fn resolve_orchestrator_session(
 /// Opens a session; `None` when another one took its id or key meanwhile.
 pub(super) async fn open(
     engine: &Engine,
-    opening: &Opening,
+    directory: &Directory,
+    opening: Opening,
 ) -> Result<Option<ResolvedSession>, RequestError> {
-    let request = JournalAppendRequest {
-        guards: vec![opening.guard()],
-        entries: vec![opening.entry(engine.ports.clock.wall())],
-        ..JournalAppendRequest::default()
-    };
-    match engine.ports.append.append(request).await {
-        Ok(_) => {
-            let record = engine.ports.records.session(opening.session).await?;
+    let session = opening.session;
+    let (reply, answer) = oneshot::channel();
+    directory.send(session, Command::Open { opening: Box::new(opening), reply }).await;
+    match answer.await.map_err(|_| directory.lost_answer())? {
+        Ok(()) => {
+            let record = engine.ports.records.session(session).await?;
             let record = record.ok_or(RequestError::SessionNotFound)?;
             Ok(Some(ResolvedSession { record, created: true, reset_applied: false }))
         }
-        Err(AppendError::GuardFailed { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(RequestError::Append(AppendError::GuardFailed { .. })) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -130,7 +156,7 @@ pub(super) async fn find(
         (Some(_), None, None) => None,
     };
     if let Some(record) = existing {
-        check_agent(engine, &record, agent)?;
+        check_agent(engine, record.agent, agent)?;
         return Ok(Found::Existing(record));
     }
     if selector.existing == ExistingSession::Required {
@@ -144,15 +170,10 @@ pub(super) async fn find(
 }
 
 /// A session is bound to one agent: naming another is an error, not a switch.
-fn check_agent(
-    engine: &Engine,
-    record: &OrchestratorSessionRecord,
-    agent: Option<&str>,
-) -> Result<Option<AgentRecord>, RequestError> {
-    let Some(name) = agent else { return Ok(None) };
-    let agent = engine.agents.by_name(Some(name))?;
-    if agent.id == record.agent {
-        return Ok(Some(agent));
+fn check_agent(engine: &Engine, bound_to: AgentId, agent: Option<&str>) -> Result<(), RequestError> {
+    let Some(name) = agent else { return Ok(()) };
+    if engine.agents.by_name(Some(name))?.id == bound_to {
+        return Ok(());
     }
     let what =
         "the session is bound to another agent; leave the agent out, or use another session".to_owned();

@@ -56,6 +56,7 @@ pub(super) async fn steer(
             admission: Admission::Joined,
             delivered: InputDelivery::Steer,
             model: None,
+            begun_upto: None,
             notes: Vec::new(),
         })),
         Err(RequestError::RunFinished) => Ok(Steered::NotTaken(RUN_WAS_OVER)),

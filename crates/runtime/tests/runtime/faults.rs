@@ -36,6 +36,7 @@ pub(crate) struct FaultyJournal {
     late_answers: Arc<Mutex<VecDeque<Gate>>>,
     late_appends: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
+    reads: Arc<AtomicUsize>,
 }
 
 impl FaultyJournal {
@@ -48,6 +49,7 @@ impl FaultyJournal {
             late_answers: Arc::default(),
             late_appends: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
+            reads: Arc::default(),
         }
     }
 
@@ -88,6 +90,17 @@ impl FaultyJournal {
     /// Returns how many reads are still to fail.
     pub(crate) fn reads_to_fail(&self) -> usize {
         lock(&self.bad_reads).len()
+    }
+
+    /// Returns how often anything was read so far.
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.load(Ordering::SeqCst)
+    }
+
+    /// Counts a read; returns who answers it.
+    pub(crate) fn counted(&self) -> &MemoryJournal {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        &self.inner
     }
 
     /// Returns how many appends were refused so far.
@@ -155,7 +168,7 @@ impl ReadTape for FaultyJournal {
         assert!(panics.is_err(), "a read panics");
         match lock(&self.bad_reads).pop_front() {
             Some(error) => ready(Err(error)).boxed(),
-            None => self.inner.tape(run, after, limit),
+            None => self.counted().tape(run, after, limit),
         }
     }
 
@@ -165,10 +178,10 @@ impl ReadTape for FaultyJournal {
         after: Option<Seq>,
         limit: usize,
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
-        self.inner.session_tape(session, after, limit)
+        self.counted().session_tape(session, after, limit)
     }
 
     fn blob(&self, place: BlobRef) -> BoxFuture<'static, Result<Option<Blob>, ReadError>> {
-        self.inner.blob(place)
+        self.counted().blob(place)
     }
 }

@@ -41,6 +41,8 @@ mod broken_journal;
 
 mod followers;
 
+mod counted_reads;
+
 mod restart;
 
 mod drain;

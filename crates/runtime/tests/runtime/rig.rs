@@ -96,7 +96,7 @@ impl Parts {
         let ports = RuntimePorts {
             append: Arc::new(faults.clone()),
             tapes: Arc::new(faults.clone()),
-            records: Arc::new(memory.clone()),
+            records: Arc::new(faults.clone()),
             maintain: Arc::new(memory.clone()),
             tools: Arc::new(tools.clone()),
             redactor: Arc::new(Touchy),

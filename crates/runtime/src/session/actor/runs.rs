@@ -33,9 +33,9 @@ impl SessionActor {
         loaded.active = Some(Active { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
-        if let Ok(first_seq) = accepted {
+        if let Ok(begun) = accepted {
             if let Some(active) = &mut loaded.active {
-                active.first_seq = Some(first_seq);
+                active.first_seq = Some(begun.first_seq);
             }
             if admitted.resets() {
                 loaded.history.clear();
@@ -53,8 +53,12 @@ impl SessionActor {
             // The journal knows something that is not known here, or was never asked: who comes next has it read.
             self.loaded = None;
         }
-        accepted?;
+        let begun = accepted?;
+        if let Some(opening) = &admitted.opening {
+            self.directory.introduce(self.session, opening.agent);
+        }
         let mut receipt = admitted.receipt(Admission::Begun);
+        receipt.begun_upto = Some(begun.upto);
         self.tell_of_unreadable(&mut receipt.notes);
         Ok(receipt)
     }

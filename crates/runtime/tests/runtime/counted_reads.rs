@@ -1,0 +1,145 @@
+//! How often the journal is looked into: what is at work is known without that.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use palyra_ports::ReadError;
+use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
+use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
+use palyra_runtime::tape::Followed;
+use palyra_testkit::{Gate, Script};
+use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::agent::AgentRecord;
+use palyra_types::event::TapeEvent;
+use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::tape::OrchestratorTapeRecord;
+use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
+
+use crate::faults::FaultyJournal;
+use crate::rig::{Rig, by_key, request, settle, soon};
+
+type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
+
+impl ReadRecords for FaultyJournal {
+    fn run(&self, run: RunId) -> Reading<Option<RunRecord>> {
+        self.counted().run(run)
+    }
+
+    fn run_by_idempotency(
+        &self,
+        principal: PrincipalId,
+        digest: IdempotencyDigest,
+    ) -> Reading<Option<RunId>> {
+        self.counted().run_by_idempotency(principal, digest)
+    }
+
+    fn runs(&self, query: RunQuery) -> Reading<Vec<RunRecord>> {
+        self.counted().runs(query)
+    }
+
+    fn open_runs(&self) -> Reading<Vec<RunRecord>> {
+        self.counted().open_runs()
+    }
+
+    fn session(&self, session: SessionRef) -> Reading<Option<OrchestratorSessionRecord>> {
+        self.counted().session(session)
+    }
+
+    fn session_by_key(
+        &self,
+        principal: PrincipalId,
+        key: String,
+    ) -> Reading<Option<OrchestratorSessionRecord>> {
+        self.counted().session_by_key(principal, key)
+    }
+
+    fn reset_before(&self, session: SessionRef, seq: Seq) -> Reading<Option<Seq>> {
+        self.counted().reset_before(session, seq)
+    }
+
+    fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
+        self.counted().sessions(query)
+    }
+
+    fn agents(&self) -> Reading<Vec<AgentRecord>> {
+        self.counted().agents()
+    }
+
+    fn principals(&self) -> Reading<Vec<PrincipalRecord>> {
+        self.counted().principals()
+    }
+
+    fn tokens(&self) -> Reading<Vec<TokenRecord>> {
+        self.counted().tokens()
+    }
+}
+
+/// Asks in a session and follows the run to its end.
+async fn ask(rig: &Rig, session: SessionSelector, key: &str) -> Vec<Arc<OrchestratorTapeRecord>> {
+    let wish = SubmitRequest { idempotency_key: Some(key.into()), ..request(session, "hello") };
+    let taken = soon("an answer", rig.gateway.sessions.submit_followed(rig.me(), wish)).await.unwrap();
+    let (submitted, follower) = taken;
+    assert_eq!((submitted.admission, submitted.begun_upto), (Admission::Begun, Some(TapeSeq(2))));
+    let mut follower = follower.expect("a run that began with this");
+    let mut entries = Vec::new();
+    while let Some(followed) = soon("the next entry", follower.next()).await.unwrap() {
+        match followed {
+            Followed::Entry(entry) => entries.push(entry),
+            Followed::CaughtUp(at) => assert_eq!((at, entries.len()), (TapeSeq(2), 2)),
+        }
+    }
+    assert_eq!(follower.ended_as(), Some(RunLifecycleState::Done));
+    // The session hears of the end after those who follow the run.
+    settle().await;
+    entries
+}
+
+#[tokio::test]
+async fn a_run_of_a_session_at_work_needs_no_look_into_the_journal() {
+    let rig = Rig::start().await;
+    let opened = rig.resolve(SessionSelector::default()).await.unwrap();
+    let session = || SessionSelector { id: Some(opened.record.session.id), ..SessionSelector::default() };
+    let before = rig.faults.reads();
+    let first = ask(&rig, session(), "first").await;
+    ask(&rig, session(), "second").await;
+    ask(&rig, SessionSelector::default(), "third, in a session of its own").await;
+    assert_eq!(rig.faults.reads(), before);
+    assert!(matches!(first[0].event, TapeEvent::RunStarted(_)));
+    let whole: Vec<_> = first.iter().map(|entry| (**entry).clone()).collect();
+    assert_eq!(whole, rig.tape(first[0].run).await);
+}
+
+#[tokio::test]
+async fn a_branch_that_was_just_opened_sees_what_it_shares() {
+    let rig = Rig::start().await;
+    let run = rig.submit("k", "first").await.run;
+    rig.finished(run).await;
+    let wish = palyra_runtime::session::BranchWish { run, tape_seq: None };
+    rig.gateway.sessions.branch(rig.me(), by_key("b"), None, wish).await.unwrap();
+    rig.finished(rig.submit("b", "second").await.run).await;
+    let asked = rig.model.requests().last().cloned().unwrap();
+    assert!(asked.messages.len() > 2, "{} messages", asked.messages.len());
+}
+
+#[tokio::test]
+async fn who_follows_a_run_that_waits_first_or_was_there_before_is_not_its_first_follower() {
+    let rig = Rig::start().await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("done"));
+    let first = rig.submit("k", "first").await.run;
+    let submit = || {
+        let wish = SubmitRequest { idempotency_key: Some("once".into()), ..request(by_key("k"), "next") };
+        rig.gateway.sessions.submit_followed(rig.me(), wish)
+    };
+    let (queued, follower) = submit().await.unwrap();
+    assert_eq!((queued.admission, queued.begun_upto), (Admission::Queued, None));
+    assert!(follower.is_none());
+    let (again, follower) = submit().await.unwrap();
+    assert_eq!((again.run, again.admission), (queued.run, Admission::Attached));
+    assert!(follower.is_none());
+    gate.open();
+    for run in [first, queued.run] {
+        assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+    }
+}
