@@ -12,9 +12,9 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderV
 use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::failure::{DETAIL_BYTES_MAX, Rows, bounded, failure, status_failure};
-use super::http_client;
+use super::http_client::HttpClient;
 use super::retry_after::{PauseHeaders, retry_after};
-use super::server::{ProviderConfigError, Timeouts, is_loopback};
+use super::server::{ProviderConfigError, Timeouts};
 use crate::secret::Secret;
 
 /// How much of an error's body is read.
@@ -27,7 +27,7 @@ const LIST_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A way to a server.
 pub(crate) struct Link {
-    client: Client,
+    client: HttpClient,
     headers: HeaderMap,
     key: Option<Secret>,
     timeouts: Timeouts,
@@ -64,23 +64,21 @@ impl Link {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let client = http_client::builder(parts.timeouts.connect);
-        // What listens on this machine is not to be asked through a proxy elsewhere.
-        let client = if is_loopback(parts.server) { client.no_proxy() } else { client };
-        let client = client.build().map_err(|_| ProviderConfigError::Client)?;
+        let client = HttpClient::new(parts.server, parts.timeouts.connect);
         let (key, timeouts, failures) = (parts.key.cloned(), parts.timeouts, parts.failures);
         Ok(Self { client, headers, key, timeouts, failures })
     }
 
     /// Posts a request and returns the reply once its head has come and is a good one.
     pub(crate) async fn post(&self, url: &Url, body: String) -> Result<Response, ModelFailure> {
-        let request = self.client.post(url.clone()).header(CONTENT_TYPE, "application/json");
+        let request = self.client()?.post(url.clone()).header(CONTENT_TYPE, "application/json");
         self.send(request.header(ACCEPT, "text/event-stream, application/json").body(body)).await
     }
 
     /// Gets a document.
     pub(crate) async fn get(&self, url: &Url) -> Result<Vec<u8>, ModelFailure> {
-        let mut response = self.send(self.client.get(url.clone()).header(ACCEPT, "application/json")).await?;
+        let mut response =
+            self.send(self.client()?.get(url.clone()).header(ACCEPT, "application/json")).await?;
         let body = self.body(&mut response, LIST_BODY_BYTES_MAX).await;
         body.map_err(|failure| self.scrubbed(failure))
     }
@@ -115,6 +113,11 @@ impl Link {
         let clean = self.key.as_ref().map_or_else(|| said.clone(), |key| key.scrub(said));
         let detail = Redacted::new(bounded(&clean, DETAIL_BYTES_MAX).to_owned());
         ModelFailure { class, detail, retry_after }
+    }
+
+    fn client(&self) -> Result<&Client, ModelFailure> {
+        let unmade = |_| failure(ModelFailureClass::Permanent, "no HTTP client can be made on this machine");
+        self.client.get().map_err(unmade)
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ModelFailure> {

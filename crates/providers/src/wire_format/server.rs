@@ -48,9 +48,6 @@ pub enum ProviderConfigError {
     /// The key cannot be sent.
     #[error("the key holds characters that no HTTP header can carry")]
     Key,
-    /// No HTTP client can be made on this machine.
-    #[error("the HTTP client cannot be made")]
-    Client,
 }
 
 /// Reads a base URL.
