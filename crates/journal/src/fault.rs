@@ -20,6 +20,8 @@ pub(crate) enum EntryFault {
     Payload,
     #[error("the payload is missing")]
     PayloadMissing,
+    #[error("it has content that was erased")]
+    PayloadBack,
     #[error("a payload stands where no entry owns it")]
     PayloadUnowned,
     #[error("a static text that it names was changed")]

@@ -6,6 +6,9 @@
 /// First number that a version which does not know it may skip.
 pub(crate) const SKIPPABLE_FROM: u16 = 0x8000;
 
+/// Kinds below this number are the journal's own and never have a payload.
+pub(crate) const NO_PAYLOAD_BELOW: u16 = 0x0010;
+
 /// Returns whether a version that does not know this kind must not go on without it.
 pub(crate) fn is_critical(number: u16) -> bool {
     number < SKIPPABLE_FROM

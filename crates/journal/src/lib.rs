@@ -20,6 +20,8 @@ mod prove;
 
 mod project;
 
+mod erase;
+
 mod blob;
 mod entry;
 

@@ -1,5 +1,6 @@
 //! The journal as the rest of the house sees it: a cheap handle that makes four ports.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +11,7 @@ use futures::future::BoxFuture;
 use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport};
 use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
 use palyra_ports::{
-    AppendError, AppendTape, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
+    AppendError, AppendTape, Clock, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
 };
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
@@ -22,12 +23,15 @@ use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
 
 use crate::connection::{Access, connect, wal_path};
 use crate::counters::Counters;
+use crate::erase::Overwriter;
 use crate::fault::ReadFault;
 use crate::quarantine::QuarantineMarker;
 use crate::start::{self, OpenError, OpenOptions};
 use crate::verify::verify;
 use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
 use crate::{project, read};
+
+mod erasure;
 
 /// The durable store. Cloning shares it; the last clone to go ends its threads after what is queued is written.
 #[derive(Clone)]
@@ -47,6 +51,9 @@ struct Inner {
     headroom: Headroom,
     marker: QuarantineMarker,
     verifying: AtomicBool,
+    clock: Arc<dyn Clock>,
+    /// The last to go, after every connection: see [`Overwriter`].
+    _file: Arc<File>,
 }
 
 impl JournalStore {
@@ -58,6 +65,12 @@ impl JournalStore {
         let opened = start::open(options)?;
         let headroom = Headroom::new(options.free_space());
         let queue = Arc::new(Queue::default());
+        let overwriter = Overwriter::new(&opened.database)
+            .map_err(|cause| OpenError::StateDir { doing: "opening journal.db", cause })?;
+        if !opened.counters.is_quarantined() {
+            overwriter.finish(opened.log.connection());
+        }
+        let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;
         let writer = Writer {
             log: opened.log,
@@ -65,6 +78,7 @@ impl JournalStore {
             counters: Arc::clone(&opened.counters),
             headroom: headroom.clone(),
             marker: opened.marker.clone(),
+            overwriter,
         };
         let writer = write::spawn(writer)
             .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
@@ -81,6 +95,8 @@ impl JournalStore {
                 headroom,
                 marker: opened.marker,
                 verifying: AtomicBool::new(false),
+                clock: Arc::clone(&options.clock),
+                _file: file,
             }),
         })
     }

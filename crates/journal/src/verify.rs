@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::connection;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
 use crate::sql::{seq_from_sql, seq_to_sql};
 
@@ -49,6 +50,7 @@ fn by_table(connection: &Connection, checks: &Checks) -> Result<Vec<(Seq, EntryF
         unowned_payload(connection)?,
         unowned_chunk(connection)?,
         unowned_blob(connection, &checks.with_blobs)?,
+        checks.cover.first_fault(connection)?,
         sparse_tape(connection)?,
         changed_static(connection, &checks.statics)?,
     ];
@@ -73,6 +75,7 @@ struct Checks {
     statics: BTreeMap<[u8; 32], Seq>,
     /// Entries that brought files along.
     with_blobs: BTreeSet<Seq>,
+    cover: Cover,
 }
 
 fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
@@ -135,9 +138,12 @@ impl Checks {
             ChainFault::Log => EntryFault::Log.at(seq),
         })?;
         if entry.content == ContentState::Erased {
-            return Err(EntryFault::PayloadMissing.at(seq));
+            self.cover.miss(seq);
         }
         let event = entry.event()?;
+        if !names_earlier_only(seq, &event) {
+            return Err(EntryFault::Facts.at(seq));
+        }
         if !blob::verify(connection, seq, &event)? {
             return Err(EntryFault::Payload.at(seq));
         }

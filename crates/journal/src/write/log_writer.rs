@@ -20,6 +20,7 @@ use super::prepare::{PreparedAppend, invalid};
 use crate::blob;
 use crate::counters::Counters;
 use crate::entry::{PreparedEntry, SALT_BYTES};
+use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
 use crate::schema::{self, CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
@@ -192,6 +193,9 @@ impl LogWriter {
             *bytes += self.insert_entry(entry)?;
         }
         self.rows.flush(&self.connection)?;
+        if erase::take_out_named(&self.connection, &append.entries)? == TakenOut::Content {
+            self.rows.forget();
+        }
         Ok(Ok(Committed { first_seq }))
     }
 

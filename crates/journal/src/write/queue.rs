@@ -11,6 +11,7 @@ use palyra_ports::maintain_journal::{Progress, RebuildError};
 use palyra_ports::{AppendError, Committed};
 
 use super::prepare::PreparedAppend;
+use crate::erase::Erasing;
 
 /// Entries that wait, at most.
 pub(crate) const QUEUE_ENTRIES_MAX: usize = 8_192;
@@ -40,6 +41,8 @@ pub(crate) enum Work {
     Group(Vec<Pending>),
     /// Fold the log anew.
     Rebuild(PendingRebuild),
+    /// Erase content.
+    Erase(Erasing),
     /// Nothing will follow.
     End,
 }
@@ -56,6 +59,7 @@ pub(crate) enum Refused {
 enum Waiting {
     Append(Pending),
     Rebuild(PendingRebuild),
+    Erase(Erasing),
 }
 
 #[derive(Default)]
@@ -109,6 +113,17 @@ impl Queue {
         Ok(())
     }
 
+    /// Puts an erasure at the end.
+    pub(crate) fn push_erasure(&self, erasing: Erasing) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed == Closed::Yes {
+            return Err(Refused::Closed);
+        }
+        state.waiting.push_back(Waiting::Erase(erasing));
+        self.arrived.notify_one();
+        Ok(())
+    }
+
     /// Waits for work and takes as much as belongs into one commit.
     pub(crate) fn take(&self) -> Work {
         let mut state = self.lock();
@@ -116,6 +131,7 @@ impl Queue {
             match state.waiting.pop_front() {
                 Some(Waiting::Append(first)) => return Work::Group(take_group(&mut state, first)),
                 Some(Waiting::Rebuild(rebuild)) => return Work::Rebuild(rebuild),
+                Some(Waiting::Erase(erasing)) => return Work::Erase(erasing),
                 None if state.closed == Closed::Yes => return Work::End,
                 None => {
                     state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +174,7 @@ fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
         group.push(pending);
         let fits = |waiting: &Waiting| match waiting {
             Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
-            Waiting::Rebuild(_) => false,
+            Waiting::Rebuild(_) | Waiting::Erase(_) => false,
         };
         if state.waiting.front().is_some_and(fits)
             && let Some(Waiting::Append(pending)) = state.waiting.pop_front()

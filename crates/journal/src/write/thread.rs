@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use palyra_ports::{AppendClass, AppendError, ReadOnlyCause};
+use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
 use super::guards::tools_started;
@@ -18,6 +18,7 @@ use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure};
 use crate::counters::{Admitted, Counters};
+use crate::erase::{self, Erasing, Overwriter};
 use crate::quarantine::QuarantineMarker;
 
 /// Everything the thread works with.
@@ -27,6 +28,7 @@ pub(crate) struct Writer {
     pub(crate) counters: Arc<Counters>,
     pub(crate) headroom: Headroom,
     pub(crate) marker: QuarantineMarker,
+    pub(crate) overwriter: Overwriter,
 }
 
 /// Starts the thread; it ends when the queue is closed and empty.
@@ -57,6 +59,7 @@ impl Writer {
                     let result = rebuild(&mut self.log, &self.counters, &waiting.progress);
                     drop(waiting.answer.send(result));
                 }
+                Work::Erase(erasing) => self.erase(erasing),
                 Work::End => return,
             }
             self.checkpoint(&mut checkpoints);
@@ -77,6 +80,19 @@ impl Writer {
             Ok(outcomes) => self.answer(group, outcomes),
             Err(error) => self.after_failure(group, &error),
         }
+    }
+
+    fn erase(&mut self, erasing: Erasing) {
+        let Erasing { order, time, answer } = erasing;
+        let result = if self.counters.is_quarantined() {
+            Err(EraseError::Write(AppendError::Quarantined))
+        } else {
+            erase::perform(&mut self.log, &self.overwriter, &order, time).map_err(|failed| {
+                failed.broken.inspect(|error| self.quarantine(error));
+                failed.error
+            })
+        };
+        drop(answer.send(result));
     }
 
     /// Refuses new work while there is room for endings only.

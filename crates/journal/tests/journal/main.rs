@@ -5,12 +5,15 @@
 mod opened;
 mod written;
 
+mod canaries;
+
 mod conformance;
 mod first_path;
 
 mod checkpoints;
 mod costs;
 mod fixture;
+mod erasures;
 mod rebuilds;
 mod starts;
 

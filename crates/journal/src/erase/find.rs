@@ -1,0 +1,140 @@
+//! Which entries belong to a subject and still have content.
+
+use palyra_ports::{ErasurePlan, ErasureSubject};
+use palyra_types::proof::SeqRange;
+use palyra_types::session::SessionRef;
+use palyra_types::{PrincipalId, RunId, Seq};
+use rusqlite::{Connection, Params};
+
+use super::ranges::{Gathered, joined};
+use crate::kinds::NO_PAYLOAD_BELOW;
+use crate::sql::{seq_from_sql, seq_to_sql};
+
+/// Returns what belongs to a subject.
+pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite::Result<ErasurePlan> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut gathered = Gathered::default();
+    match subject {
+        ErasureSubject::Run(run) => of_run(&snapshot, run, &mut gathered)?,
+        ErasureSubject::Session(session) => of_session(&snapshot, session, &mut gathered)?,
+        ErasureSubject::Principal(principal) => of_principal(&snapshot, principal, &mut gathered)?,
+        ErasureSubject::Range(range) => return plan_of(&snapshot, &[range]),
+    }
+    plan_of(&snapshot, &gathered.done().0)
+}
+
+/// Returns what of these entries still has content, and the open runs among them.
+pub(super) fn plan_of(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<ErasurePlan> {
+    let mut gathered = Gathered::default();
+    let mut seqs = connection.prepare("SELECT seq FROM payload WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq")?;
+    for range in ranges {
+        let mut rows = seqs.query(bounds(*range))?;
+        while let Some(row) = rows.next()? {
+            gathered.take(seq_from_sql(row.get(0)?));
+        }
+    }
+    let (ranges, entries) = gathered.done();
+    let open_runs = open_runs(connection, &ranges)?;
+    Ok(ErasurePlan { ranges: bridged(connection, ranges)?, entries, open_runs })
+}
+
+/// Returns a range as two bound values; seqs beyond what SQLite counts do not exist.
+pub(super) fn bounds(range: SeqRange) -> (i64, i64) {
+    let bound = |seq: Seq| i64::try_from(seq.0).unwrap_or(i64::MAX);
+    (bound(range.first), bound(range.last))
+}
+
+/// Joins ranges over entries between them that have no content anyway, so that fewer are recorded.
+fn bridged(connection: &Connection, ranges: Vec<SeqRange>) -> rusqlite::Result<Vec<SeqRange>> {
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM entry e WHERE e.seq > ?1 AND e.seq < ?2
+        AND (e.kind < ?3 OR EXISTS (SELECT 1 FROM payload p WHERE p.seq = e.seq)))";
+    let mut nothing_between = connection.prepare(sql)?;
+    let mut bridged: Vec<SeqRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        if let Some(last) = bridged.last_mut() {
+            let between = (seq_to_sql(last.last), seq_to_sql(range.first), NO_PAYLOAD_BELOW);
+            if nothing_between.query_row(between, |row| row.get(0))? {
+                last.last = range.last;
+                continue;
+            }
+        }
+        bridged.push(range);
+    }
+    Ok(joined(bridged))
+}
+
+fn open_runs(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<Vec<RunId>> {
+    let sql = "SELECT run FROM run INDEXED BY run_open WHERE state < 2 ORDER BY seq";
+    let mut statement = connection.prepare(sql)?;
+    let open = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<[u8; 16]>>>()?;
+    let mut concerned = Vec::new();
+    for run in open {
+        let mut own = Gathered::default();
+        take(connection, "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq", [run], &mut own)?;
+        let touches = |own: &SeqRange| {
+            let at = ranges.partition_point(|range| range.last < own.first);
+            ranges.get(at).is_some_and(|range| range.first <= own.last)
+        };
+        if own.done().0.iter().any(touches) {
+            concerned.push(RunId::from_bytes(run));
+        }
+    }
+    Ok(concerned)
+}
+
+fn take(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    into: &mut Gathered,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    while let Some(row) = rows.next()? {
+        into.take(seq_from_sql(row.get(0)?));
+    }
+    Ok(())
+}
+
+fn of_run(connection: &Connection, run: RunId, into: &mut Gathered) -> rusqlite::Result<()> {
+    let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
+    take(connection, sql, [run.to_bytes()], into)
+}
+
+// Where principal and session stand in an envelope, counted from 1: docs/journal-format.md, section 2. Entries
+// outside tapes are few, and found by the index over (run_id, tape_seq).
+const OF_SESSION: &str = "SELECT seq FROM entry WHERE run_id IS NULL AND substr(envelope, 41, 16) = ?1
+    AND substr(envelope, 57, 16) = ?2 ORDER BY seq";
+const OF_PRINCIPAL: &str =
+    "SELECT seq FROM entry WHERE run_id IS NULL AND substr(envelope, 41, 16) = ?1 ORDER BY seq";
+
+fn of_session(connection: &Connection, session: SessionRef, into: &mut Gathered) -> rusqlite::Result<()> {
+    let names = (session.principal.to_bytes(), session.id.to_bytes());
+    take(connection, OF_SESSION, names, into)?;
+    let runs = "SELECT run FROM run WHERE principal = ?1 AND session = ?2 ORDER BY seq";
+    of_runs(connection, runs, names, into)
+}
+
+fn of_principal(
+    connection: &Connection,
+    principal: PrincipalId,
+    into: &mut Gathered,
+) -> rusqlite::Result<()> {
+    take(connection, OF_PRINCIPAL, [principal.to_bytes()], into)?;
+    let runs = "SELECT run FROM run WHERE principal = ?1 ORDER BY seq";
+    of_runs(connection, runs, [principal.to_bytes()], into)
+}
+
+fn of_runs(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    into: &mut Gathered,
+) -> rusqlite::Result<()> {
+    let mut runs = connection.prepare(sql)?;
+    let mut rows = runs.query(values)?;
+    while let Some(row) = rows.next()? {
+        of_run(connection, RunId::from_bytes(row.get(0)?), into)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Overwriting what an erasure leaves behind: the write-ahead log, unused space in pages, copies beside the file.
+//!
+//! Owns the order of these steps. Invariant: at every moment a crash leaves a journal that opens with everything that
+//! was committed; the log is overwritten only when the database holds and has synced all of it, header first, and
+//! the mark goes last.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::owed::Owed;
+use super::{copies, slack};
+use crate::connection::{self, Failure, LOCK_WAIT_MAX, WAL_RESERVE_BYTES, wal_path};
+
+/// How long the writer waits for readers to leave the write-ahead log. Appends wait with it, so a verification is not
+/// waited for.
+const READERS_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Bytes at the beginning of the write-ahead log without which nothing behind them counts.
+const WAL_HEADER_BYTES: u64 = 32;
+
+/// Why old bytes are still there.
+#[derive(Debug)]
+pub(super) enum Stuck {
+    /// Something stands in the way for now.
+    ForNow(String),
+    /// SQLite failed: the handle is not to be trusted any more.
+    Broken(rusqlite::Error),
+}
+
+/// Overwrites for one journal.
+pub(crate) struct Overwriter {
+    database: PathBuf,
+    /// Kept open as long as any connection: closing it drops this process's locks on the file.
+    file: Arc<File>,
+    pub(super) owed: Owed,
+}
+
+impl Overwriter {
+    /// Prepares for a database that is open.
+    pub(crate) fn new(database: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(database)?;
+        Ok(Self { database: database.to_owned(), file: Arc::new(file), owed: Owed::beside(database) })
+    }
+
+    /// Returns the open file, to be kept until the last connection is closed.
+    pub(crate) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
+    /// Does what an earlier start still owes. What stands in the way does not keep the journal from its service.
+    pub(crate) fn finish(&self, connection: &Connection) {
+        if !self.owed.is_set() {
+            return;
+        }
+        match self.overwrite(connection) {
+            Ok(_) => tracing::info!("an erasure that was cut off is complete"),
+            Err(Stuck::ForNow(what)) => tracing::warn!(what, "an erasure is not complete yet"),
+            Err(Stuck::Broken(error)) => {
+                tracing::error!(what = connection::describe(&error), "an erasure could not be completed");
+            }
+        }
+    }
+
+    /// Overwrites everything; returns the copies that it could not reach. The caller is the only writer.
+    pub(super) fn overwrite(&self, connection: &Connection) -> Result<Vec<String>, Stuck> {
+        empty_wal(connection, &wal_path(&self.database))?;
+        // Pages that the connection remembers would bring back what their unused space held.
+        connection.execute_batch("PRAGMA shrink_memory").map_err(Stuck::Broken)?;
+        slack::overwrite(&self.file).map_err(stuck("overwriting unused space in journal.db"))?;
+        let staying = copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))?;
+        self.owed.clear().map_err(stuck("removing journal.erasing"))?;
+        Ok(staying)
+    }
+}
+
+fn stuck(doing: &'static str) -> impl FnOnce(io::Error) -> Stuck {
+    move |error| Stuck::ForNow(format!("{doing}: {error}"))
+}
+
+/// Moves everything into the database, overwrites the log, and lets it begin anew at its usual size.
+fn empty_wal(connection: &Connection, wal: &Path) -> Result<(), Stuck> {
+    checkpoint(connection, "PRAGMA wal_checkpoint(RESTART)")?;
+    let doing = "overwriting the write-ahead log";
+    overwrite_wal(wal).map_err(stuck(doing))?;
+    // Every frame is in the database, so this reads none of them; it makes all connections forget them.
+    checkpoint(connection, "PRAGMA wal_checkpoint(TRUNCATE)")?;
+    match prewrite(wal) {
+        Err(error) if error.kind() != io::ErrorKind::StorageFull => Err(stuck(doing)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn checkpoint(connection: &Connection, sql: &str) -> Result<(), Stuck> {
+    let read =
+        |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    connection.busy_timeout(READERS_WAIT_MAX).map_err(Stuck::Broken)?;
+    let checkpointed = connection.query_row(sql, [], read);
+    connection.busy_timeout(LOCK_WAIT_MAX).map_err(Stuck::Broken)?;
+    match checkpointed {
+        Ok((0, frames, copied)) if frames == copied => Ok(()),
+        Ok(_) => Err(Stuck::ForNow("somebody still reads the journal".to_owned())),
+        Err(error) => match connection::classify(&error) {
+            Failure::Full => Err(Stuck::ForNow("the disk is full".to_owned())),
+            Failure::Busy => Err(Stuck::ForNow("somebody still reads the journal".to_owned())),
+            Failure::Constraint | Failure::Interrupted | Failure::Storage => Err(Stuck::Broken(error)),
+        },
+    }
+}
+
+/// The header goes first and for itself: a log whose header is gone is empty, one with a hole would be cut off there.
+fn overwrite_wal(wal: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(wal)?;
+    let bytes = file.metadata()?.len();
+    copies::write_zeros(&file, bytes.min(WAL_HEADER_BYTES))?;
+    file.sync_all()?;
+    copies::write_zeros(&file, bytes.saturating_sub(WAL_HEADER_BYTES))?;
+    file.sync_all()
+}
+
+fn prewrite(wal: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().append(true).open(wal)?;
+    let missing = WAL_RESERVE_BYTES.saturating_sub(file.metadata()?.len());
+    copies::write_zeros(&file, missing)?;
+    file.sync_all()
+}

@@ -1,0 +1,121 @@
+//! An erasure, on the writer's thread: checked, committed, overwritten.
+
+use futures::channel::oneshot;
+use palyra_ports::{AppendClass, AppendError, EraseError, ErasureOrder, ErasureReceipt, NewEntry};
+use palyra_types::event::JournalEvent;
+use palyra_types::proof::{ERASURE_RANGES_MAX, SeqRange};
+use palyra_types::{PrincipalId, Seq, Timestamp};
+use rusqlite::Connection;
+
+use super::find::{bounds, plan_of};
+use super::overwrite::{Overwriter, Stuck};
+use super::ranges::joined;
+use crate::connection::{self, Failure};
+use crate::entry::PreparedEntry;
+use crate::fault::ReadFault;
+use crate::write::{GroupError, LogWriter, PreparedAppend};
+
+/// An erasure and the one who waits for it.
+pub(crate) struct Erasing {
+    pub(crate) order: ErasureOrder,
+    pub(crate) time: Timestamp,
+    pub(crate) answer: oneshot::Sender<Result<ErasureReceipt, EraseError>>,
+}
+
+/// Why an erasure did not come to its end.
+pub(crate) struct Failed {
+    pub(crate) error: EraseError,
+    /// What happened to the write connection, if it is not to be trusted any more.
+    pub(crate) broken: Option<GroupError>,
+}
+
+impl From<EraseError> for Failed {
+    fn from(error: EraseError) -> Self {
+        Self { error, broken: None }
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Self {
+        EraseError::Read(ReadFault::from(error).into()).into()
+    }
+}
+
+/// Erases what an order names. Repeating an order whose overwriting failed does the overwriting.
+pub(crate) fn perform(
+    log: &mut LogWriter,
+    overwriter: &Overwriter,
+    order: &ErasureOrder,
+    time: Timestamp,
+) -> Result<ErasureReceipt, Failed> {
+    let plan = plan_of(log.connection(), &joined(order.ranges.clone()))?;
+    if let Some(run) = plan.open_runs.first() {
+        return Err(EraseError::OpenRun(*run).into());
+    }
+    let mut receipt = ErasureReceipt::default();
+    if plan.entries > 0 {
+        overwriter.owed.set().map_err(|error| match error.kind() {
+            std::io::ErrorKind::StorageFull => EraseError::Write(AppendError::DiskFull),
+            _ => EraseError::NotOverwritten { what: format!("making journal.erasing: {error}") },
+        })?;
+        receipt.bytes = content_bytes(log.connection(), &plan.ranges)?;
+        receipt.entries = commit(log, &append(order, &plan.ranges, time))?;
+        receipt.erased = plan.entries;
+    } else if !overwriter.owed.is_set() {
+        return Err(EraseError::Nothing.into());
+    }
+    receipt.unreachable = overwriter.overwrite(log.connection()).map_err(|stuck| match stuck {
+        Stuck::ForNow(what) => EraseError::NotOverwritten { what }.into(),
+        Stuck::Broken(error) => Failed {
+            error: EraseError::NotOverwritten { what: connection::describe(&error) },
+            broken: Some(GroupError::Store(error)),
+        },
+    })?;
+    Ok(receipt)
+}
+
+fn content_bytes(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<u64> {
+    let mut bytes = 0;
+    for table in ["payload", "chunk"] {
+        let sql = format!("SELECT coalesce(sum(length(sealed)), 0) FROM {table} WHERE seq BETWEEN ?1 AND ?2");
+        let mut sum = connection.prepare(&sql)?;
+        for range in ranges {
+            bytes += sum.query_row(bounds(*range), |row| row.get::<_, i64>(0))?.cast_unsigned();
+        }
+    }
+    Ok(bytes)
+}
+
+fn append(order: &ErasureOrder, ranges: &[SeqRange], time: Timestamp) -> PreparedAppend {
+    let entries = ranges.chunks(ERASURE_RANGES_MAX).map(|ranges| {
+        let (authoriser, reason) = (order.authoriser, order.reason);
+        let event = JournalEvent::Erased { authoriser, reason, ranges: ranges.to_vec() };
+        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
+        PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds")
+    });
+    PreparedAppend {
+        guards: Vec::new(),
+        entries: entries.collect(),
+        statics: Vec::new(),
+        class: AppendClass::Ending,
+        payload_bytes: 0,
+    }
+}
+
+/// Commits the entries with what they take out; returns their numbers.
+fn commit(log: &mut LogWriter, append: &PreparedAppend) -> Result<Vec<Seq>, Failed> {
+    let outcomes = log.commit(&[append]).map_err(|error| {
+        let answer = match &error {
+            GroupError::Fenced => return EraseError::Write(AppendError::Fenced).into(),
+            GroupError::Store(error) => match connection::classify(error) {
+                Failure::Full => return EraseError::Write(AppendError::DiskFull).into(),
+                Failure::Busy => return EraseError::Write(AppendError::Busy).into(),
+                Failure::Constraint | Failure::Interrupted | Failure::Storage => AppendError::Unknown,
+            },
+        };
+        Failed { error: EraseError::Write(answer), broken: Some(error) }
+    })?;
+    let committed = outcomes.into_iter().next().unwrap_or(Err(AppendError::Unknown));
+    let first = committed.map_err(EraseError::Write)?.first_seq;
+    Ok((0..append.entries.len() as u64).map(|at| Seq(first.0 + at)).collect())
+}

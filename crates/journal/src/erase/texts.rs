@@ -1,0 +1,89 @@
+//! Every text that an entry's payload holds, for those who look for something in it.
+
+use palyra_types::attachment::AttachmentBody;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::UserInput;
+
+/// A text and how it may be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Text<'a> {
+    /// Plain.
+    Plain(&'a str),
+    /// Perhaps JSON.
+    Json(&'a str),
+}
+
+/// Returns the texts of an entry. Pictures and other files that are no text are not among them.
+pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
+    match event {
+        JournalEvent::Tape(event) => of_tape(event),
+        JournalEvent::PrincipalRegistered { name, .. } => vec![Text::Plain(name.expose())],
+        JournalEvent::TokenCreated { label, .. } => vec![Text::Plain(label.expose())],
+        JournalEvent::AgentSaved { profile, .. } => {
+            vec![Text::Plain(profile.name.expose()), Text::Plain(profile.instructions.expose())]
+        }
+        JournalEvent::SessionOpened { key, label, .. } => {
+            [key, label].into_iter().flatten().map(|text| Text::Plain(text.expose())).collect()
+        }
+        JournalEvent::SessionRenamed { label, .. } => {
+            label.iter().map(|label| Text::Plain(label.expose())).collect()
+        }
+        JournalEvent::LogOpened { .. }
+        | JournalEvent::EpochStarted { .. }
+        | JournalEvent::Erased { .. }
+        | JournalEvent::LogReopened { .. }
+        | JournalEvent::TokenRevoked { .. }
+        | JournalEvent::AgentArchived { .. }
+        | JournalEvent::SessionReset { .. }
+        | JournalEvent::SessionArchived { .. }
+        | JournalEvent::SessionRestored { .. }
+        | JournalEvent::Unknown { .. } => Vec::new(),
+    }
+}
+
+fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
+    match event {
+        TapeEvent::RunStarted(started) => {
+            let mut texts = of_input(&started.input);
+            if let Some(root) = started.workspace_root.expose().to_str() {
+                texts.push(Text::Plain(root));
+            }
+            if let Some(format) = &started.response_format {
+                texts.push(Text::Json(format.schema.expose()));
+            }
+            texts
+        }
+        TapeEvent::InputReceived { input, .. } => of_input(input),
+        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => {
+            vec![Text::Plain(text.expose())]
+        }
+        TapeEvent::ModelAttemptAbandoned { detail, .. } => vec![Text::Plain(detail.expose())],
+        TapeEvent::ToolProposed(proposed) => {
+            vec![Text::Plain(proposed.tool.expose()), Text::Json(proposed.arguments.expose())]
+        }
+        TapeEvent::ToolDecided(decided) => vec![Text::Plain(decided.explanation.expose())],
+        TapeEvent::ToolFinished(finished) => vec![Text::Plain(finished.output.expose())],
+        TapeEvent::RunFinished(finished) => vec![Text::Plain(finished.message.expose())],
+        TapeEvent::ModelMessage(message) => {
+            message.continuation.iter().map(|kept| Text::Json(kept.body.expose())).collect()
+        }
+        // Models' names are configuration.
+        TapeEvent::ModelRequested(_)
+        | TapeEvent::ToolStarted { .. }
+        | TapeEvent::ToolOutcomeUnknown { .. }
+        | TapeEvent::LoopDetected { .. }
+        | TapeEvent::CancelRequested { .. }
+        | TapeEvent::Unknown { .. } => Vec::new(),
+    }
+}
+
+fn of_input(input: &UserInput) -> Vec<Text<'_>> {
+    let mut texts = vec![Text::Plain(input.text.expose())];
+    for attachment in &input.attachments {
+        texts.push(Text::Plain(attachment.name.expose()));
+        if let AttachmentBody::Text(text) = &attachment.body {
+            texts.push(Text::Plain(text.expose()));
+        }
+    }
+    texts
+}

@@ -1,0 +1,72 @@
+//! The port of erasures: looking happens on a thread of its own, erasing on the writer's.
+
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+use palyra_ports::maintain_journal::Progress;
+use palyra_ports::{
+    AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
+    ReadError, Redactor,
+};
+use rusqlite::Connection;
+
+use super::{JournalStore, mark};
+use crate::connection::{Access, connect};
+use crate::erase::{self, Erasing};
+use crate::fault::ReadFault;
+use crate::write::Refused;
+
+impl JournalStore {
+    /// Looks through the log for as long as it takes, on a thread and a connection of its own.
+    fn look(
+        &self,
+        look: impl FnOnce(&Connection) -> Result<ErasurePlan, ReadFault> + Send + 'static,
+    ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        let inner = Arc::clone(&self.inner);
+        let (answer, answered) = oneshot::channel();
+        let work = move || {
+            let found = connect(&inner.database, Access::Read)
+                .map_err(ReadFault::from)
+                .and_then(|connection| look(&connection))
+                .inspect_err(|fault| mark(&inner.marker, fault));
+            // Whoever gets the answer and drops the journal may rely on its files being closed.
+            drop(inner);
+            drop(answer.send(found.map_err(ReadError::from)));
+        };
+        let started = std::thread::Builder::new().name("journal-look".to_owned()).spawn(work);
+        Box::pin(async move {
+            if started.is_err() {
+                return Err(ReadError::Busy);
+            }
+            answered.await.unwrap_or(Err(ReadError::Busy))
+        })
+    }
+}
+
+impl EraseJournal for JournalStore {
+    fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        self.look(move |connection| Ok(erase::find(connection, subject)?))
+    }
+
+    fn find_secrets(
+        &self,
+        redactor: Arc<dyn Redactor>,
+        progress: Progress,
+    ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        self.look(move |connection| erase::find_secrets(connection, &*redactor, &progress))
+    }
+
+    fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
+        let (answer, answered) = oneshot::channel();
+        let time = self.inner.clock.wall();
+        let taken = self.inner.queue.push_erasure(Erasing { order, time, answer });
+        Box::pin(async move {
+            match taken {
+                Ok(()) => answered.await.unwrap_or(Err(AppendError::Unknown.into())),
+                Err(Refused::Full) => Err(AppendError::Busy.into()),
+                Err(Refused::Closed) => Err(AppendError::Closed.into()),
+            }
+        })
+    }
+}
