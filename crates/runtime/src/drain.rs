@@ -7,34 +7,35 @@
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// Shared by everything that works on runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Drain {
-    begun: Arc<watch::Sender<bool>>,
+    /// Wakes who waits in the order in which they came, which a watch channel does not.
+    begun: CancellationToken,
     live: Arc<watch::Sender<usize>>,
 }
 
 impl Default for Drain {
     fn default() -> Self {
-        Self { begun: Arc::new(watch::Sender::new(false)), live: Arc::new(watch::Sender::new(0)) }
+        Self { begun: CancellationToken::new(), live: Arc::new(watch::Sender::new(0)) }
     }
 }
 
 impl Drain {
     /// Lets no model be asked from now on.
     pub(crate) fn begin(&self) {
-        self.begun.send_replace(true);
+        self.begun.cancel();
     }
 
     pub(crate) fn has_begun(&self) -> bool {
-        *self.begun.borrow()
+        self.begun.is_cancelled()
     }
 
     /// Returns once it has begun.
     pub(crate) async fn begun(&self) {
-        // Fails only when the sender is gone, which lives as long as this.
-        let _ = self.begun.subscribe().wait_for(|begun| *begun).await;
+        self.begun.cancelled().await;
     }
 
     /// Counts a run as worked on for as long as the guard lives.
