@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{failures, real_model, suite, tidy};
+use crate::{failures, real_model, sim, suite, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -63,6 +63,8 @@ enum Verb {
         #[arg(value_name = "DIR")]
         vectors: PathBuf,
     },
+    /// Runs the real runtime in a world where everything goes wrong, many times over.
+    Sim(sim::Options),
     /// Installs a real language model below target/tools and drives the product against it.
     RealModel(real_model::Options),
 }
@@ -86,6 +88,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
         Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
         Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
+        Verb::Sim(options) => sim::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),
     }
 }

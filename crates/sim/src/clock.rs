@@ -1,0 +1,39 @@
+//! The story's clock as the runtime sees it; may be told to lose a timer.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, pending};
+use palyra_ports::Clock;
+use palyra_types::{BootTime, Timestamp};
+
+use crate::mutation::Mutation;
+use crate::world::World;
+
+/// The clock of one story.
+pub(crate) struct SimClock {
+    world: Arc<World>,
+}
+
+impl SimClock {
+    pub(crate) fn new(world: Arc<World>) -> Self {
+        Self { world }
+    }
+}
+
+impl Clock for SimClock {
+    fn wall(&self) -> Timestamp {
+        self.world.clock.wall()
+    }
+
+    fn boot(&self) -> BootTime {
+        self.world.clock.boot()
+    }
+
+    fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {
+        if self.world.mutates(Mutation::LosesTimers) {
+            return pending().boxed();
+        }
+        self.world.clock.sleep_until(deadline)
+    }
+}

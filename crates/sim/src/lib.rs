@@ -1,0 +1,30 @@
+//! The real runtime in a world where everything can go wrong, and all of it follows from one number.
+//!
+//! Owns the doubles of a story (journal, model, tools, clients), its driver, and the oracle that watches it. Knows
+//! the runtime by its handles and ports only. Invariant: the same seed tells the same story, entry for entry.
+//! Begin at [`story::tell`]; `docs/simulation.md` says how to read a failure.
+
+mod dice;
+
+pub mod fault;
+mod weather;
+pub mod mutation;
+
+mod oracle;
+
+mod world;
+mod clock;
+mod journal;
+mod model;
+mod tools;
+mod client;
+
+mod life;
+pub mod story;
+
+pub mod campaign;
+
+pub use fault::{Fault, Matrix, Phase};
+pub use mutation::Mutation;
+pub use story::{Outcome, tell};
+pub use world::Chronicled;

@@ -1,0 +1,234 @@
+//! A model that says what the dice want, and fails as the weather wants.
+//!
+//! Owns the scripts of single answers; asks the oracle whether what it is shown is what the tapes say.
+//! Begin at [`SimModel::stream`](ModelProvider::stream).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider};
+use palyra_run_core::failure_table::CLASSES;
+use palyra_types::Redacted;
+use palyra_types::model::{
+    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest,
+    ProviderName, TokenUsage, ToolProposal, UsageSource,
+};
+use palyra_types::tool::ToolName;
+
+use crate::fault::{Fault, Phase};
+use crate::tools::{ACT, COUNT, LOOK, POST};
+use crate::world::{World, turns};
+
+/// How large the models' window is: stories are short.
+const CONTEXT_TOKENS: u64 = 200_000;
+/// Pieces of an answer, at most.
+const PIECES_MAX: u64 = 6;
+/// How long a model pauses, at most.
+const PAUSE_MAX: Duration = Duration::from_secs(3);
+/// What a provider asks to wait, at most.
+const ASKED_PAUSE_MAX: Duration = Duration::from_secs(90);
+
+/// The provider `sim`.
+#[derive(Clone)]
+pub(crate) struct SimModel {
+    world: Arc<World>,
+}
+
+/// One thing that an answer does.
+enum Step {
+    Turns(u64),
+    Pause(Duration),
+    Piece(ModelPiece),
+    /// From here on it goes wrong if the weather wants, told by whether words were said.
+    MayFail(Phase),
+    Answer,
+}
+
+impl SimModel {
+    pub(crate) fn new(world: Arc<World>) -> Self {
+        Self { world }
+    }
+
+    /// Writes an answer down before it is given; what goes wrong is decided on the way.
+    fn script(&self, phase: Phase) -> VecDeque<Step> {
+        let dice = &self.world.dice;
+        let mut steps = VecDeque::from([Step::Turns(dice.below(6)), Step::MayFail(phase)]);
+        for piece in 0..dice.below(PIECES_MAX) {
+            let words: Redacted<String> = format!("word {piece} {} ", dice.below(1_000)).into();
+            let piece =
+                if dice.below(5) == 0 { ModelPiece::Reasoning(words) } else { ModelPiece::Text(words) };
+            steps.push_back(Step::Piece(piece));
+            steps.push_back(Step::Turns(dice.below(4)));
+            if dice.below(2) == 0 {
+                steps.push_back(Step::Pause(dice.span(Duration::from_millis(400))));
+            }
+            steps.push_back(Step::MayFail(Phase::Streaming));
+        }
+        steps.push_back(Step::Answer);
+        steps
+    }
+
+    fn answer(&self) -> ModelAnswer {
+        let dice = &self.world.dice;
+        let proposals: Vec<ToolProposal> = if dice.below(5) < 2 {
+            (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
+        } else {
+            Vec::new()
+        };
+        let usage = (dice.below(2) == 0).then(|| TokenUsage {
+            input_tokens: dice.below(500),
+            output_tokens: dice.below(200),
+            source: UsageSource::Reported,
+            ..TokenUsage::default()
+        });
+        let finish = match (proposals.is_empty(), dice.below(20)) {
+            (true, 0) => FinishReason::Length,
+            (true, 1) => FinishReason::ContentFilter,
+            (true, _) => FinishReason::Stop,
+            (false, _) => FinishReason::ToolCalls,
+        };
+        ModelAnswer {
+            response_id: Redacted::new(format!("r{}", dice.below(10_000))),
+            answered_by: ModelName::new("sim"),
+            finish,
+            usage,
+            proposals,
+            continuation: None,
+        }
+    }
+
+    fn proposal(&self, at: u64) -> ToolProposal {
+        let dice = &self.world.dice;
+        let tool = dice.pick(&[LOOK, LOOK, COUNT, ACT, ACT, POST, "no_such"]);
+        let arguments = match dice.below(12) {
+            0 => "{".to_owned(),
+            1..=5 => format!("{{\"n\":{}}}", dice.below(2)),
+            _ => format!("{{\"n\":{}}}", dice.below(100_000)),
+        };
+        let model_call_id = Redacted::new(format!("call-{at}"));
+        ToolProposal { model_call_id, tool: ToolName::new(tool), arguments: Redacted::new(arguments) }
+    }
+
+    /// Returns how an answer goes wrong here, if it does.
+    fn failure(&self, phase: Phase) -> Option<Wrong> {
+        let world = &self.world;
+        let class = CLASSES.into_iter().find(|class| world.strikes(Fault::Model(*class), phase));
+        if let Some(class) = class {
+            return Some(Wrong::Fails(class));
+        }
+        if world.strikes(Fault::ModelSilent, phase) {
+            Some(Wrong::Ends)
+        } else if world.strikes(Fault::ModelPanics, phase) {
+            Some(Wrong::Panics)
+        } else if world.strikes(Fault::ModelHangs, phase) {
+            Some(Wrong::Hangs)
+        } else if world.strikes(Fault::ModelTalksOn, phase) {
+            Some(Wrong::AnswersAndGoesOn)
+        } else if world.strikes(Fault::ModelSlow, phase) {
+            Some(Wrong::Pauses)
+        } else {
+            None
+        }
+    }
+}
+
+/// How an answer goes wrong.
+enum Wrong {
+    Fails(ModelFailureClass),
+    Ends,
+    Panics,
+    Hangs,
+    AnswersAndGoesOn,
+    Pauses,
+}
+
+/// One answer on its way.
+struct Answering {
+    model: SimModel,
+    steps: VecDeque<Step>,
+    over: bool,
+}
+
+impl Answering {
+    fn begin(model: SimModel, request: &ModelRequest) -> Self {
+        let phase = model.world.oracle().model_asked(request);
+        model.world.note(format_args!("? model asked while {}", phase.name()));
+        let steps = model.script(phase);
+        Self { model, steps, over: false }
+    }
+
+    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        while let Some(step) = self.steps.pop_front() {
+            match step {
+                Step::Turns(count) => turns(count).await,
+                Step::Pause(span) => self.pause(span).await,
+                Step::Piece(piece) => return Some((Ok(piece), self)),
+                Step::Answer => {
+                    let answer = self.model.answer();
+                    self.steps.clear();
+                    return Some((Ok(ModelPiece::Answer(answer)), self));
+                }
+                Step::MayFail(_) if self.over => {}
+                Step::MayFail(phase) => match self.model.failure(phase) {
+                    None => {}
+                    Some(Wrong::Fails(class)) => {
+                        self.steps.clear();
+                        let asked = self.model.world.dice.below(3) == 0;
+                        let retry_after = asked.then(|| self.model.world.dice.span(ASKED_PAUSE_MAX));
+                        let failure = ModelFailure { class, detail: "simulated".into(), retry_after };
+                        return Some((Err(failure), self));
+                    }
+                    Some(Wrong::Ends) => return None,
+                    Some(Wrong::Panics) => panic!("{}", crate::fault::EXPECTED_PANIC),
+                    Some(Wrong::Hangs) => futures::future::pending().await,
+                    Some(Wrong::AnswersAndGoesOn) => {
+                        self.over = true;
+                        let answer = self.model.answer();
+                        return Some((Ok(ModelPiece::Answer(answer)), self));
+                    }
+                    Some(Wrong::Pauses) => {
+                        let span = self.model.world.dice.span(PAUSE_MAX);
+                        self.pause(span).await;
+                    }
+                },
+            }
+        }
+        None
+    }
+
+    async fn pause(&self, span: Duration) {
+        let clock = &self.model.world.clock;
+        clock.sleep_until(clock.boot().after(span)).await;
+    }
+}
+
+impl ModelProvider for SimModel {
+    fn name(&self) -> ProviderName {
+        ProviderName::new("sim")
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        ModelInfo {
+            name: model.clone(),
+            context_tokens: CONTEXT_TOKENS,
+            note: "simulated".to_owned(),
+            capabilities: ModelCapabilities::ALL,
+        }
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        let info = self.model_info(&ModelName::new("sim"));
+        async move { Ok(vec![info]) }.boxed()
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+        let model = self.clone();
+        stream::once(async move { Answering::begin(model, &request) })
+            .flat_map(|answering| stream::unfold(answering, Answering::next))
+            .boxed()
+    }
+}

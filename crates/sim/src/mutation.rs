@@ -1,0 +1,66 @@
+//! Deliberate mistakes, to prove that the simulator sees mistakes.
+//!
+//! Owns their names and what each must be told apart by; the doubles make them. None of them is ever on in a
+//! story that is told to find real ones.
+
+/// A mistake of one of the doubles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mutation {
+    /// The journal says that it has committed before it has.
+    AcknowledgesEarly,
+    /// The journal says that it has committed, and now and then has not.
+    LosesCommits,
+    /// The journal writes no idempotency keys, and so finds none.
+    ForgetsKeys,
+    /// The journal writes one more entry after a run's last one.
+    WritesAfterTheEnd,
+    /// The journal leaves out a run when it is asked which are open.
+    ForgetsAnOpenRun,
+    /// The tape that a page shows has an entry with other words than the journal.
+    TwistsPages,
+    /// An opaque tool acts twice.
+    ActsTwice,
+    /// Following leaves out an entry.
+    DropsLiveEntry,
+    /// Following shows an entry twice.
+    RepeatsLiveEntry,
+    /// A timer never rings.
+    LosesTimers,
+    /// The journal lets two runs of a session be at work at once, by telling the second that the first is over.
+    ForgetsWhoIsActive,
+}
+
+impl Mutation {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::AcknowledgesEarly,
+        Self::LosesCommits,
+        Self::ForgetsKeys,
+        Self::WritesAfterTheEnd,
+        Self::ForgetsAnOpenRun,
+        Self::TwistsPages,
+        Self::ActsTwice,
+        Self::DropsLiveEntry,
+        Self::RepeatsLiveEntry,
+        Self::LosesTimers,
+        Self::ForgetsWhoIsActive,
+    ];
+
+    /// Returns words of the finding by which it must be recognised.
+    #[must_use]
+    pub fn found_as(self) -> &'static [&'static str] {
+        match self {
+            Self::AcknowledgesEarly => &["before it is committed", "is not in the journal"],
+            Self::LosesCommits => &["is not in the journal", "before it is committed"],
+            Self::ForgetsKeys => &["was taken"],
+            Self::WritesAfterTheEnd => &["after its end"],
+            Self::ForgetsAnOpenRun => &["is never over"],
+            Self::TwistsPages => &["is not what the journal has", "is not what its tape says"],
+            Self::ActsTwice => &["acted twice"],
+            Self::DropsLiveEntry => &["a gap"],
+            Self::RepeatsLiveEntry => &["a second time"],
+            Self::LosesTimers => &["is never over"],
+            Self::ForgetsWhoIsActive => &["two runs of a session", "out of order"],
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Watches a story and says what is wrong with it.
+//!
+//! Owns its own picture of every tape, folded from committed entries one by one, and what people, models and tools
+//! were told. Knows nothing of faults: what it demands holds whatever goes wrong. Invariant: it is told of an entry
+//! in the moment of its commit, so what somebody sees before that is seen too early.
+//!
+//! Begin at [`Oracle::committed`].
+
+mod run_view;
+
+mod told;
+
+mod finish;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
+use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::{EffectId, RunId, SessionId, TapeSeq};
+
+use crate::fault::Phase;
+
+pub(crate) use finish::Rest;
+pub(crate) use run_view::RunView;
+
+/// Findings of one story, at most; the first is what matters.
+const FINDINGS_MAX: usize = 8;
+
+/// The watcher of a story.
+#[derive(Default)]
+pub(crate) struct Oracle {
+    entries: u64,
+    runs: BTreeMap<RunId, RunView>,
+    sessions: BTreeMap<SessionId, Vec<RunId>>,
+    keyed_sessions: BTreeMap<String, SessionId>,
+    /// Where each text of a person stands, by the text.
+    inputs: BTreeMap<String, Vec<(RunId, TapeSeq)>>,
+    keys: BTreeMap<IdempotencyDigest, (RunId, TapeSeq)>,
+    cancels: BTreeSet<RunId>,
+    executions: BTreeMap<(RunId, EffectId), u32>,
+    refused: BTreeSet<String>,
+    starts_under_way: usize,
+    findings: Vec<String>,
+}
+
+impl Oracle {
+    /// Notes that something is wrong.
+    pub(crate) fn find(&mut self, what: String) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(what);
+        }
+    }
+
+    pub(crate) fn findings(&self) -> &[String] {
+        &self.findings
+    }
+
+    /// Returns how many entries there are.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Takes an entry in the moment of its commit.
+    pub(crate) fn committed(&mut self, entry: &JournalEventRecord) {
+        if entry.seq.0 != self.entries {
+            self.find(format!("entry {} came where {} was due", entry.seq.0, self.entries));
+        }
+        self.entries = entry.seq.0 + 1;
+        if let JournalEvent::SessionOpened { session, key: Some(key), .. } = &entry.event {
+            self.keyed_sessions.insert(key.expose().clone(), *session);
+        }
+        let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =
+            (&entry.event, entry.run, entry.session)
+        else {
+            return;
+        };
+        let record = OrchestratorTapeRecord {
+            seq: entry.seq,
+            run,
+            session,
+            principal: entry.principal,
+            tape_seq,
+            time: entry.time,
+            content: entry.content,
+            event: event.clone(),
+        };
+        if let TapeEvent::RunStarted(started) = event {
+            if self.runs.contains_key(&run) {
+                self.find(format!("run {run} begins a second time"));
+                return;
+            }
+            self.sessions.entry(session).or_default().push(run);
+            self.runs.insert(run, RunView::new(&record, started.delivery));
+        }
+        self.hear(event, run, tape_seq);
+        if matches!(event, TapeEvent::ModelRequested(_)) {
+            self.check_turn(session, run);
+        }
+        match self.runs.get_mut(&run) {
+            Some(view) => {
+                if let Some(what) = view.take(record) {
+                    self.find(what);
+                }
+            }
+            None => self.find(format!("run {run} has an entry before its first one")),
+        }
+    }
+
+    /// Takes note of what a person said, now that it is recorded.
+    fn hear(&mut self, event: &TapeEvent, run: RunId, at: TapeSeq) {
+        let (text, key) = if let TapeEvent::RunStarted(started) = event {
+            (started.input.text.expose(), started.idempotency)
+        } else if let TapeEvent::InputReceived { input, idempotency, .. } = event {
+            (input.text.expose(), *idempotency)
+        } else {
+            return;
+        };
+        let text = text.clone();
+        let places = self.inputs.entry(text.clone()).or_default();
+        places.push((run, at));
+        if places.len() > 1 {
+            let what = format!("`{text}` was taken {} times: {places:?}", places.len());
+            self.find(what);
+        }
+        if self.refused.contains(&text) {
+            self.find(format!("`{text}` was taken after it had been refused for good"));
+        }
+        if let Some(key) = key
+            && let Some(before) = self.keys.insert(key, (run, at))
+        {
+            self.find(format!("the key of `{text}` was taken before, at {before:?}"));
+        }
+    }
+
+    /// A run that begins, or asks again, has its session to itself, and did not overtake.
+    fn check_turn(&mut self, session: SessionId, run: RunId) {
+        let Some(own) = self.runs.get(&run) else { return };
+        let begins = own.state() == RunLifecycleState::Pending;
+        let (first, delivery) = (own.first_seq(), own.delivery());
+        let mut wrong = Vec::new();
+        for other in self.sessions.get(&session).into_iter().flatten().filter(|other| **other != run) {
+            let Some(view) = self.runs.get(other) else { continue };
+            match view.state() {
+                RunLifecycleState::InProgress => {
+                    wrong.push(format!("two runs of a session at once: {run} asks while {other} is at work"));
+                }
+                RunLifecycleState::Pending if begins && view.first_seq() < first => {
+                    let may = self.cancels.contains(other)
+                        // An interrupting run that is accepted while the next one is about to begin stops it.
+                        || delivery == InputDelivery::Interrupt && view.delivery() != InputDelivery::Interrupt
+                        || delivery != InputDelivery::Interrupt && view.delivery() == InputDelivery::Interrupt;
+                    if !may {
+                        wrong.push(format!(
+                            "out of order: {run} begins before {other}, which was there first"
+                        ));
+                    }
+                }
+                RunLifecycleState::Pending
+                | RunLifecycleState::Done
+                | RunLifecycleState::Cancelled
+                | RunLifecycleState::Failed => {}
+            }
+        }
+        wrong.into_iter().for_each(|what| self.find(what));
+    }
+
+    /// Returns where a run stands.
+    pub(crate) fn phase_of(&self, run: RunId) -> Phase {
+        self.runs.get(&run).map_or(Phase::BeforeFirstCommit, RunView::phase)
+    }
+
+    /// Returns where the session stands that clients call by this key: its run at work, or the next one.
+    pub(crate) fn phase_of_session(&self, key: &str) -> Phase {
+        let Some(session) = self.keyed_sessions.get(key) else { return Phase::BeforeFirstCommit };
+        let runs = self.sessions.get(session).into_iter().flatten().filter_map(|run| self.runs.get(run));
+        let open: Vec<&RunView> = runs.filter(|view| !view.state().is_terminal()).collect();
+        let at_work = open.iter().find(|view| view.state() == RunLifecycleState::InProgress);
+        at_work.or(open.first()).map_or(Phase::Idle, |view| view.phase())
+    }
+
+    /// Returns all sessions that have a run.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.sessions.keys().copied()
+    }
+
+    /// Returns where the runs of all sessions stand, without those that are over.
+    pub(crate) fn phases(&self) -> BTreeSet<Phase> {
+        let open = self.runs.values().filter(|view| !view.state().is_terminal());
+        let mut phases: BTreeSet<Phase> = open.map(RunView::phase).collect();
+        if self.starts_under_way > 0 {
+            phases.insert(Phase::BeforeFirstCommit);
+        }
+        if phases.is_empty() {
+            phases.insert(Phase::Idle);
+        }
+        phases
+    }
+
+    /// Returns the runs that are not over, oldest first.
+    pub(crate) fn open_runs(&self) -> Vec<RunId> {
+        let open = self.runs.iter().filter(|(_, view)| !view.state().is_terminal());
+        let mut open: Vec<_> = open.map(|(run, view)| (view.first_seq(), *run)).collect();
+        open.sort_unstable();
+        open.into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// Returns what is known of a run.
+    pub(crate) fn run(&self, run: RunId) -> Option<&RunView> {
+        self.runs.get(&run)
+    }
+
+    /// Returns all runs.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (RunId, &RunView)> {
+        self.runs.iter().map(|(run, view)| (*run, view))
+    }
+
+    /// A first entry waits for its commit, or does not any more.
+    pub(crate) fn start_is_under_way(&mut self) {
+        self.starts_under_way += 1;
+    }
+
+    pub(crate) fn starts_are_over(&mut self, count: usize) {
+        self.starts_under_way = self.starts_under_way.saturating_sub(count);
+    }
+
+    /// A run's end waits for its commit, or does not any more.
+    pub(crate) fn end_is_under_way(&mut self, run: RunId) {
+        if let Some(view) = self.runs.get_mut(&run) {
+            view.end_under_way();
+        }
+    }
+
+    pub(crate) fn end_did_not_come(&mut self, run: RunId) {
+        if let Some(view) = self.runs.get_mut(&run) {
+            view.end_did_not_come();
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! One run, as its committed entries tell.
+//!
+//! Owns the tape, the machine and the transcript that follow from it, and where the run stands.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use palyra_run_core::RunStateMachine;
+use palyra_run_core::transcript::Transcript;
+use palyra_types::event::{NextAttempt, TapeEvent};
+use palyra_types::model::ChatMessage;
+use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason};
+use palyra_types::tape::OrchestratorTapeRecord;
+use palyra_types::tool::EffectContract;
+use palyra_types::{EffectId, RunId, Seq, SessionId, TapeSeq};
+
+use crate::fault::Phase;
+
+/// One run.
+pub(crate) struct RunView {
+    run: RunId,
+    session: SessionId,
+    first_seq: Seq,
+    delivery: InputDelivery,
+    machine: RunStateMachine,
+    tape: Vec<OrchestratorTapeRecord>,
+    answer: Answer,
+    /// Calls that were started: their contract, and whether they came to an outcome.
+    started: BTreeMap<EffectId, (EffectContract, Settled)>,
+    stopping: bool,
+    ends_under_way: usize,
+    active_left: Option<Duration>,
+}
+
+/// What a model is asked for a run.
+pub(super) enum Asked {
+    /// Nothing.
+    Nobody,
+    /// All of it.
+    Whole(Vec<ChatMessage>),
+    /// Less than all of it.
+    Part,
+}
+
+/// What is recorded of the answer that is awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Silent,
+    SilentAfterOutcome,
+    Speaking,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    No,
+    Yes,
+}
+
+impl RunView {
+    pub(super) fn new(first: &OrchestratorTapeRecord, delivery: InputDelivery) -> Self {
+        Self {
+            run: first.run,
+            session: first.session,
+            first_seq: first.seq,
+            delivery,
+            machine: RunStateMachine::new(first.run, first.session, first.principal),
+            tape: Vec::new(),
+            answer: Answer::Silent,
+            started: BTreeMap::new(),
+            stopping: false,
+            ends_under_way: 0,
+            active_left: None,
+        }
+    }
+
+    /// Takes the next entry; returns what is wrong with it.
+    pub(super) fn take(&mut self, record: OrchestratorTapeRecord) -> Option<String> {
+        let run = self.run;
+        let due = TapeSeq(u32::try_from(self.tape.len()).unwrap_or(u32::MAX)).next();
+        let wrong = if record.tape_seq != due {
+            Some(format!("tape {run} has {} where {} was due", record.tape_seq.0, due.0))
+        } else if self.state().is_terminal() {
+            Some(format!("tape {run} goes on after its end: {:?}", record.event))
+        } else if record.session != self.session {
+            Some(format!("tape {run} has an entry of another session"))
+        } else {
+            None
+        };
+        if wrong.is_some() {
+            return wrong;
+        }
+        let before = self.spent();
+        self.machine.evolve(&record.event, record.time);
+        let wrong = self.note(&record).or_else(|| self.check_budget(before, &record));
+        self.tape.push(record);
+        wrong
+    }
+
+    fn note(&mut self, record: &OrchestratorTapeRecord) -> Option<String> {
+        let run = self.run;
+        match &record.event {
+            TapeEvent::ModelRequested(_) => {
+                self.answer = match self.answer {
+                    Answer::SilentAfterOutcome => Answer::SilentAfterOutcome,
+                    Answer::Silent | Answer::Speaking => Answer::Silent,
+                };
+            }
+            TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } => self.answer = Answer::Speaking,
+            TapeEvent::ModelMessage(_) => self.answer = Answer::Silent,
+            TapeEvent::ToolStarted { effect, contract, .. } => {
+                let again = self.started.insert(*effect, (*contract, Settled::No));
+                if again.is_some() {
+                    return Some(format!("tape {run} starts call {effect} a second time"));
+                }
+            }
+            TapeEvent::ToolFinished(finished) => {
+                self.answer = Answer::SilentAfterOutcome;
+                return self.settle(finished.effect);
+            }
+            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                self.answer = Answer::SilentAfterOutcome;
+                return self.settle(*effect);
+            }
+            TapeEvent::CancelRequested { .. } => self.stopping = true,
+            TapeEvent::RunFinished(finished) if finished.reason == TerminationReason::InternalError => {
+                return Some(format!("run {run} ends by an error of the runtime"));
+            }
+            TapeEvent::RunFinished(_) => {
+                let open = self.started.iter().find(|(_, (_, settled))| *settled == Settled::No);
+                if let Some((effect, _)) = open {
+                    return Some(format!("run {run} is over, and its call {effect} has no outcome"));
+                }
+            }
+            TapeEvent::RunStarted(_)
+            | TapeEvent::InputReceived { .. }
+            | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::ToolProposed(_)
+            | TapeEvent::ToolDecided(_)
+            | TapeEvent::LoopDetected { .. }
+            | TapeEvent::Unknown { .. } => {}
+        }
+        None
+    }
+
+    fn settle(&mut self, effect: EffectId) -> Option<String> {
+        match self.started.get_mut(&effect) {
+            Some((_, settled)) if *settled == Settled::No => {
+                *settled = Settled::Yes;
+                None
+            }
+            Some(_) => Some(format!("tape {} settles call {effect} a second time", self.run)),
+            None => Some(format!("tape {} settles call {effect}, which was not started", self.run)),
+        }
+    }
+
+    /// What was spent, as far as it only ever grows.
+    fn spent(&self) -> (TapeSeq, EffectId) {
+        (self.machine.last_tape_seq(), self.machine.next_effect())
+    }
+
+    fn check_budget(
+        &mut self,
+        before: (TapeSeq, EffectId),
+        record: &OrchestratorTapeRecord,
+    ) -> Option<String> {
+        let left = self.machine.active_time_left(record.time);
+        let risen = self.active_left.is_some_and(|earlier| left > earlier);
+        self.active_left = Some(left);
+        let limits = self.machine.limits();
+        let asked = if let TapeEvent::ModelRequested(requested) = &record.event { requested.turn } else { 0 };
+        if risen || self.spent() < before {
+            Some(format!("run {} has more to spend than before", self.run))
+        } else if asked > limits.turns_max {
+            Some(format!("run {} takes turn {asked} of {}", self.run, limits.turns_max))
+        } else {
+            None
+        }
+    }
+
+    /// Returns where it stands.
+    pub(crate) fn phase(&self) -> Phase {
+        match (self.machine.phase(), self.answer) {
+            (RunPhase::Finished | RunPhase::Waiting(_), _) => Phase::Idle,
+            _ if self.stopping || self.ends_under_way > 0 => Phase::Ending,
+            (RunPhase::Queued, _) => Phase::Queued,
+            (RunPhase::Running, _) if self.machine.open_attempt().is_none() && self.is_a_tool_running() => {
+                Phase::ToolRunning
+            }
+            (RunPhase::Running, Answer::Speaking) => Phase::Streaming,
+            (RunPhase::Running, Answer::SilentAfterOutcome) => Phase::OutcomeToAnswer,
+            (RunPhase::Running, Answer::Silent) => Phase::ModelWaiting,
+        }
+    }
+
+    fn is_a_tool_running(&self) -> bool {
+        self.started.values().any(|(_, settled)| *settled == Settled::No)
+    }
+
+    pub(crate) fn state(&self) -> RunLifecycleState {
+        self.machine.state()
+    }
+
+    pub(crate) fn machine(&self) -> &RunStateMachine {
+        &self.machine
+    }
+
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
+    pub(super) fn first_seq(&self) -> Seq {
+        self.first_seq
+    }
+
+    pub(super) fn delivery(&self) -> InputDelivery {
+        self.delivery
+    }
+
+    /// Returns what its latest request must have shown of it.
+    pub(super) fn last_request(&self) -> Asked {
+        let is_request = |entry: &OrchestratorTapeRecord| matches!(entry.event, TapeEvent::ModelRequested(_));
+        let Some(at) = self.tape.iter().rposition(is_request) else { return Asked::Nobody };
+        let shorter = |entry: &OrchestratorTapeRecord| {
+            matches!(entry.event, TapeEvent::ModelAttemptAbandoned { next: NextAttempt::ShorterContext, .. })
+        };
+        if self.tape.iter().any(shorter) {
+            return Asked::Part;
+        }
+        let mut transcript = Transcript::new(self.run);
+        self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event));
+        Asked::Whole(transcript.messages())
+    }
+
+    /// Returns the entries committed so far.
+    pub(crate) fn tape(&self) -> &[OrchestratorTapeRecord] {
+        &self.tape
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    pub(super) fn end_under_way(&mut self) {
+        self.ends_under_way += 1;
+    }
+
+    pub(super) fn end_did_not_come(&mut self) {
+        self.ends_under_way = self.ends_under_way.saturating_sub(1);
+    }
+}

@@ -1,0 +1,142 @@
+//! What all parts of a story share: time, dice, weather, who watches, and what is noted down.
+//!
+//! Invariant: everything that happens in a story is noted here in the order in which it happens, so two stories
+//! are the same exactly when their digests are.
+
+use std::fmt::Arguments;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use palyra_ports::Clock;
+use palyra_testkit::FakeClock;
+
+use crate::dice::Dice;
+use crate::fault::{Fault, Matrix, Phase};
+use crate::mutation::Mutation;
+use crate::oracle::Oracle;
+use crate::weather::Weather;
+
+/// Lines of the chronicle that are kept for whoever reads about a failure.
+const LINES_KEPT_MAX: usize = 100_000;
+
+/// Shared by everything in a story.
+pub(crate) struct World {
+    pub(crate) clock: FakeClock,
+    pub(crate) dice: Dice,
+    pub(crate) mutation: Option<Mutation>,
+    weather: Weather,
+    calm: AtomicBool,
+    oracle: Mutex<Oracle>,
+    chronicle: Mutex<Chronicle>,
+}
+
+/// What was noted down.
+#[derive(Default)]
+pub(crate) struct Chronicle {
+    hasher: DefaultHasher,
+    pub(crate) lines: Option<Vec<String>>,
+    pub(crate) matrix: Matrix,
+    pub(crate) steps: u64,
+}
+
+/// Whether the chronicle is kept in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chronicled {
+    /// Only its digest.
+    Digest,
+    /// In words as well, up to a limit.
+    Words,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: Chronicled) -> Arc<Self> {
+        let dice = Dice::new(seed);
+        let weather = Weather::of(seed, &dice.apart());
+        let lines = (chronicled == Chronicled::Words).then(Vec::new);
+        Arc::new(Self {
+            clock: FakeClock::new(),
+            dice,
+            mutation,
+            weather,
+            calm: AtomicBool::new(false),
+            oracle: Mutex::default(),
+            chronicle: Mutex::new(Chronicle { lines, ..Chronicle::default() }),
+        })
+    }
+
+    pub(crate) fn oracle(&self) -> MutexGuard<'_, Oracle> {
+        self.oracle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn chronicle(&self) -> MutexGuard<'_, Chronicle> {
+        self.chronicle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn weather(&self) -> &Weather {
+        &self.weather
+    }
+
+    /// Notes something down.
+    pub(crate) fn note(&self, what: Arguments<'_>) {
+        let at = self.clock.boot().0;
+        let mut chronicle = self.chronicle();
+        let line = format!("{:>12} {:>7} {what}", at, chronicle.steps);
+        chronicle.hasher.write(line.as_bytes());
+        if let Some(lines) = &mut chronicle.lines
+            && lines.len() < LINES_KEPT_MAX
+        {
+            lines.push(line);
+        }
+    }
+
+    /// Returns the digest of all that was noted so far.
+    pub(crate) fn digest(&self) -> u64 {
+        self.chronicle().hasher.finish()
+    }
+
+    /// Returns whether a fault strikes now, and counts it if so.
+    pub(crate) fn strikes(&self, fault: Fault, phase: Phase) -> bool {
+        if self.is_calm() || !self.dice.in_thousand(self.weather.in_thousand(fault, phase)) {
+            return false;
+        }
+        self.struck(fault, phase);
+        true
+    }
+
+    /// Counts a fault.
+    pub(crate) fn struck(&self, fault: Fault, phase: Phase) {
+        self.chronicle().matrix.count(fault, phase);
+        self.note(format_args!("! {} while {}", fault.name(), phase.name()));
+    }
+
+    /// Ends all faults.
+    pub(crate) fn calm_down(&self) {
+        self.calm.store(true, Ordering::Relaxed);
+        self.note(format_args!("calm"));
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether this story makes a mistake on purpose.
+    pub(crate) fn mutates(&self, mutation: Mutation) -> bool {
+        self.mutation == Some(mutation)
+    }
+}
+
+/// Lets everybody else have so many turns.
+pub(crate) async fn turns(count: u64) {
+    for _ in 0..count {
+        let mut waited = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut waited, true) {
+                return std::task::Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            std::task::Poll::Pending
+        })
+        .await;
+    }
+}
