@@ -45,7 +45,7 @@ struct KnownEpoch {
 /// What a checkpoint that was admitted says about keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
-    /// The newest epoch that signed it and is vouched for.
+    /// The newest epoch that signed it.
     pub signer: Epoch,
     /// Epochs that are vouched for since this checkpoint, ascending; not empty for a handover.
     pub newly_vouched: Vec<Epoch>,
@@ -72,10 +72,13 @@ pub enum KeyRingFault {
     /// A signature of a known key is bad.
     #[error("the signature of epoch {epoch} is bad", epoch = .0.0)]
     Signature(Epoch),
-    /// No key that the log knew at this size has signed.
+    /// Only keys of other names have signed.
     #[error("no key of the log has signed the checkpoint")]
     Unsigned,
-    /// Nobody vouches for any of those who signed; the oldest is named.
+    /// A key that the log did not have at this size has signed in its name.
+    #[error("a key that is none of the log's has signed the checkpoint in its name")]
+    Stranger,
+    /// Nobody vouches for one who signed.
     #[error("nobody vouches for epoch {epoch}, which signed the checkpoint", epoch = .0.0)]
     NotVouched(Epoch),
 }
@@ -184,33 +187,28 @@ impl LogKeys {
 
     fn admit(&mut self, note: &CheckpointNote, size: u64) -> Result<Admitted, KeyRingFault> {
         let signers = self.signers(note, size)?;
-        let first = signers.first().copied().ok_or(KeyRingFault::Unsigned)?;
+        let newest = signers.last().copied().ok_or(KeyRingFault::Unsigned)?;
         let excused = self.origin == LogOrigin::Format1 && !self.has_checkpoint;
-        let below = self.epochs.iter_mut().filter(|known| known.seq.0 < size);
-        let mut vouched = false;
-        let mut admitted = Admitted { signer: Epoch(0), newly_vouched: Vec::new() };
         let mut newly = Vec::new();
-        for (at, known) in below.enumerate() {
+        let mut handed_over = false;
+        for (at, known) in self.epochs.iter().enumerate().filter(|(_, known)| known.seq.0 < size) {
             let signed = signers.contains(&at);
-            let gains = !known.vouched && (excused || (signed && vouched));
-            if gains {
+            let vouched = known.vouched || excused || (signed && handed_over);
+            if signed && !vouched {
+                return Err(KeyRingFault::NotVouched(known.epoch));
+            }
+            if vouched && !known.vouched {
                 newly.push(at);
-                admitted.newly_vouched.push(known.epoch);
             }
-            if signed && (known.vouched || gains) {
-                vouched = true;
-                admitted.signer = known.epoch;
-            }
+            handed_over |= signed;
         }
-        if !vouched {
-            return Err(KeyRingFault::NotVouched(self.epochs[first].epoch));
-        }
-        newly.into_iter().for_each(|at| self.epochs[at].vouched = true);
+        newly.iter().for_each(|at| self.epochs[*at].vouched = true);
         self.has_checkpoint = true;
-        Ok(admitted)
+        let newly_vouched = newly.into_iter().map(|at| self.epochs[at].epoch).collect();
+        Ok(Admitted { signer: self.epochs[newest].epoch, newly_vouched })
     }
 
-    /// Returns which of the epochs below `size` have signed, ascending.
+    /// Returns which of the epochs below `size` have signed, ascending. Lines of other names are a witness's.
     fn signers(&self, note: &CheckpointNote, size: u64) -> Result<Vec<usize>, KeyRingFault> {
         let name = log_name(self.log_id);
         let mut signers = Vec::new();
@@ -228,8 +226,7 @@ impl LogKeys {
             match (signer, named) {
                 (Some((at, _)), _) => signers.push(at),
                 (None, Some(epoch)) => return Err(KeyRingFault::Signature(epoch)),
-                // A key that the log does not know may sign too; it counts for nothing.
-                (None, None) => {}
+                (None, None) => return Err(KeyRingFault::Stranger),
             }
         }
         signers.sort_unstable();

@@ -8,12 +8,13 @@ pub(crate) mod lines;
 use std::fmt;
 
 use ed25519_dalek::{Signature, VerifyingKey};
+use palyra_types::proof::CHECKPOINT_NOTE_BYTES_MAX;
 use sha2::{Digest, Sha256};
 
 use crate::epoch_key::EpochKey;
 
 /// Bytes of a note with its signatures, at most.
-pub const NOTE_BYTES_MAX: usize = 4_096;
+pub const NOTE_BYTES_MAX: usize = CHECKPOINT_NOTE_BYTES_MAX;
 /// Signatures of a note, at most.
 pub const SIGNATURES_MAX: usize = 16;
 

@@ -60,8 +60,8 @@ fn a_later_key_does_not_vouch_for_an_earlier_one() {
     let log = new_log(1);
     let mut ring = ring(log, &[1, 10, 20]);
     assert_eq!(ring.admit(&note(log, 21, &[1, 3])), admitted(3, &[3]));
-    assert_eq!(ring.admit(&note(log, 22, &[2, 3])), admitted(3, &[]));
-    assert!(!ring.vouches_for(Epoch(2)));
+    assert_eq!(ring.admit(&note(log, 22, &[2, 3])), Err(KeyRingFault::NotVouched(Epoch(2))));
+    assert_eq!(ring.admit(&note(log, 22, &[3])), admitted(3, &[]));
 }
 
 #[test]
@@ -75,18 +75,25 @@ fn one_handover_may_name_a_whole_row_of_epochs() {
 fn a_signer_has_to_have_started_below_the_size() {
     let log = new_log(1);
     let mut ring = ring(log, &[1, 10]);
-    assert_eq!(ring.admit(&note(log, 10, &[2])), Err(KeyRingFault::Unsigned));
-    assert_eq!(ring.admit(&note(log, 1, &[1])), Err(KeyRingFault::Unsigned));
-    assert_eq!(ring.admit(&note(log, 10, &[1, 2])), admitted(1, &[]));
+    assert_eq!(ring.admit(&note(log, 10, &[2])), Err(KeyRingFault::Stranger));
+    assert_eq!(ring.admit(&note(log, 1, &[1])), Err(KeyRingFault::Stranger));
+    assert_eq!(ring.admit(&note(log, 10, &[1, 2])), Err(KeyRingFault::Stranger));
     assert_eq!(ring.admit(&note(log, 11, &[1, 2])), admitted(2, &[2]));
 }
 
 #[test]
-fn strangers_count_for_nothing_and_bad_signatures_spoil_a_note() {
+fn strangers_and_bad_signatures_spoil_a_note_and_witnesses_count_for_nothing() {
     let log = new_log(1);
     let mut ring = ring(log, &[1]);
-    assert_eq!(ring.admit(&note(log, 5, &[7])), Err(KeyRingFault::Unsigned));
-    assert_eq!(ring.admit(&note(log, 5, &[7, 1])), admitted(1, &[]));
+    assert_eq!(ring.admit(&note(log, 5, &[7])), Err(KeyRingFault::Stranger));
+    assert_eq!(ring.admit(&note(log, 5, &[7, 1])), Err(KeyRingFault::Stranger));
+    let witness = "\u{2014} witness.example AQIDBAU=\n";
+    let witnessed = note(log, 5, &[1]).encode() + witness;
+    let witnessed = CheckpointNote::parse(witnessed.as_bytes()).expect("well formed");
+    assert_eq!(ring.admit(&witnessed), admitted(1, &[]));
+    let alone = format!("{}\n{witness}", note(log, 5, &[]).checkpoint());
+    let alone = CheckpointNote::parse(alone.as_bytes()).expect("well formed");
+    assert_eq!(ring.admit(&alone), Err(KeyRingFault::Unsigned));
     let text = note(log, 6, &[1]).encode().replacen("\n6\n", "\n7\n", 1);
     let changed = CheckpointNote::parse(text.as_bytes()).expect("well formed");
     assert_eq!(ring.admit(&changed), Err(KeyRingFault::Signature(Epoch(1))));
@@ -107,7 +114,7 @@ fn the_first_checkpoint_of_an_old_log_excuses_the_epochs_before_it() {
 fn a_checkpoint_that_is_refused_excuses_nobody() {
     let log = old_log(1);
     let mut ring = ring(log, &[1, 10]);
-    assert_eq!(ring.admit(&note(log, 25, &[7])), Err(KeyRingFault::Unsigned));
+    assert_eq!(ring.admit(&note(log, 25, &[7])), Err(KeyRingFault::Stranger));
     assert!(!ring.vouches_for(Epoch(2)));
 }
 
