@@ -18,6 +18,8 @@ pub(crate) enum Admitted {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) entries: AtomicU64,
+    /// The epoch that is being written.
+    pub(crate) epoch: AtomicU64,
     pub(crate) commits: AtomicU64,
     pub(crate) rows: AtomicU64,
     pub(crate) bytes: AtomicU64,

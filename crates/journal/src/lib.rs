@@ -14,8 +14,8 @@ mod write;
 mod read;
 
 mod tree;
+mod sign;
 mod verify;
-#[expect(dead_code, unused_imports, reason = "the store asks for it once heads are signed")]
 mod prove;
 
 mod project;

@@ -1,4 +1,4 @@
-//! The journal as the rest of the house sees it: a cheap handle that makes four ports.
+//! The journal as the rest of the house sees it: a cheap handle that makes the journal's ports.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -26,12 +26,14 @@ use crate::counters::Counters;
 use crate::erase::Overwriter;
 use crate::fault::ReadFault;
 use crate::quarantine::QuarantineMarker;
-use crate::start::{self, OpenError, OpenOptions};
+use crate::sign::{self, Anchor, Signer, Slot};
+use crate::start::{self, OpenError, OpenOptions, Signing};
 use crate::verify::verify;
-use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
+use crate::write::{self, Headroom, KeySource, Pending, PendingRebuild, Queue, Refused, Writer};
 use crate::{project, read};
 
 mod erasure;
+mod proofs;
 
 /// The durable store. Cloning shares it; the last clone to go ends its threads after what is queued is written.
 #[derive(Clone)]
@@ -42,8 +44,9 @@ pub struct JournalStore {
 struct Inner {
     database: PathBuf,
     log_id: LogId,
-    epoch: Epoch,
     entropy: Arc<dyn Entropy>,
+    /// `None` where nothing may be signed.
+    slot: Option<Arc<Slot>>,
     queue: Arc<Queue>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: read::ReaderPool,
@@ -72,7 +75,16 @@ impl JournalStore {
         }
         let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;
+        let (slot, signer) = start_signer(options, &queue, opened.log_id, opened.signing)?.unzip();
         let writer = Writer {
+            told: opened.log.size(),
+            run_ended: false,
+            signer,
+            keys: KeySource {
+                state_dir: options.state_dir.clone(),
+                clock: Arc::clone(&options.clock),
+                entropy: Arc::clone(&options.entropy),
+            },
             log: opened.log,
             queue: Arc::clone(&queue),
             counters: Arc::clone(&opened.counters),
@@ -86,7 +98,7 @@ impl JournalStore {
             inner: Arc::new(Inner {
                 database: opened.database,
                 log_id: opened.log_id,
-                epoch: opened.epoch,
+                slot,
                 entropy: Arc::clone(&options.entropy),
                 queue,
                 writer: Mutex::new(Some(writer)),
@@ -125,10 +137,10 @@ impl JournalStore {
         self.inner.log_id
     }
 
-    /// Returns the number of this start.
+    /// Returns the number of the epoch that is being written: it rises with each start and each change of keys.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
-        self.inner.epoch
+        Epoch(u32::try_from(Counters::get(&self.inner.counters.epoch)).unwrap_or(u32::MAX))
     }
 
     fn read<T: Send + 'static>(
@@ -138,6 +150,21 @@ impl JournalStore {
         let marker = self.inner.marker.clone();
         self.inner.readers.read(move |connection| query(connection).inspect_err(|fault| mark(&marker, fault)))
     }
+}
+
+/// Starts the thread that signs, where a key is in use.
+fn start_signer(
+    options: &OpenOptions,
+    queue: &Arc<Queue>,
+    log_id: LogId,
+    signing: Option<Signing>,
+) -> Result<Option<(Arc<Slot>, Signer)>, OpenError> {
+    let Some(Signing { key, first }) = signing else { return Ok(None) };
+    let slot = Arc::new(Slot::new(log_id, Arc::clone(&options.clock), key, first));
+    let anchor = options.anchor_dir.as_deref().map(|folder| Anchor::of(folder, log_id));
+    let signer = sign::spawn(Arc::clone(&slot), Arc::clone(queue), anchor)
+        .map_err(|cause| OpenError::StateDir { doing: "starting the signer's thread", cause })?;
+    Ok(Some((slot, signer)))
 }
 
 /// What is only derived can be made anew by the next start.
@@ -280,7 +307,7 @@ impl MaintainJournal for JournalStore {
         let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |found| found.len());
         JournalStatus {
             log_id: inner.log_id,
-            epoch: inner.epoch,
+            epoch: self.epoch(),
             health: counters.health(inner.headroom.admitted(counters)),
             cause: counters.read_only_cause(),
             entries: Counters::get(&counters.entries),

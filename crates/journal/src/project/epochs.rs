@@ -48,3 +48,10 @@ pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<Epoch> {
     let newest = connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
     Ok(Epoch(newest.unwrap_or(0)))
 }
+
+/// Returns every epoch with the entry that began it and its key, newest first.
+pub(crate) fn descending(connection: &Connection) -> rusqlite::Result<Vec<(Epoch, Seq, [u8; 32])>> {
+    let mut statement = connection.prepare("SELECT epoch, seq, key FROM epoch ORDER BY epoch DESC")?;
+    let read = |row: &rusqlite::Row<'_>| Ok((Epoch(row.get(0)?), seq_from_sql(row.get(1)?), row.get(2)?));
+    statement.query_map([], read)?.collect()
+}

@@ -29,7 +29,7 @@ pub(crate) use kinds_seen::outside_tapes as kinds_outside_tapes;
 pub(crate) use recreate::{fold_log, recreate};
 
 pub(crate) use agents::all as all_agents;
-pub(crate) use epochs::newest as newest_epoch;
+pub(crate) use epochs::{descending as epochs_descending, newest as newest_epoch};
 pub(crate) use principals::all as all_principals;
 pub(crate) use runs::{RUN_COLUMNS, RunRow};
 pub(crate) use sessions::{SESSION_COLUMNS, SessionRow};

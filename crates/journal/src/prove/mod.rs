@@ -12,5 +12,5 @@ mod fault;
 
 pub(crate) use bundle::export_run;
 pub(crate) use fault::ProveFault;
-pub(crate) use proofs::{consistency, inclusion};
+pub(crate) use proofs::{consistency, inclusion, newest_head};
 pub(crate) use static_tiles::export_tiles;

@@ -1,10 +1,11 @@
 //! Inclusion and consistency, read off tiles and entries.
 
-use palyra_ledger::NodeHash;
 use palyra_ledger::tree::{Tiled, consistency_proof, inclusion_proof, root_at};
+use palyra_ledger::{CheckpointNote, NodeHash};
 use palyra_ports::{ConsistencyProof, InclusionProof};
 use palyra_types::Seq;
-use rusqlite::Connection;
+use palyra_types::proof::{SignedCheckpoint, TreeHead};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::ProveFault;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
@@ -16,6 +17,17 @@ use crate::tree::StoredTiles;
 pub(super) fn entries(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce(max(seq) + 1, 0) FROM entry";
     connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).map(u64_from_sql)
+}
+
+/// Returns the newest stored head.
+pub(crate) fn newest_head(connection: &Connection) -> Result<Option<SignedCheckpoint>, ProveFault> {
+    let sql = "SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1";
+    let text: Option<String> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    let note = text.and_then(|text| CheckpointNote::parse(text.as_bytes()).ok().map(|note| (text, note)));
+    Ok(note.map(|(text, note)| {
+        let head = TreeHead { size: note.checkpoint().size, root: note.checkpoint().root.0 };
+        SignedCheckpoint { log_id: note.checkpoint().log_id, head, note: text.into() }
+    }))
 }
 
 /// Proves that an entry belongs to the first `size` entries; zero for all there are.

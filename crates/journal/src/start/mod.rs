@@ -12,14 +12,16 @@ mod upgrade;
 mod repair;
 mod wal_check;
 
-mod epoch_keys;
 mod folder;
 mod tail;
+mod standing;
 mod edge;
+mod begin;
 
 mod error;
 
 pub use error::OpenError;
 pub use options::OpenOptions;
 
+pub(crate) use begin::Signing;
 pub(crate) use opening::open;

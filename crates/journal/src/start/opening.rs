@@ -3,35 +3,36 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use palyra_ledger::{Chain, EpochKey, TreeWriter, log_id};
-use palyra_ports::{AppendClass, NewEntry, ReadOnlyCause};
-use palyra_types::event::JournalEvent;
-use palyra_types::{Epoch, LogId, PrincipalId};
+use palyra_ledger::TreeWriter;
+use palyra_ports::ReadOnlyCause;
+use palyra_types::LogId;
+use palyra_types::proof::{ReopenReason, TreeHead};
 use rusqlite::Connection;
 
-use super::edge;
+use super::begin::{Before, Begun, Signing, begin_epoch, gather_what_is_left};
 use super::error::OpenError;
 use super::folder;
 use super::format::{Format, check_stamp};
 use super::options::OpenOptions;
+use super::standing::{self, Standing};
 use super::tail::{self, Tail};
 use super::upgrade::upgrade;
-use super::{epoch_keys, repair, wal_check};
+use super::{repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
-use crate::entry::PreparedEntry;
 use crate::kinds::{Kind, is_critical};
 use crate::project;
 use crate::quarantine::{QuarantineMarker, Reason};
 use crate::schema;
-use crate::write::{GroupError, LogWriter, PreparedAppend};
+use crate::write::LogWriter;
 
 /// A journal whose epoch has begun, with nobody writing yet.
 pub(crate) struct Opened {
     pub(crate) database: std::path::PathBuf,
     pub(crate) log: LogWriter,
     pub(crate) log_id: LogId,
-    pub(crate) epoch: Epoch,
+    /// `None` where nothing may be written.
+    pub(crate) signing: Option<Signing>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) marker: QuarantineMarker,
 }
@@ -53,7 +54,8 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
         begun => begun?,
     };
     counters.forget_start();
-    Ok(Opened { database, log: begun.log, log_id: begun.log_id, epoch: begun.epoch, counters, marker })
+    let Begun { log, log_id, signing } = begun;
+    Ok(Opened { database, log, log_id, signing, counters, marker })
 }
 
 fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
@@ -73,15 +75,27 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     let Some(tail) = tail else {
-        return begin_epoch(options, connection, None, counters);
+        return begin_epoch(options, connection, Before::Nothing, counters);
     };
     if holds_unknown_kinds(&connection)? {
         return stay_readable(connection, tail, counters, ReadOnlyCause::NewerEntries);
     }
-    match edge::restore(&connection, &tail)? {
-        Some(tree) => begin_epoch(options, connection, Some((tail, tree)), counters),
-        None => stay_readable(connection, tail, counters, ReadOnlyCause::TailDisagrees),
-    }
+    let (standing, held) = standing::judge(options, &connection, &tail)?;
+    let before = match (standing, options.reopen) {
+        (Standing::Sound { tree, keys }, None) => Before::Log(tail, *tree, keys),
+        (Standing::Sound { tree, keys }, Some(ReopenReason::RollbackAccepted | ReopenReason::KeyLost)) => {
+            tracing::warn!("there is no rollback to accept: the log goes on");
+            Before::Log(tail, *tree, keys)
+        }
+        (Standing::Sound { .. }, Some(reason @ ReopenReason::Restored))
+        | (Standing::Doubtful { .. }, Some(reason)) => {
+            let tree = gather_what_is_left(&connection)?;
+            let present = TreeHead { size: tree.size(), root: tree.root().0 };
+            Before::Left(tail, tree, held.unwrap_or(present), reason)
+        }
+        (Standing::Doubtful { cause }, None) => return stay_readable(connection, tail, counters, cause),
+    };
+    begin_epoch(options, connection, before, counters)
 }
 
 /// Opens the file, checks its format and the end of the log, and brings the projections up to date.
@@ -160,65 +174,5 @@ fn stay_readable(
     counters.quarantine(cause);
     let stands = (tail.chain, TreeWriter::new());
     let log = LogWriter::new(connection, stands, tail.last_epoch, Arc::clone(counters))?;
-    Ok(Begun { log, log_id: tail.chain.log_id, epoch: tail.last_epoch })
-}
-
-struct Begun {
-    log: LogWriter,
-    log_id: LogId,
-    epoch: Epoch,
-}
-
-fn begin_epoch(
-    options: &OpenOptions,
-    connection: Connection,
-    before: Option<(Tail, TreeWriter)>,
-    counters: &Arc<Counters>,
-) -> Result<Begun, OpenError> {
-    let key = EpochKey::from_entropy(options.entropy.bytes32());
-    let (tail, tree) = before.unzip();
-    let newest = match tail {
-        Some(tail) => tail.last_epoch.max(project::newest_epoch(&connection)?),
-        None => Epoch(0),
-    };
-    let epoch = newest.next();
-    epoch_keys::save(&options.state_dir, epoch, &key)?;
-    let mut events = Vec::new();
-    let chain = match tail {
-        Some(tail) => tail.chain,
-        None => {
-            let nonce = options.entropy.bytes32();
-            let log_id = log_id(&key.public(), &nonce);
-            events.push(JournalEvent::LogOpened { log_id, nonce, first_key: key.public() });
-            Chain::begin(log_id)
-        }
-    };
-    events.push(JournalEvent::EpochStarted { epoch, key: key.public() });
-    let append = own_append(options, events);
-    let stands = (chain, tree.unwrap_or_default());
-    let mut log = LogWriter::new(connection, stands, epoch, Arc::clone(counters))?;
-    let make_tables = |connection: &Connection| match tail {
-        Some(_) => Ok(()),
-        None => schema::create(connection),
-    };
-    log.begin_epoch(newest, &append, make_tables).map_err(|error| match error {
-        GroupError::Fenced => OpenError::Fenced,
-        GroupError::Store(error) => error.into(),
-    })?;
-    Ok(Begun { log, log_id: chain.log_id, epoch })
-}
-
-fn own_append(options: &OpenOptions, events: Vec<JournalEvent>) -> PreparedAppend {
-    let time = options.clock.wall();
-    let entries = events.into_iter().map(|event| {
-        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
-        PreparedEntry::new(entry, || options.entropy.bytes32()).expect("the journal knows its own kinds")
-    });
-    PreparedAppend {
-        guards: Vec::new(),
-        entries: entries.collect(),
-        statics: Vec::new(),
-        class: AppendClass::Ending,
-        payload_bytes: 0,
-    }
+    Ok(Begun { log, log_id: tail.chain.log_id, signing: None })
 }

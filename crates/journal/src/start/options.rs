@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_ports::{Clock, Entropy};
+use palyra_types::proof::ReopenReason;
 
 use crate::write::{FreeSpace, free_space_of};
 
@@ -18,6 +19,12 @@ pub struct OpenOptions {
     pub entropy: Arc<dyn Entropy>,
     /// Tells the free space; `None` asks the file system.
     pub free_space: Option<FreeSpace>,
+    /// Where the newest signed head of each log is kept besides: outside of the state directory, so that it is
+    /// not copied and put back with it. `None` keeps none.
+    pub anchor_dir: Option<PathBuf>,
+    /// Begins a new log over what is left when the log cannot go on: shorter than its anchor, contradicting its
+    /// signed heads, or without its key. For a log that can go on it is ignored, except for a restored one.
+    pub reopen: Option<ReopenReason>,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,
 }
@@ -26,7 +33,8 @@ impl OpenOptions {
     /// Takes the ports; everything else as usual.
     #[must_use]
     pub fn new(state_dir: PathBuf, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { state_dir, clock, entropy, free_space: None, database_pages_max: None }
+        let (free_space, database_pages_max, anchor_dir, reopen) = (None, None, None, None);
+        Self { state_dir, clock, entropy, free_space, anchor_dir, reopen, database_pages_max }
     }
 
     /// Returns what tells the free space.

@@ -96,17 +96,35 @@ fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
     }
     let tree = tree::fill(&transaction, &|_| ())?;
     if format == Format::Present {
-        let all = "INSERT INTO main.checkpoint SELECT * FROM damaged.checkpoint ORDER BY size";
-        transaction.execute(all, [])?;
+        copy_heads(&transaction, database)?;
         compare_frontier(database, &tree)?;
     }
     transaction.commit()?;
     Ok(fresh.execute_batch("DETACH DATABASE damaged")?)
 }
 
+/// Copies the signed heads. Where they cannot be read the start has to do without: it asks for the key then.
+fn copy_heads(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
+    // On a connection of its own: one that has met damage cannot commit any more.
+    let damaged = connect(database, Access::Read)?;
+    let rows = |damaged: &Connection| -> rusqlite::Result<Vec<(i64, String)>> {
+        let mut all = damaged.prepare("SELECT size, note FROM checkpoint ORDER BY size")?;
+        all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    };
+    let heads = match rows(&damaged) {
+        Err(error) if connection::is_damage(&error) => {
+            tracing::error!("the signed heads cannot be read and are left out");
+            Vec::new()
+        }
+        heads => heads?,
+    };
+    let mut insert = fresh.prepare("INSERT INTO checkpoint(size, note) VALUES (?1, ?2)")?;
+    heads.iter().try_for_each(|head| insert.execute((head.0, &head.1)).map(drop))?;
+    Ok(())
+}
+
 /// Refuses a log that is not the one of its old tree; a frontier that cannot be read says nothing.
 fn compare_frontier(database: &Path, tree: &TreeWriter) -> Result<(), OpenError> {
-    // On a connection of its own: one that has met damage cannot commit any more.
     match tree::read_frontier(&connect(database, Access::Read)?) {
         Ok(Some(kept)) if kept != *tree.frontier() => {
             let (entries, frontier) = (tree.size(), kept.size());

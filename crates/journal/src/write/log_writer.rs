@@ -11,7 +11,7 @@ use palyra_ledger::{Chain, Envelope, TreeWriter, envelope::RedactionMark, leaf_h
 use palyra_ports::{AppendError, Committed, StaticText};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::TreeHead;
-use palyra_types::{Epoch, Seq};
+use palyra_types::{Epoch, LogId, Seq};
 use rusqlite::{Connection, params};
 
 use super::checkpoint::WAL_FRAME_BYTES;
@@ -24,6 +24,7 @@ use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
 use crate::schema::{self, CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
+use crate::sign::{Signed, StoredHeads};
 use crate::sql::{count_to_sql, seq_to_sql};
 use crate::tree;
 
@@ -56,6 +57,7 @@ pub(crate) struct LogWriter {
     tree: TreeWriter,
     rows: Projections,
     statics: HashSet<[u8; 32]>,
+    heads: StoredHeads,
     counters: Arc<Counters>,
 }
 
@@ -74,8 +76,9 @@ impl LogWriter {
             Ok(())
         }))?;
         Counters::set(&counters.entries, chain.next_seq.0);
-        let (rows, statics) = (Projections::new(), HashSet::new());
-        Ok(Self { connection, epoch, chain, tree, rows, statics, counters })
+        Counters::set(&counters.epoch, u64::from(epoch.0));
+        let (rows, statics, heads) = (Projections::new(), HashSet::new(), StoredHeads::default());
+        Ok(Self { connection, epoch, chain, tree, rows, statics, heads, counters })
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -87,9 +90,14 @@ impl LogWriter {
         self.epoch
     }
 
-    /// Returns where the log stands: what was committed last.
-    pub(crate) fn chain(&self) -> Chain {
-        self.chain
+    /// Returns the log that is being written.
+    pub(crate) fn log_id(&self) -> LogId {
+        self.chain.log_id
+    }
+
+    /// Returns how many entries are committed.
+    pub(crate) fn size(&self) -> u64 {
+        self.tree.size()
     }
 
     /// Returns how many entries are committed, and the root over them.
@@ -103,16 +111,51 @@ impl LogWriter {
         before: Epoch,
         append: &PreparedAppend,
         make_tables: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-    ) -> Result<Outcomes, GroupError> {
+    ) -> Result<(), GroupError> {
         self.transact(|log| {
             make_tables(&log.connection)?;
-            log.write(&[append], before)
-        })
+            log.write(&[append], before, None)
+        })?;
+        self.heads = StoredHeads::read(&self.connection)?;
+        Ok(())
     }
 
     /// Appends a group in one transaction. An append that is refused leaves the others alone.
     pub(crate) fn commit(&mut self, group: &[&PreparedAppend]) -> Result<Outcomes, GroupError> {
-        self.transact(|log| log.write(group, log.epoch))
+        self.commit_with(group, None)
+    }
+
+    /// Appends a group and stores a signed head in the same transaction, if anything is appended.
+    pub(crate) fn commit_with(
+        &mut self,
+        group: &[&PreparedAppend],
+        riding: Option<&Signed>,
+    ) -> Result<Outcomes, GroupError> {
+        self.transact(|log| log.write(group, log.epoch, riding))
+    }
+
+    /// Returns whether a signed head of this size or a larger one is stored.
+    pub(crate) fn has_stored(&self, size: u64) -> bool {
+        self.heads.covers(size)
+    }
+
+    /// Stores a signed head in a transaction of its own, unless one that covers it is stored.
+    pub(crate) fn store_head(&mut self, signed: &Signed) -> Result<(), GroupError> {
+        if self.heads.covers(signed.size()) {
+            return Ok(());
+        }
+        self.transact(|log| {
+            let rows_before = log.connection.total_changes();
+            if project::newest_epoch(&log.connection)? != log.epoch {
+                return Err(GroupError::Fenced);
+            }
+            log.heads.store(&log.connection, signed)?;
+            log.connection.prepare_cached("COMMIT")?.execute([])?;
+            Counters::add(&log.counters.commits, 1);
+            Counters::add(&log.counters.rows, log.connection.total_changes() - rows_before);
+            Ok(Outcomes::new())
+        })
+        .map(drop)
     }
 
     /// Empties the projections and folds the log into them, in one transaction; `None` when fenced.
@@ -132,10 +175,10 @@ impl LogWriter {
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<Outcomes, GroupError>,
     ) -> Result<Outcomes, GroupError> {
-        let before = (self.chain, self.epoch);
+        let before = (self.chain, self.epoch, self.heads);
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE").map_err(GroupError::Store);
         begun.and_then(|()| write(self)).inspect(|_| self.tree.settle()).inspect_err(|_| {
-            (self.chain, self.epoch) = before;
+            (self.chain, self.epoch, self.heads) = before;
             self.tree.rollback();
             self.rows.forget();
             self.statics.clear();
@@ -146,7 +189,12 @@ impl LogWriter {
         })
     }
 
-    fn write(&mut self, group: &[&PreparedAppend], newest: Epoch) -> Result<Outcomes, GroupError> {
+    fn write(
+        &mut self,
+        group: &[&PreparedAppend],
+        newest: Epoch,
+        riding: Option<&Signed>,
+    ) -> Result<Outcomes, GroupError> {
         let rows_before = self.connection.total_changes();
         let first = self.chain.next_seq;
         if project::newest_epoch(&self.connection)? != newest {
@@ -163,10 +211,12 @@ impl LogWriter {
         let end = if self.chain.next_seq == first { "ROLLBACK" } else { "COMMIT" };
         if self.chain.next_seq != first {
             tree::write_frontier(&self.connection, self.tree.frontier())?;
+            riding.map_or(Ok(()), |signed| self.heads.store(&self.connection, signed))?;
         }
         self.connection.prepare_cached(end)?.execute([])?;
         if self.chain.next_seq != first {
             Counters::set(&self.counters.entries, self.chain.next_seq.0);
+            Counters::set(&self.counters.epoch, u64::from(self.epoch.0));
             Counters::add(&self.counters.commits, 1);
             Counters::add(&self.counters.rows, self.connection.total_changes() - rows_before);
             Counters::add(&self.counters.bytes, bytes);
@@ -257,7 +307,7 @@ impl LogWriter {
         Ok(encoded.len() as u64 + content)
     }
 
-    /// An entry that begins an epoch or a log is its first.
+    /// An entry that begins an epoch or a log belongs to it already.
     fn turn_over(&mut self, event: &JournalEvent) {
         if let JournalEvent::EpochStarted { epoch, .. } = event {
             self.epoch = *epoch;

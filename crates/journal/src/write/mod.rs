@@ -7,6 +7,7 @@ mod prepare;
 mod queue;
 
 mod thread;
+mod signing;
 
 mod log_writer;
 mod rebuild;
@@ -18,6 +19,7 @@ mod headroom;
 pub use headroom::FreeSpace;
 pub(crate) use headroom::{Headroom, free_space_of};
 pub(crate) use log_writer::{GroupError, LogWriter};
-pub(crate) use prepare::{PreparedAppend, prepare};
-pub(crate) use queue::{Pending, PendingRebuild, Queue, Refused};
+pub(crate) use prepare::{PreparedAppend, own_append, prepare};
+pub(crate) use queue::{Pending, PendingHead, PendingRebuild, Queue, Refused};
+pub(crate) use signing::{KeySource, destroy_older_keys};
 pub(crate) use thread::{Writer, spawn};

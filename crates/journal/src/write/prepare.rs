@@ -4,7 +4,7 @@ use palyra_ledger::FACTS_BYTES_MAX;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
 use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendRequest, NewEntry, StaticText};
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::{RunId, SessionId, TapeSeq};
+use palyra_types::{PrincipalId, RunId, SessionId, TapeSeq, Timestamp};
 
 use crate::blob;
 use crate::entry::PreparedEntry;
@@ -50,6 +50,21 @@ pub(crate) fn prepare(
         class: request.class,
         payload_bytes,
     })
+}
+
+/// Encodes entries of the journal's own, which have no payload.
+pub(crate) fn own_append(time: Timestamp, events: Vec<JournalEvent>) -> PreparedAppend {
+    let entries = events.into_iter().map(|event| {
+        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
+        PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds")
+    });
+    PreparedAppend {
+        guards: Vec::new(),
+        entries: entries.collect(),
+        statics: Vec::new(),
+        class: AppendClass::Ending,
+        payload_bytes: 0,
+    }
 }
 
 fn prepare_entry(entry: NewEntry, entropy: &(dyn Entropy + 'static)) -> Result<PreparedEntry, AppendError> {

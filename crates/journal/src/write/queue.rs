@@ -8,7 +8,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use futures::channel::oneshot;
 use palyra_ports::maintain_journal::{Progress, RebuildError};
-use palyra_ports::{AppendError, Committed};
+use palyra_ports::{AppendError, Committed, KeyChoice, ProofError};
+use palyra_types::proof::SignedCheckpoint;
 
 use super::prepare::PreparedAppend;
 use crate::erase::Erasing;
@@ -35,6 +36,12 @@ pub(crate) struct PendingRebuild {
     pub(crate) answer: oneshot::Sender<Result<u64, RebuildError>>,
 }
 
+/// A wish for a signed head and the one who waits for it.
+pub(crate) struct PendingHead {
+    pub(crate) key: KeyChoice,
+    pub(crate) answer: oneshot::Sender<Result<SignedCheckpoint, ProofError>>,
+}
+
 /// What the writer does next.
 pub(crate) enum Work {
     /// Commit these together.
@@ -43,6 +50,10 @@ pub(crate) enum Work {
     Rebuild(PendingRebuild),
     /// Erase content.
     Erase(Erasing),
+    /// Sign what is committed, and store it.
+    Sign(PendingHead),
+    /// Store the newest signed head, for which no transaction came.
+    Store,
     /// Nothing will follow.
     End,
 }
@@ -60,6 +71,8 @@ enum Waiting {
     Append(Pending),
     Rebuild(PendingRebuild),
     Erase(Erasing),
+    Sign(PendingHead),
+    Store,
 }
 
 #[derive(Default)]
@@ -124,6 +137,26 @@ impl Queue {
         Ok(())
     }
 
+    /// Puts a wish for a signed head at the end.
+    pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed == Closed::Yes {
+            return Err(Refused::Closed);
+        }
+        state.waiting.push_back(Waiting::Sign(head));
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Lets the writer store the newest signed head; when it is about to end, it does so anyway.
+    pub(crate) fn push_store(&self) {
+        let mut state = self.lock();
+        if state.closed == Closed::No {
+            state.waiting.push_back(Waiting::Store);
+            self.arrived.notify_one();
+        }
+    }
+
     /// Waits for work and takes as much as belongs into one commit.
     pub(crate) fn take(&self) -> Work {
         let mut state = self.lock();
@@ -132,6 +165,8 @@ impl Queue {
                 Some(Waiting::Append(first)) => return Work::Group(take_group(&mut state, first)),
                 Some(Waiting::Rebuild(rebuild)) => return Work::Rebuild(rebuild),
                 Some(Waiting::Erase(erasing)) => return Work::Erase(erasing),
+                Some(Waiting::Sign(head)) => return Work::Sign(head),
+                Some(Waiting::Store) => return Work::Store,
                 None if state.closed == Closed::Yes => return Work::End,
                 None => {
                     state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +209,7 @@ fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
         group.push(pending);
         let fits = |waiting: &Waiting| match waiting {
             Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
-            Waiting::Rebuild(_) | Waiting::Erase(_) => false,
+            Waiting::Rebuild(_) | Waiting::Erase(_) | Waiting::Sign(_) | Waiting::Store => false,
         };
         if state.waiting.front().is_some_and(fits)
             && let Some(Waiting::Append(pending)) = state.waiting.pop_front()

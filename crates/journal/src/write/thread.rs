@@ -16,10 +16,12 @@ use super::log_writer::{GroupError, LogWriter, Outcomes};
 use super::prepare::{PreparedAppend, invalid};
 use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
+use super::signing::{KeySource, ends_run};
 use crate::connection::{self, Failure};
 use crate::counters::{Admitted, Counters};
 use crate::erase::{self, Erasing, Overwriter};
 use crate::quarantine::QuarantineMarker;
+use crate::sign::Signer;
 
 /// Everything the thread works with.
 pub(crate) struct Writer {
@@ -29,6 +31,13 @@ pub(crate) struct Writer {
     pub(crate) headroom: Headroom,
     pub(crate) marker: QuarantineMarker,
     pub(crate) overwriter: Overwriter,
+    /// `None` where nothing may be signed.
+    pub(crate) signer: Option<Signer>,
+    pub(crate) keys: KeySource,
+    /// How many entries the signer knows of.
+    pub(crate) told: u64,
+    /// Whether a run has ended since.
+    pub(crate) run_ended: bool,
 }
 
 /// Starts the thread; it ends when the queue is closed and empty.
@@ -60,8 +69,11 @@ impl Writer {
                     drop(waiting.answer.send(result));
                 }
                 Work::Erase(erasing) => self.erase(erasing),
-                Work::End => return,
+                Work::Sign(wish) => self.sign(wish),
+                Work::Store => self.store_newest(),
+                Work::End => return self.finish(),
             }
+            self.tell_signer();
             self.checkpoint(&mut checkpoints);
         }
     }
@@ -76,8 +88,12 @@ impl Writer {
             return;
         }
         let appends: Vec<&PreparedAppend> = group.iter().map(|pending| &pending.append).collect();
-        match self.log.commit(&appends) {
-            Ok(outcomes) => self.answer(group, outcomes),
+        let riding = self.signer.as_ref().and_then(|signer| signer.slot().to_ride_along());
+        match self.log.commit_with(&appends, riding.as_ref()) {
+            Ok(outcomes) => {
+                self.rode_along(riding);
+                self.answer(group, outcomes);
+            }
             Err(error) => self.after_failure(group, &error),
         }
     }
@@ -106,9 +122,10 @@ impl Writer {
         endings
     }
 
-    fn answer(&self, group: Vec<Pending>, outcomes: Outcomes) {
+    fn answer(&mut self, group: Vec<Pending>, outcomes: Outcomes) {
         for (pending, outcome) in group.into_iter().zip(outcomes) {
             if outcome.is_ok() {
+                self.run_ended |= ends_run(&pending.append);
                 let (started, ended) = tools_started(&pending.append);
                 let change = |running: u64| Some((running + started).saturating_sub(ended));
                 let tools = &self.counters.tools_running;
@@ -122,7 +139,10 @@ impl Writer {
     fn after_failure(&mut self, group: Vec<Pending>, error: &GroupError) {
         let alone = group.len() == 1;
         match failure_of(error) {
-            None => answer_all(group, &AppendError::Fenced),
+            None => {
+                self.signer = None;
+                answer_all(group, &AppendError::Fenced);
+            }
             Some(Failure::Busy) => answer_all(group, &AppendError::Busy),
             Some(Failure::Constraint) if alone => {
                 answer_all(group, &invalid("it contradicts what is stored"));
@@ -161,13 +181,14 @@ impl Writer {
         }
     }
 
-    fn quarantine(&self, error: &GroupError) {
+    pub(super) fn quarantine(&mut self, error: &GroupError) {
         let what = match error {
             GroupError::Fenced => "fenced".to_owned(),
             GroupError::Store(error) => connection::describe(error),
         };
         tracing::error!(what, "the journal is read-only after an I/O error");
         self.counters.quarantine(ReadOnlyCause::IoError);
+        self.signer = None;
         self.marker.set(&what);
     }
 }

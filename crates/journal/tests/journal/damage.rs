@@ -62,15 +62,15 @@ async fn close(journal: JournalStore) {
 async fn a_damaged_page_of_what_is_derived_costs_a_restart_and_one_of_the_log_is_named() {
     let folder = settled(RUNS).await;
     let owners = owners(&folder);
-    let good = fs::read(folder.database()).unwrap();
+    let (good, keys) = (fs::read(folder.database()).unwrap(), folder.keys());
     assert!(owners.len() > 30, "{owners:?}");
     for (page, owner) in &owners {
         fs::remove_dir_all(folder.state_dir()).unwrap();
-        fs::create_dir_all(folder.state_dir()).unwrap();
+        folder.put_keys(&keys);
         fs::write(folder.database(), &good).unwrap();
         overwrite_page(&folder, *page, &[0xA5; PAGE_BYTES as usize]);
         let damaged = fs::read(folder.database()).unwrap();
-        let of_log = ["entry", "payload", "chunk", "static", "checkpoint"].contains(&owner.as_str());
+        let of_log = ["entry", "payload", "chunk", "static"].contains(&owner.as_str());
         let refused = match JournalStore::open(&folder.options()) {
             Err(error) => Some(error),
             Ok(journal) => {
@@ -140,6 +140,7 @@ async fn damage_in_the_write_ahead_log_is_told_unless_it_may_be_a_cut_off_write(
     let last_but_one = commits[commits.len() - 2];
     let kept =
         (fs::read(folder.database()).unwrap(), fs::read(folder.database().with_extension("db-wal")).unwrap());
+    let keys = folder.keys();
     let (mut told, mut cut_off) = (0, 0);
     // The header, then in each frame the page's number, the end of a commit, the salt, the sum, and the page.
     let some = frames.iter().step_by(5).chain(frames.iter().rev().take(12));
@@ -147,6 +148,7 @@ async fn damage_in_the_write_ahead_log_is_told_unless_it_may_be_a_cut_off_write(
     for (frame, byte) in [(0, 3), (0, 17), (0, 25)].into_iter().chain(places) {
         fs::write(folder.database(), &kept.0).unwrap();
         fs::write(folder.database().with_extension("db-wal"), &kept.1).unwrap();
+        folder.put_keys(&keys);
         flip(&folder, byte);
         match JournalStore::open(&folder.options()) {
             Err(OpenError::WalDamaged { byte: at, commits_behind }) => {
@@ -160,7 +162,8 @@ async fn damage_in_the_write_ahead_log_is_told_unless_it_may_be_a_cut_off_write(
                 // The mark of a commit may itself be what is damaged: then one more cannot be told from a torn write.
                 assert!(frame >= last_but_one, "{byte} of frame {frame} lost commits without a word");
                 let report = verify(&journal).await;
-                assert!(report.fault.is_none() && report.entries < entries + 1, "{report:?}");
+                // The last commit of a close in order is a signed head, without an entry.
+                assert!(report.fault.is_none() && report.entries <= entries + 1, "{report:?}");
                 cut_off += 1;
                 close(journal).await;
             }

@@ -286,6 +286,7 @@ async fn appends_go_on_after_an_erasure_and_survive_a_loss_of_power() {
     for name in ["journal.db", "journal.db-wal"] {
         std::fs::copy(folder.state_dir().join(name), copy.state_dir().join(name)).unwrap();
     }
+    copy.put_keys(&folder.keys());
     let reopened = copy.open();
     assert_eq!(reopened.status().entries, entries + 1);
     assert_eq!(verify(&reopened).await.fault, None);

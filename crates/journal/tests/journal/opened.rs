@@ -43,6 +43,24 @@ impl Folder {
         connection
     }
 
+    /// Returns what lies in the folder of the epochs' keys, by name.
+    pub(crate) fn keys(&self) -> Vec<(String, Vec<u8>)> {
+        let files = std::fs::read_dir(self.state_dir().join("keys")).unwrap().map(Result::unwrap);
+        let mut keys: Vec<_> = files
+            .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+            .collect();
+        keys.sort();
+        keys
+    }
+
+    /// Makes the folder of keys hold exactly these.
+    pub(crate) fn put_keys(&self, keys: &[(String, Vec<u8>)]) {
+        let folder = self.state_dir().join("keys");
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir_all(&folder).unwrap();
+        keys.iter().for_each(|(name, key)| std::fs::write(folder.join(name), key).unwrap());
+    }
+
     pub(crate) fn open(&self) -> JournalStore {
         JournalStore::open(&self.options()).unwrap()
     }

@@ -30,7 +30,7 @@ fn push(queue: &Queue, entries: usize, payload_bytes: usize) -> Result<(), Refus
 fn group_sizes(queue: &Queue) -> Vec<usize> {
     match queue.take() {
         Work::Group(group) => group.iter().map(|pending| pending.append.entries.len()).collect(),
-        Work::Erase(_) | Work::Rebuild(_) => vec![0],
+        Work::Erase(_) | Work::Rebuild(_) | Work::Sign(_) | Work::Store => vec![0],
         Work::End => Vec::new(),
     }
 }

@@ -1,0 +1,21 @@
+//! Signed heads: who signs, when, where they are kept, and the key's short life.
+//!
+//! Owns the epochs' key files, the rows of `checkpoint`, the anchor's file and the signing thread. Knows no
+//! tree and no queue's order: heads are handed in, and only committed ones. Invariant: a key signs from the
+//! moment a stored handover vouches for it, and the keys before it are then destroyed. Begin at [`signer`].
+
+mod signer;
+mod slot;
+
+mod signed;
+mod stored;
+
+mod anchor;
+mod keys;
+
+pub(crate) use anchor::Anchor;
+pub(crate) use keys::{destroy_others, load, save};
+pub(crate) use signed::{Signed, sign};
+pub(crate) use signer::{Signer, spawn};
+pub(crate) use slot::{Slot, Wanted};
+pub(crate) use stored::StoredHeads;

@@ -1,0 +1,131 @@
+//! The signing thread: signs the newest committed head when it is due, and keeps the anchor.
+//!
+//! Owns the waiting. Invariant: with nothing new it sleeps without a deadline.
+
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::anchor::Anchor;
+use super::slot::{Ended, Slot, State};
+use crate::write::Queue;
+
+/// Pause between two writings of the anchor's file.
+const ANCHOR_PAUSE: Duration = Duration::from_secs(10);
+
+/// The thread, from the side of who ends it.
+pub(crate) struct Signer {
+    slot: Arc<Slot>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Starts the thread; it tells `queue` when a head waits in vain for a transaction that takes it along.
+pub(crate) fn spawn(slot: Arc<Slot>, queue: Arc<Queue>, anchor: Option<Anchor>) -> std::io::Result<Signer> {
+    let shared = Arc::clone(&slot);
+    let keeper = Keeper { anchor, size: 0, at: None };
+    let work = move || run(&shared, &queue, keeper);
+    let thread = std::thread::Builder::new().name("journal-signer".to_owned()).spawn(work)?;
+    Ok(Signer { slot, thread: Some(thread) })
+}
+
+impl Signer {
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// Ends the thread after the newest head is in the anchor.
+    pub(crate) fn end_in_order(mut self) {
+        self.end(Ended::InOrder);
+    }
+
+    fn end(&mut self, ended: Ended) {
+        self.slot.end(ended);
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Signer {
+    fn drop(&mut self) {
+        self.end(Ended::Broken);
+    }
+}
+
+fn run(slot: &Slot, queue: &Queue, mut keeper: Keeper) {
+    let mut state = slot.lock();
+    loop {
+        if state.ended != Ended::No {
+            let last = (state.ended == Ended::InOrder).then(|| state.newest.clone()).flatten();
+            drop(state);
+            if let Some(signed) = last {
+                keeper.keep(signed.size(), &signed.checkpoint.note);
+            }
+            return;
+        }
+        let now = Instant::now();
+        let next_signature = match Slot::take_due(&mut state, now) {
+            Ok((head, key)) => {
+                drop(state);
+                slot.tell(slot.sign(head, &key));
+                state = slot.lock();
+                continue;
+            }
+            Err(due) => due,
+        };
+        let next_store = Slot::store_due(&state);
+        if next_store.is_some_and(|due| due <= now) {
+            Slot::told_to_store(&mut state);
+            drop(state);
+            queue.push_store();
+            state = slot.lock();
+            continue;
+        }
+        let next_anchor = keeper.due(&state);
+        if next_anchor.is_some_and(|due| due <= now)
+            && let Some(signed) = state.newest.clone()
+        {
+            drop(state);
+            keeper.keep(signed.size(), &signed.checkpoint.note);
+            state = slot.lock();
+            continue;
+        }
+        let next = [next_signature, next_store, next_anchor].into_iter().flatten().min();
+        state = match next {
+            Some(due) => {
+                let span = due.saturating_duration_since(now);
+                slot.changed.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => slot.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+    }
+}
+
+/// Knows what the anchor's file says.
+struct Keeper {
+    anchor: Option<Anchor>,
+    size: u64,
+    at: Option<Instant>,
+}
+
+impl Keeper {
+    /// Returns when the file is to be written; `None` while it says all there is.
+    fn due(&self, state: &State) -> Option<Instant> {
+        let newer = state.newest.as_ref().is_some_and(|signed| signed.size() > self.size);
+        let due = self.at.map_or_else(Instant::now, |at| at + ANCHOR_PAUSE);
+        (self.anchor.is_some() && newer).then_some(due)
+    }
+
+    fn keep(&mut self, size: u64, note: &str) {
+        let Some(anchor) = &self.anchor else { return };
+        if size <= self.size {
+            return;
+        }
+        // One that failed is not tried again before there is a newer head.
+        if let Err(error) = anchor.write(note) {
+            tracing::warn!(%error, "the anchor could not be written");
+        }
+        self.size = size;
+        self.at = Some(Instant::now());
+    }
+}

@@ -1,0 +1,248 @@
+//! What the writer, the signing thread and those who ask share: the newest committed and signed heads.
+//!
+//! Owns when a signature is due. Knows no thread. Invariant: a place holds one head, the newest: nothing queues
+//! up, and whoever is slow signs less often. Only committed heads come in.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::channel::oneshot;
+use palyra_ledger::EpochKey;
+use palyra_ports::Clock;
+use palyra_types::LogId;
+use palyra_types::proof::{SignedCheckpoint, TreeHead};
+
+use super::signed::{Signed, sign};
+
+/// Those who wait for a head, at most.
+const WAITERS_MAX: usize = 4_096;
+
+/// How long entries wait for a signature while no run ends.
+const SIGN_PAUSE: Duration = Duration::from_secs(1);
+
+/// Pause between signatures when runs end and nobody waits for them.
+const SIGN_PAUSE_AT_RUN_END: Duration = Duration::from_millis(20);
+
+/// Pause between stored heads that ride along, and how long one waits to ride along.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// How soon a committed head is to be signed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wanted {
+    /// There is nothing to sign.
+    #[default]
+    NotAtAll,
+    /// Entries came.
+    WithinASecond,
+    /// A run ended.
+    Soon,
+    /// Somebody waits.
+    Now,
+}
+
+/// Whether signatures go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    No,
+    /// The log was closed in order: its newest head belongs into the anchor.
+    InOrder,
+    /// Nothing may be signed any more.
+    Broken,
+}
+
+pub(super) struct State {
+    key: Arc<EpochKey>,
+    unsigned: Option<TreeHead>,
+    unsigned_since: Option<Instant>,
+    wanted: Wanted,
+    pub(super) newest: Option<Signed>,
+    signed_at: Option<Instant>,
+    /// The newest signed head, until it is stored; since when one waits; whether the writer was told.
+    unstored: Option<Signed>,
+    unstored_since: Option<Instant>,
+    stored_at: Option<Instant>,
+    waiters: Vec<(u64, oneshot::Sender<SignedCheckpoint>)>,
+    pub(super) ended: Ended,
+}
+
+/// Where heads are left and picked up.
+pub(crate) struct Slot {
+    log_id: LogId,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    pub(super) changed: Condvar,
+}
+
+impl Slot {
+    /// Begins with the key in use and the head that is stored already.
+    pub(crate) fn new(log_id: LogId, clock: Arc<dyn Clock>, key: EpochKey, first: Signed) -> Self {
+        let state = State {
+            key: Arc::new(key),
+            unsigned: None,
+            unsigned_since: None,
+            wanted: Wanted::NotAtAll,
+            newest: Some(first),
+            signed_at: None,
+            unstored: None,
+            unstored_since: None,
+            stored_at: Some(Instant::now()),
+            waiters: Vec::new(),
+            ended: Ended::No,
+        };
+        Self { log_id, clock, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves a head that was just committed.
+    pub(crate) fn committed(&self, head: TreeHead, wanted: Wanted) {
+        let mut state = self.lock();
+        let awaited = state.waiters.iter().any(|(size, _)| *size <= head.size);
+        let wanted = if awaited { Wanted::Now } else { wanted };
+        state.unsigned = Some(head);
+        state.unsigned_since.get_or_insert_with(Instant::now);
+        self.want(&mut state, wanted);
+    }
+
+    fn want(&self, state: &mut State, wanted: Wanted) {
+        if wanted > state.wanted {
+            state.wanted = wanted;
+            self.changed.notify_one();
+        }
+    }
+
+    /// Returns the newest signed head.
+    pub(crate) fn newest(&self) -> Option<SignedCheckpoint> {
+        self.lock().newest.as_ref().map(|signed| signed.checkpoint.clone())
+    }
+
+    /// Returns the newest head if it has so many entries, or a place to wait for one; `None` when none will come.
+    pub(crate) fn covering(&self, size: u64) -> Option<oneshot::Receiver<SignedCheckpoint>> {
+        let mut state = self.lock();
+        let (answer, answered) = oneshot::channel();
+        match &state.newest {
+            Some(signed) if signed.size() >= size => drop(answer.send(signed.checkpoint.clone())),
+            Some(_) | None => {
+                state.waiters.retain(|(_, waiter)| !waiter.is_canceled());
+                if state.ended != Ended::No || state.waiters.len() >= WAITERS_MAX {
+                    return None;
+                }
+                state.waiters.push((size, answer));
+                if state.unsigned.is_some_and(|head| head.size >= size) {
+                    self.want(&mut state, Wanted::Now);
+                }
+            }
+        }
+        Some(answered)
+    }
+
+    /// Signs a committed head in the caller's time.
+    pub(crate) fn sign_now(&self, head: TreeHead) -> Signed {
+        if let Some(signed) = self.lock().newest.as_ref().filter(|signed| signed.checkpoint.head == head) {
+            return signed.clone();
+        }
+        let key = Arc::clone(&self.lock().key);
+        let signed = sign(self.log_id, head, &[&key], self.clock.wall());
+        self.tell(signed.clone());
+        signed
+    }
+
+    /// Signs a committed head with the key in use and the next one; the caller stores it, then changes keys.
+    pub(crate) fn sign_handover(&self, head: TreeHead, next: &EpochKey) -> Signed {
+        let key = Arc::clone(&self.lock().key);
+        sign(self.log_id, head, &[&key, next], self.clock.wall())
+    }
+
+    /// Takes the next key into use, which a stored handover vouches for.
+    pub(crate) fn change_keys(&self, next: EpochKey, handover: Signed) {
+        self.lock().key = Arc::new(next);
+        let size = handover.size();
+        self.tell(handover);
+        self.stored(size);
+    }
+
+    /// Takes the head that is due, for signing outside of the lock; else returns when one will be.
+    pub(super) fn take_due(
+        state: &mut State,
+        now: Instant,
+    ) -> Result<(TreeHead, Arc<EpochKey>), Option<Instant>> {
+        let due = match state.wanted {
+            Wanted::NotAtAll => return Err(None),
+            Wanted::WithinASecond => state.unsigned_since.map(|since| since + SIGN_PAUSE),
+            Wanted::Soon => state.signed_at.map(|at| at + SIGN_PAUSE_AT_RUN_END),
+            Wanted::Now => None,
+        };
+        if due.is_some_and(|due| due > now) {
+            return Err(due);
+        }
+        (state.wanted, state.unsigned_since, state.signed_at) = (Wanted::NotAtAll, None, Some(now));
+        state.unsigned.take().map(|head| (head, Arc::clone(&state.key))).ok_or(None)
+    }
+
+    pub(super) fn sign(&self, head: TreeHead, key: &EpochKey) -> Signed {
+        sign(self.log_id, head, &[key], self.clock.wall())
+    }
+
+    /// Hands a signed head to all who wait for it.
+    pub(super) fn tell(&self, signed: Signed) {
+        let mut state = self.lock();
+        let is_newest = state.newest.as_ref().is_none_or(|newest| newest.size() < signed.size());
+        if is_newest {
+            let waiters = std::mem::take(&mut state.waiters);
+            let (served, waiting): (Vec<_>, Vec<_>) =
+                waiters.into_iter().partition(|(size, _)| *size <= signed.size());
+            state.waiters = waiting;
+            for (_, answer) in served {
+                drop(answer.send(signed.checkpoint.clone()));
+            }
+            if state.unsigned.is_some_and(|head| head.size <= signed.size()) {
+                (state.unsigned, state.unsigned_since, state.wanted) = (None, None, Wanted::NotAtAll);
+            }
+            state.unstored_since.get_or_insert_with(Instant::now);
+            state.unstored = Some(signed.clone());
+            state.newest = Some(signed);
+        }
+    }
+
+    /// Returns the head that the next transaction takes along, if it is time.
+    pub(crate) fn to_ride_along(&self) -> Option<Signed> {
+        let state = self.lock();
+        let paused = state.stored_at.is_none_or(|at| at.elapsed() >= STORE_PAUSE);
+        if paused { state.unstored.clone() } else { None }
+    }
+
+    /// Returns the head that is not stored yet.
+    pub(crate) fn unstored(&self) -> Option<Signed> {
+        self.lock().unstored.clone()
+    }
+
+    /// Takes note that a head is stored.
+    pub(crate) fn stored(&self, size: u64) {
+        let mut state = self.lock();
+        state.stored_at = Some(Instant::now());
+        state.unstored = state.unstored.take().filter(|signed| signed.size() > size);
+        state.unstored_since = state.unstored.as_ref().map(|_| Instant::now());
+    }
+
+    /// Returns when the writer has to be told that a head waits in vain for a transaction; `None` for never.
+    pub(super) fn store_due(state: &State) -> Option<Instant> {
+        state.unstored_since.map(|since| since + STORE_PAUSE)
+    }
+
+    /// The writer was told: it will not be told again for this head.
+    pub(super) fn told_to_store(state: &mut State) {
+        state.unstored_since = None;
+    }
+
+    /// Ends the signing: after a close in order, or because nothing may be written any more.
+    pub(super) fn end(&self, ended: Ended) {
+        let mut state = self.lock();
+        if state.ended == Ended::No {
+            state.ended = ended;
+        }
+        state.waiters.clear();
+        self.changed.notify_all();
+    }
+}

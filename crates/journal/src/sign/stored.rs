@@ -1,0 +1,73 @@
+//! Rows of `checkpoint`: every handover, the newest head, and one of each day.
+//!
+//! Owns which row goes when a newer one comes. Invariant: what is held equals the newest row that is committed
+//! or about to be; whoever rolls back puts the former value back.
+
+use palyra_ledger::{CheckpointNote, Envelope};
+use palyra_types::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::signed::{Signed, SignedAs};
+use crate::sql::{u64_from_sql, u64_to_sql};
+
+const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// The newest stored head, as far as keeping the next one depends on it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StoredHeads {
+    newest: Option<Newest>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Newest {
+    size: u64,
+    signed_as: SignedAs,
+    day: i64,
+}
+
+impl StoredHeads {
+    /// Looks up the newest row. Its day is that of the last entry it covers: notes tell no time.
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let sql =
+            "SELECT c.size, c.note, e.envelope FROM checkpoint c LEFT JOIN entry e ON e.seq = c.size - 1
+            ORDER BY c.size DESC LIMIT 1";
+        let newest = connection.query_row(sql, [], |row| {
+            let note = CheckpointNote::parse(row.get_ref(1)?.as_str()?.as_bytes());
+            let envelope = row.get_ref(2)?.as_blob_or_null()?.map(Envelope::decode);
+            let time = envelope.and_then(Result::ok).map_or(Timestamp(0), |envelope| envelope.time);
+            let signatures = note.map_or(0, |note| note.note().signatures().len());
+            let signed_as = if signatures == 1 { SignedAs::Head } else { SignedAs::Handover };
+            Ok(Newest { size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
+        });
+        Ok(Self { newest: newest.optional()? })
+    }
+
+    /// Returns whether a head of this size or a larger one is stored.
+    pub(crate) fn covers(&self, size: u64) -> bool {
+        self.newest.is_some_and(|newest| newest.size >= size)
+    }
+
+    /// Writes a head unless one of its size is there, and deletes the one that is not kept beside it.
+    pub(crate) fn store(&mut self, connection: &Connection, signed: &Signed) -> rusqlite::Result<()> {
+        if self.covers(signed.size()) {
+            return Ok(());
+        }
+        let day = day_of(signed.time);
+        let sql = "INSERT INTO checkpoint(size, note) VALUES (?1, ?2)";
+        let values = params![u64_to_sql(signed.size()), &*signed.checkpoint.note];
+        connection.prepare_cached(sql)?.execute(values)?;
+        if let Some(before) = self.newest
+            && before.signed_as == SignedAs::Head
+            && before.day == day
+        {
+            let sql = "DELETE FROM checkpoint WHERE size = ?1";
+            connection.prepare_cached(sql)?.execute([u64_to_sql(before.size)])?;
+        }
+        self.newest = Some(Newest { size: signed.size(), signed_as: signed.signed_as, day });
+        Ok(())
+    }
+}
+
+fn day_of(time: Timestamp) -> i64 {
+    time.0.div_euclid(MICROS_PER_DAY)
+}

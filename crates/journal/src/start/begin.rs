@@ -1,0 +1,128 @@
+//! Beginning an epoch: its key, its entry, the head that vouches for it, the end of the keys before it.
+//!
+//! Owns the order of these, and what a log begins with: opened, gone on with, or reopened over what is left.
+//! Invariant: a crash between any two steps leaves what the next start goes on from.
+
+use std::sync::Arc;
+
+use palyra_ledger::{Chain, CheckpointNote, EpochKey, TreeWriter, log_id};
+use palyra_types::event::JournalEvent;
+use palyra_types::proof::{ReopenReason, TreeHead};
+use palyra_types::{Epoch, LogId};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::error::OpenError;
+use super::options::OpenOptions;
+use super::standing::{head_of, holds};
+use super::tail::Tail;
+use crate::counters::Counters;
+use crate::sign::{self, Signed};
+use crate::write::{GroupError, LogWriter, destroy_older_keys, own_append};
+use crate::{project, schema, tree};
+
+/// What an epoch begins over.
+pub(super) enum Before {
+    /// There is no log yet.
+    Nothing,
+    /// A log that goes on, with keys that may vouch for the next one.
+    Log(Tail, TreeWriter, Vec<EpochKey>),
+    /// What is left of a log that is given up, citing its newest head.
+    Left(Tail, TreeWriter, TreeHead, ReopenReason),
+}
+
+/// An epoch that has begun, with nobody writing yet.
+pub(super) struct Begun {
+    pub(super) log: LogWriter,
+    pub(super) log_id: LogId,
+    /// `None` where nothing may be written.
+    pub(super) signing: Option<Signing>,
+}
+
+/// What the signer begins with.
+pub(crate) struct Signing {
+    pub(crate) key: EpochKey,
+    pub(crate) first: Signed,
+}
+
+/// Begins the next epoch.
+pub(super) fn begin_epoch(
+    options: &OpenOptions,
+    connection: Connection,
+    before: Before,
+    counters: &Arc<Counters>,
+) -> Result<Begun, OpenError> {
+    let key = EpochKey::from_entropy(options.entropy.bytes32());
+    let newest = match &before {
+        Before::Nothing => Epoch(0),
+        Before::Log(tail, ..) | Before::Left(tail, ..) => {
+            tail.last_epoch.max(project::newest_epoch(&connection)?)
+        }
+    };
+    let epoch = newest.next();
+    sign::save(&options.state_dir, epoch, &key).map_err(OpenError::doing("saving the epoch's key"))?;
+    let is_new = matches!(before, Before::Nothing);
+    let Opening { chain, tree, older_keys, event } = opening(options, &key, before);
+    let started = JournalEvent::EpochStarted { epoch, key: key.public() };
+    let append = own_append(options.clock.wall(), event.into_iter().chain([started]).collect());
+    let mut log = LogWriter::new(connection, (chain, tree), epoch, Arc::clone(counters))?;
+    let make_tables = |connection: &Connection| if is_new { schema::create(connection) } else { Ok(()) };
+    log.begin_epoch(newest, &append, make_tables).map_err(failed)?;
+    let signers: Vec<&EpochKey> = older_keys.iter().chain([&key]).collect();
+    let first = sign::sign(log.log_id(), log.head(), &signers, options.clock.wall());
+    log.store_head(&first).map_err(failed)?;
+    destroy_older_keys(&options.state_dir, epoch);
+    Ok(Begun { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
+}
+
+fn failed(error: GroupError) -> OpenError {
+    match error {
+        GroupError::Fenced => OpenError::Fenced,
+        GroupError::Store(error) => error.into(),
+    }
+}
+
+/// Where the first entries of an epoch go, and what stands before EpochStarted.
+struct Opening {
+    chain: Chain,
+    tree: TreeWriter,
+    older_keys: Vec<EpochKey>,
+    event: Option<JournalEvent>,
+}
+
+fn opening(options: &OpenOptions, key: &EpochKey, before: Before) -> Opening {
+    let nonce = options.entropy.bytes32();
+    let log_id = log_id(&key.public(), &nonce);
+    match before {
+        Before::Nothing => {
+            let event = JournalEvent::LogOpened { log_id, nonce, first_key: key.public() };
+            let (chain, tree) = (Chain::begin(log_id), TreeWriter::new());
+            Opening { chain, tree, older_keys: Vec::new(), event: Some(event) }
+        }
+        Before::Log(tail, tree, older_keys) => Opening { chain: tail.chain, tree, older_keys, event: None },
+        Before::Left(tail, tree, abandoned, reason) => {
+            tracing::warn!(%log_id, given_up = abandoned.size, "a new log begins over what is left of the old one");
+            let event = JournalEvent::LogReopened { log_id, nonce, key: key.public(), abandoned, reason };
+            Opening { chain: tail.chain, tree, older_keys: Vec::new(), event: Some(event) }
+        }
+    }
+}
+
+/// Makes the tree of what is left of a log, and forgets the signed heads that speak of anything else.
+pub(super) fn gather_what_is_left(connection: &Connection) -> Result<TreeWriter, OpenError> {
+    let transaction = connection.unchecked_transaction()?;
+    let tree = tree::refill(&transaction, &|_| ())?;
+    let newest = "SELECT size, note FROM checkpoint ORDER BY size DESC LIMIT 1";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    while let Some((size, note)) = transaction.query_row(newest, [], read).optional()? {
+        let note = CheckpointNote::parse(note.as_bytes()).ok();
+        let head = note.as_ref().map(head_of);
+        if let Some(head) = head
+            && holds(&transaction, tree.size(), head)?
+        {
+            break;
+        }
+        transaction.execute("DELETE FROM checkpoint WHERE size = ?1", [size])?;
+    }
+    transaction.commit()?;
+    Ok(tree)
+}
