@@ -5,7 +5,7 @@
 //! Begin at [`TapeHandle::follow`].
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
@@ -15,7 +15,8 @@ use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{Redacted, RunId, Seq, TapeSeq};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::error::RequestError;
@@ -27,16 +28,25 @@ const LIVE_ENTRIES_MAX: usize = 256;
 type Entry = Arc<OrchestratorTapeRecord>;
 
 /// Where run actors publish committed entries.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<Entry>>>>,
-    /// Why no entry will come any more, on any tape.
-    closed: Arc<watch::Sender<Option<AppendError>>>,
+    closed: Arc<Closed>,
 }
 
-impl Default for TapeHub {
-    fn default() -> Self {
-        Self { live: Arc::default(), closed: Arc::new(watch::Sender::new(None)) }
+/// Why no entry will come any more, on any tape. Tells followers in the order in which they came, which a watch
+/// channel does not.
+#[derive(Default)]
+struct Closed {
+    why: OnceLock<AppendError>,
+    said: CancellationToken,
+}
+
+impl Closed {
+    /// Returns once it is so.
+    async fn told(&self) -> AppendError {
+        self.said.cancelled().await;
+        self.why.get().cloned().unwrap_or(AppendError::Closed)
     }
 }
 
@@ -61,8 +71,8 @@ impl TapeHub {
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
     pub(crate) fn heed(&self, error: &AppendError) {
         let for_good = matches!(error, AppendError::Quarantined | AppendError::Fenced | AppendError::Closed);
-        if for_good && self.closed.borrow().is_none() {
-            self.closed.send_replace(Some(error.clone()));
+        if for_good && self.closed.why.set(error.clone()).is_ok() {
+            self.closed.said.cancel();
         }
     }
 
@@ -228,7 +238,7 @@ pub struct TapeFollower {
     ended_as: Option<RunLifecycleState>,
     /// `None` only while it is dropped.
     live: Option<broadcast::Receiver<Entry>>,
-    closed: watch::Receiver<Option<AppendError>>,
+    closed: Arc<Closed>,
     ready: VecDeque<Entry>,
     stage: Stage,
 }
@@ -239,7 +249,7 @@ impl TapeFollower {
         Self {
             reader,
             live: Some(hub.subscribe(run)),
-            closed: hub.closed.subscribe(),
+            closed: Arc::clone(&hub.closed),
             hub,
             run,
             last: TapeSeq::default(),
@@ -316,7 +326,7 @@ impl TapeFollower {
         let received = tokio::select! {
             biased;
             received = live.recv() => received,
-            error = closing(&mut self.closed) => return Err(error.into()),
+            error = self.closed.told() => return Err(error.into()),
         };
         match received {
             Ok(entry) if entry.tape_seq <= self.last => {}
@@ -329,15 +339,6 @@ impl TapeFollower {
             }
         }
         Ok(())
-    }
-}
-
-/// Returns once the journal takes no entry any more.
-async fn closing(closed: &mut watch::Receiver<Option<AppendError>>) -> AppendError {
-    let error = closed.wait_for(Option::is_some).await.ok().and_then(|error| error.clone());
-    match error {
-        Some(error) => error,
-        None => std::future::pending().await,
     }
 }
 
