@@ -133,6 +133,16 @@ pub enum Fault {
 /// What can be done in which phases.
 const AT_THE_MODEL: &[Phase] = &[Phase::ModelWaiting, Phase::Streaming, Phase::OutcomeToAnswer];
 const AT_THE_TOOL: &[Phase] = &[Phase::ToolRunning];
+/// What ends something may use the reserve.
+const WITH_NEW_WORK: &[Phase] = &[
+    Phase::BeforeFirstCommit,
+    Phase::Queued,
+    Phase::ModelWaiting,
+    Phase::Streaming,
+    Phase::ToolRunning,
+    Phase::OutcomeToAnswer,
+    Phase::Idle,
+];
 /// Whom nobody knows yet, nobody can follow or speak to.
 const ONCE_KNOWN: &[Phase] = &[
     Phase::Queued,
@@ -196,7 +206,6 @@ impl Fault {
             Self::AppendLate
             | Self::AnswerLate
             | Self::AppendBusy
-            | Self::DiskFullForNewWork
             | Self::DiskFull
             | Self::UnknownLost
             | Self::UnknownKept
@@ -209,6 +218,7 @@ impl Fault {
             | Self::Restart
             | Self::CallerGone
             | Self::Repeat => ANYWHERE,
+            Self::DiskFullForNewWork => WITH_NEW_WORK,
             Self::FollowerGone | Self::Cancel | Self::Steer | Self::Interrupt => ONCE_KNOWN,
             Self::Model(_)
             | Self::ModelSilent
