@@ -22,6 +22,8 @@ pub(crate) struct Note {
     pub(crate) root: Hash,
     /// Those lines whose name is the checkpoint's own.
     pub(crate) signatures: Vec<Signature>,
+    /// Lines of other names.
+    pub(crate) cosignatures: usize,
 }
 
 /// One signature line.
@@ -47,13 +49,14 @@ impl Note {
         if lines.split('\n').count() > SIGNATURES_PER_NOTE_MAX {
             return None;
         }
-        let signatures = lines.split('\n').map(|line| signature(line, name));
+        let signatures = lines.split('\n').map(|line| signature(line, name)).collect::<Option<Vec<_>>>()?;
         Some(Self {
             body: format!("{body}\n"),
             log_id: log_id(name)?,
             size: decimal(size)?,
             root: STANDARD.decode(root).ok()?.try_into().ok()?,
-            signatures: signatures.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect(),
+            cosignatures: signatures.iter().filter(|line| line.is_none()).count(),
+            signatures: signatures.into_iter().flatten().collect(),
         })
     }
 }
@@ -140,7 +143,7 @@ mod tests {
         let other = format!("\u{2014} example.org/witness {}\n", STANDARD.encode([1; 80]));
         let body = format!("{name}\n12\n{root}\n");
         let read = note(&body, &format!("{own}{other}")).expect("well formed");
-        assert_eq!((read.size, read.root, read.signatures.len()), (12, [7; 32], 1));
+        assert_eq!((read.size, read.root, read.signatures.len(), read.cosignatures), (12, [7; 32], 1, 1));
         assert_eq!((read.body, read.log_id[15]), (body.clone(), 15));
         for broken in [
             format!("{name}\n012\n{root}\n"),

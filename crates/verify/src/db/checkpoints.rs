@@ -127,6 +127,11 @@ fn examine(
         faults.add(seq, Code::Malformed, || format!("the checkpoint of size {size} is out of shape"));
         return None;
     };
+    if note.cosignatures > 0 {
+        faults
+            .add(seq, Code::Signature, || format!("the checkpoint of size {size} bears another's signature"));
+        return None;
+    }
     let log = lineage.log_mut()?;
     match vouch::examine(&note, log, trust) {
         Ok(head) => Some(head),

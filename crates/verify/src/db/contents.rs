@@ -113,8 +113,15 @@ impl Contents<'_> {
                 self.skip_chunks(envelope.seq)?;
                 return Err(Objection::Fault(Code::Malformed, "its payload has a negative key number"));
             }
-            id => match self.keys.as_deref_mut().and_then(|keys| keys.get(id)) {
-                Some(key) => Opener::Key(key),
+            id => match self.keys.as_deref_mut().map(|keys| keys.get(id)) {
+                Some(Some(key)) => Opener::Key(key),
+                Some(None) => {
+                    self.skip_chunks(envelope.seq)?;
+                    return Err(Objection::Fault(
+                        Code::Mismatch,
+                        "the key that its payload is sealed with is not there",
+                    ));
+                }
                 None => {
                     self.sealed += 1;
                     self.skip_chunks(envelope.seq)?;

@@ -124,7 +124,7 @@ mod tests {
         for name in ["uv", "cargo-deny", "cargo-nextest"] {
             assert!(pins.binaries.keys().any(|package| package.ends_with(name)), "{name}");
         }
-        for name in ["openai", "anthropic"] {
+        for name in ["openai", "anthropic", "cryptography"] {
             assert!(pins.python.contains_key(name), "{name}");
         }
     }

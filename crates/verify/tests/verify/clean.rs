@@ -1,0 +1,86 @@
+//! Clean logs of every shape hold.
+
+use std::path::Path;
+
+use palyra_verify::{Freshness, Keys, Options, Report, Signer, verify_bundle, verify_database};
+
+use crate::writer::{Shape, shape};
+
+fn verified(path: &Path, mut options: Options) -> Report {
+    verify_database(path, &mut options)
+}
+
+fn demand_ok(report: &Report, what: &dyn std::fmt::Debug) {
+    assert!(report.fault.is_none(), "{what:?}: {:?}", report.fault);
+}
+
+#[test]
+fn clean_logs_of_every_shape_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    for (seed, of) in (0..).zip(Shape::ALL.into_iter().cycle().take(24)) {
+        let log = shape(of, seed);
+        log.save(&path);
+        let report = verified(&path, Options::default());
+        demand_ok(&report, &(of, seed));
+        assert_eq!(report.entries, log.entries.len() as u64);
+        assert_eq!(report.root, log.root(log.entries.len()));
+        assert_eq!(report.newest.map(|head| head.size), log.newest().map(|(size, _)| size), "{of:?} {seed}");
+        assert_eq!(report.erased_count, log.erased.len() as u64);
+    }
+}
+
+#[test]
+fn a_key_of_any_epoch_and_any_kept_checkpoint_are_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    for seed in 0..6 {
+        let log = shape(if seed % 2 == 0 { Shape::Epochs } else { Shape::BroughtUp }, seed);
+        log.save(&path);
+        let (newest, signed) = log.newest().expect("signed");
+        for key in signed.signers.iter().map(|at| &log.keys[*at].1).chain([&log.keys[0].1]) {
+            let key = Some(log.vkey(key).parse().expect("a key"));
+            let report = verified(&path, Options { key, ..Options::default() });
+            demand_ok(&report, &seed);
+            assert_eq!(report.signer, Signer::Trusted);
+        }
+        for (size, signed) in &log.checkpoints {
+            let since = Some(signed.note.parse().expect("a checkpoint"));
+            let report = verified(&path, Options { since, ..Options::default() });
+            demand_ok(&report, &(seed, size, newest));
+            assert_eq!(report.freshness, Freshness::Since(*size));
+        }
+    }
+}
+
+#[test]
+fn sealed_payloads_are_counted_and_with_their_keys_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    let log = shape(Shape::Sealed, 5);
+    log.save(&path);
+    log.save_keys(folder.path());
+    let without = verified(&path, Options::default());
+    demand_ok(&without, &"without keys");
+    assert!(without.payloads_sealed > 0);
+    let keys = Some(Keys::open(folder.path()).expect("keys"));
+    let with = verified(&path, Options { keys, ..Options::default() });
+    demand_ok(&with, &"with keys");
+    assert_eq!(with.payloads_sealed, 0);
+    assert_eq!(with.payloads_checked, without.payloads_checked + without.payloads_sealed);
+}
+
+#[test]
+fn a_bundle_of_each_run_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (seed, of) in
+        [(1, Shape::Plain), (2, Shape::Epochs), (3, Shape::Erased), (4, Shape::Long), (5, Shape::Reopened)]
+    {
+        let log = shape(of, seed);
+        for run in log.runs().iter().take(5) {
+            log.save_bundle(run, folder.path());
+            let report = verify_bundle(folder.path(), &Options::default());
+            demand_ok(&report, &(of, seed));
+        }
+    }
+}

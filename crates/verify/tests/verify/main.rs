@@ -1,0 +1,7 @@
+//! Tests of the verifier over logs that a small writer made from the document alone.
+
+mod writer;
+mod clean;
+mod tamper;
+mod broken;
+mod python;
