@@ -167,6 +167,8 @@ impl House {
     pub async fn client(&self) -> Result<Client, ClientError> {
         let mut options = ConnectOptions::new(Target::StateDir(self.state()));
         options.start = StartPolicy::Never;
+        // A witness: after each restart it demands that the journal continues the signed heads it has seen.
+        options.heads = Some(self.root.join("heads"));
         Client::connect(options).await
     }
 }

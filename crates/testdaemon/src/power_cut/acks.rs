@@ -46,6 +46,12 @@ pub(super) fn read(file: &Path, before_ns: u64) -> io::Result<(BTreeMap<u64, u64
     Ok((highest, count))
 }
 
+/// Returns how many acknowledgements there are.
+pub(super) fn count(file: &Path) -> usize {
+    let bytes = std::fs::metadata(file).map_or(0, |found| found.len());
+    usize::try_from(bytes).unwrap_or(0) / ACK_BYTES
+}
+
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)

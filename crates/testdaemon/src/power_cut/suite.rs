@@ -26,7 +26,12 @@ use crate::report::{FAILURES_MAX, Report};
 const CUTS_PER_VOLUME: usize = 6;
 /// How long the load runs at least and at most before the cut.
 const LOAD_MS: (u64, u64) = (20, 350);
+/// Acknowledgements before the cut, at least.
+const ACKS_MIN: usize = 100;
+/// Between two looks at a file that grows.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 const PAGE_ENTRIES: usize = 500;
+const CORRUPT: &str = "the journal is corrupt after the cut";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often to cut.
@@ -115,6 +120,7 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
         let round = round as u64;
         let mut child = start_load(&bench.program, kind, (&folder, &acks), round).await?;
         let cut = Cut::arm(volume.path()).await?;
+        until_acknowledged(&acks, &mut child).await?;
         // The moment is random on purpose: this pause is the fault's, not a wait for something.
         let span = LOAD_MS.0 + dice.next_u64() % (LOAD_MS.1 - LOAD_MS.0);
         tokio::time::sleep(Duration::from_millis(span)).await;
@@ -135,6 +141,16 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
     })
     .await
     .context("something that must happen does not")?
+}
+
+async fn until_acknowledged(acks: &Path, load: &mut Child) -> Result<()> {
+    while acks::count(acks) < ACKS_MIN {
+        if let Some(status) = load.try_wait().context("could not look at the load")? {
+            bail!("the load ended before the cut: {status}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
 }
 
 async fn start_load(program: &Path, kind: Kind, (folder, acks): (&Path, &Path), round: u64) -> Result<Child> {
@@ -163,7 +179,7 @@ async fn lost_entries(folder: &Path, round: u64, highest: &BTreeMap<u64, u64>) -
     let journal = load::open(folder)?;
     let report = journal.verify(Arc::new(|_, _| ())).await.context("could not verify")?;
     if let Some((seq, fault)) = report.fault {
-        bail!("the journal is corrupt after the cut: seq {seq}: {fault}");
+        bail!("{CORRUPT}: seq {seq}: {fault}");
     }
     let mut lost = 0;
     for (producer, last) in highest {
@@ -198,12 +214,15 @@ async fn kept(journal: &JournalStore, round: u64, producer: u64, last: u64) -> R
 
 fn tell(report: &mut Report, ours: &[Seen], control: &[Seen]) {
     let sum = |seen: &[Seen], what: fn(&Seen) -> u64| seen.iter().map(what).sum::<u64>();
+    let corrupt = report.failures.iter().filter(|failure| failure.contains(CORRUPT)).count();
     let lost = sum(ours, |seen| seen.lost);
     let acknowledged = sum(ours, |seen| seen.acknowledged);
     report.row(
         "cuts of the journal",
         ours.len(),
-        format!("{acknowledged} acknowledgements before them, {lost} entries lost, 0 corrupt after the cuts listed"),
+        format!(
+            "{acknowledged} acknowledgements before them, {lost} entries lost, {corrupt} journals corrupt"
+        ),
     );
     let losing = control.iter().filter(|seen| seen.lost > 0).count();
     report.row(
