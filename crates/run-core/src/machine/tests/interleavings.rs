@@ -3,6 +3,7 @@
 //! Small enough to be complete: what no lot ever draws is still walked through here.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use palyra_types::EffectId;
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
@@ -13,7 +14,7 @@ use palyra_types::tool::EffectContract;
 use crate::scenario::{Act, Commit, Driver};
 use crate::scenario::{
     answer, begin, broken, calls, cancel, cancel_because, done, done_with, due, fails, input, lost, post,
-    read, replay, restart, scan, shell, start, steer, text,
+    read, replay, restart, scan, shell, start, start_keyed, steer, steer_keyed, text,
 };
 use crate::{Effect, RunError, RunInput};
 
@@ -25,11 +26,20 @@ struct Walk {
     driver: Driver,
     asked: Vec<u32>,
     executed: BTreeMap<EffectId, u32>,
+    /// What was left to spend at the last commit, and whether it was asked to stop.
+    left: Option<Duration>,
+    stopping: bool,
 }
 
 impl Walk {
     fn to(acts: &[Act]) -> Self {
-        let mut walk = Self { driver: Driver::new(), asked: Vec::new(), executed: BTreeMap::new() };
+        let mut walk = Self {
+            driver: Driver::new(),
+            asked: Vec::new(),
+            executed: BTreeMap::new(),
+            left: None,
+            stopping: false,
+        };
         for act in acts {
             walk.go(act);
         }
@@ -65,8 +75,16 @@ impl Walk {
         let line = || self.driver.tape_line();
         for effect in &commit.effects {
             match effect {
-                Effect::CallModel { attempt } => self.asked.push(attempt.0),
+                Effect::CallModel { attempt } => {
+                    assert!(!self.asked.contains(&attempt.0), "asked twice: {}", line());
+                    assert!(!self.stopping, "asked while it stops: {}", line());
+                    self.asked.push(attempt.0);
+                }
                 Effect::Execute(grant) => {
+                    let effect = grant.effect();
+                    let started = |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted { effect: own, .. } if *own == effect);
+                    let announced = self.driver.tape.iter().any(|(event, _)| started(event));
+                    assert!(announced && !self.stopping, "nobody announced it: {}", line());
                     let times = self.executed.entry(grant.effect()).or_default();
                     *times += 1;
                     assert!(*times == 1 || grant.contract() == EffectContract::Pure, "{}", line());
@@ -74,6 +92,10 @@ impl Walk {
                 _ => {}
             }
         }
+        self.stopping |= commit.events.iter().any(|event| matches!(event, TapeEvent::CancelRequested { .. }));
+        let left = self.driver.machine.active_time_left(self.driver.now);
+        assert!(self.left.is_none_or(|before| left <= before), "there is more to spend: {}", line());
+        self.left = Some(left);
         let ends = commit.events.iter().filter(|event| matches!(event, TapeEvent::RunFinished(_))).count();
         assert_eq!(ends, usize::from(self.driver.machine.state().is_terminal()), "{}", line());
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", line());
@@ -124,7 +146,12 @@ fn walk_all(walk: &Walk, alphabet: &[Act], left: usize) -> usize {
         let mut next = walk.clone();
         next.go(act);
         // What changes nothing leads nowhere new.
-        if next.driver.tape.len() == walk.driver.tape.len() { 1 } else { walk_all(&next, alphabet, left - 1) }
+        let waited = matches!(act, Act::Wait(_));
+        if next.driver.tape.len() == walk.driver.tape.len() && !waited {
+            1
+        } else {
+            walk_all(&next, alphabet, left - 1)
+        }
     });
     onward.sum()
 }
@@ -185,6 +212,69 @@ fn every_order_around_an_opaque_call() {
         broken(),
     ];
     let ways = walk_all(&Walk::to(&[start()]), &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+/// All that can race with the end of an answer, each as often as fits.
+#[test]
+fn every_order_around_the_end_of_an_answer() {
+    let alphabet = [
+        text(1, "a"),
+        answer(1),
+        text(2, "b"),
+        answer(2),
+        steer_keyed(1),
+        steer_keyed(2),
+        fails(2, ModelFailureClass::Timeout),
+        due(2),
+        cancel(),
+        cancel_because(CancelReason::Interrupted),
+        restart(),
+    ];
+    let ways = walk_all(&Walk::to(&[start_keyed(2), begin()]), &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+/// A cancel, a timer, a person, and two tools that end, are lost, or end after all.
+#[test]
+fn every_order_of_a_stop_and_the_outcomes_of_tools() {
+    let alphabet = [
+        done(1),
+        lost(1, UnknownOutcomeCause::Cancelled),
+        done(2),
+        lost(2, UnknownOutcomeCause::Deadline),
+        steer(),
+        answer(2),
+        text(2, "so"),
+        cancel(),
+        cancel_because(CancelReason::TimeLimit),
+        Act::Wait(Duration::from_secs(10)),
+        restart(),
+    ];
+    let walk = Walk::to(&[start(), begin(), calls(1, &[post(), post()])]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+/// The pause before a repeated request, and everything that may come before it is over.
+#[test]
+fn every_order_around_a_pause() {
+    let alphabet = [
+        due(1),
+        due(2),
+        text(2, "late"),
+        answer(2),
+        fails(2, ModelFailureClass::RateLimit),
+        fails(3, ModelFailureClass::Transient),
+        steer(),
+        input(),
+        cancel(),
+        cancel_because(CancelReason::TimeLimit),
+        Act::Wait(Duration::from_secs(1)),
+        restart(),
+    ];
+    let walk = Walk::to(&[start(), begin(), text(1, "half"), fails(1, ModelFailureClass::Network)]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
     assert!(ways > 500, "only {ways} ways");
 }
 
