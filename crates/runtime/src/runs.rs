@@ -76,13 +76,19 @@ impl RunsHandle {
     /// [`RequestError::RunNotFound`]; [`RequestError::Append`] when it could not be recorded, or when the run's own
     /// beginning has an open outcome still: repeating tells.
     pub async fn cancel(&self, caller: Caller, run: RunId) -> Result<CancelReceipt, RequestError> {
-        let record = self.get(caller, run).await?;
-        let finished = CancelReceipt { state: record.state, already_finished: true };
-        if record.state.is_terminal() {
-            return Ok(finished);
-        }
+        let at_work = self.sessions.at_work_on(run).filter(|session| session.principal == caller.principal);
+        let session = match at_work {
+            Some(session) => session,
+            None => {
+                let record = self.get(caller, run).await?;
+                if record.state.is_terminal() {
+                    return Ok(CancelReceipt { state: record.state, already_finished: true });
+                }
+                session_of(&record)
+            }
+        };
         let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session_of(&record), run, input, Vec::new()).await {
+        match self.sessions.deliver(session, run, input, Vec::new()).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;

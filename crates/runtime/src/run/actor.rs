@@ -65,8 +65,9 @@ pub(crate) fn spawn_run(
         match seed {
             RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
-                let actor = RunActor::new(engine, session, history, own_mailbox, state);
-                actor.accept(&acceptance, told, &mut commands).await
+                let mut actor = RunActor::new(engine, session, history, own_mailbox, state);
+                actor.told = Some(told);
+                actor.accept(&acceptance, &mut commands).await
             }
             RunSeed::Replayed(run) => match replay(&engine, run).await {
                 Ok(state) => {
@@ -112,6 +113,8 @@ struct RunActor {
     own_mailbox: RunMailbox,
     state: AgentRunLoopState,
     held: Held,
+    /// Who waits for the first commit of a run that is being accepted.
+    told: Option<Told>,
     retry_at: Option<BootTime>,
     model: Option<LiveAnswer>,
     pause: Option<Pause>,
@@ -165,6 +168,7 @@ impl RunActor {
             own_mailbox,
             state,
             held: Held::default(),
+            told: None,
             retry_at: None,
             model: None,
             pause: None,
@@ -177,28 +181,18 @@ impl RunActor {
     }
 
     /// Accepts and begins a run in one step, then works on it.
-    async fn accept(
-        mut self,
-        acceptance: &Acceptance,
-        told: Told,
-        commands: &mut mpsc::Receiver<RunCommand>,
-    ) -> Left {
+    async fn accept(mut self, acceptance: &Acceptance, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
         self.held.tell(RunInput::Start(Box::new(acceptance.started.clone())));
         self.held.tell(RunInput::Begin);
         let error = match self.step(Some(acceptance)).await {
-            Stepped::Done => {
-                // A session that is gone has nobody to tell.
-                let first_seq = self.state.first_seq.unwrap_or_default();
-                let _ = told.send(Ok(Begun { first_seq, upto: self.state.machine.last_tape_seq() }));
-                return self.run(commands).await;
-            }
+            Stepped::Done => return self.run(commands).await,
             Stepped::Later => AppendError::DiskFull,
             Stepped::Stop(error) => error,
         };
         // After an unknown outcome the run may exist; who reads the journal again will see.
         let unknown = error == AppendError::Unknown;
         let exit = if unknown { RunExit::Stalled(Stall::ForNow) } else { RunExit::NotAccepted };
-        let _ = told.send(Err(error));
+        self.tell(Err(error));
         Left { exit, commands: close(commands).await }
     }
 
@@ -376,8 +370,19 @@ impl RunActor {
             let delivered = Delivered { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));
         }
+        let first_seq = self.state.first_seq.unwrap_or_default();
+        self.tell(Ok(Begun { first_seq, upto: self.state.machine.last_tape_seq() }));
+        // Last, so that the model is asked before those who were told take their turns.
         self.perform(draft);
         Stepped::Done
+    }
+
+    /// Tells whoever waits for the first commit what became of it.
+    fn tell(&mut self, accepted: Result<Begun, AppendError>) {
+        if let Some(told) = self.told.take() {
+            // A session that is gone has nobody to tell.
+            let _ = told.send(accepted);
+        }
     }
 
     /// Says how to go on after the journal did not take a step.

@@ -77,13 +77,15 @@ type Starter = dyn Fn(SessionRef, Directory, mpsc::Receiver<Command>) + Send + S
 #[derive(Clone)]
 pub(super) struct Directory {
     actors: Arc<Mutex<BTreeMap<SessionRef, AtWork>>>,
+    /// The sessions of the runs that are being worked on.
+    runs: Arc<Mutex<BTreeMap<RunId, SessionRef>>>,
     closing: Arc<AtomicBool>,
     starter: Arc<Starter>,
 }
 
 impl Directory {
     pub(super) fn new(starter: Arc<Starter>) -> Self {
-        Self { actors: Arc::default(), closing: Arc::default(), starter }
+        Self { actors: Arc::default(), runs: Arc::default(), closing: Arc::default(), starter }
     }
 
     pub(super) fn close(&self) {
@@ -133,6 +135,21 @@ impl Directory {
     pub(super) fn agent_of(&self, session: SessionRef) -> Option<AgentId> {
         let actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
         actors.get(&session).and_then(|at_work| at_work.agent)
+    }
+
+    /// Takes note that a session works on a run.
+    pub(super) fn takes_up(&self, run: RunId, session: SessionRef) {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(run, session);
+    }
+
+    /// Takes note that nobody works on a run any more.
+    pub(super) fn leaves(&self, run: RunId) {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+    }
+
+    /// Returns the session that works on a run, or did until a moment ago.
+    pub(super) fn session_of(&self, run: RunId) -> Option<SessionRef> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).get(&run).copied()
     }
 
     /// Forgets an actor that is about to leave, unless work has come for it meanwhile.

@@ -226,6 +226,11 @@ impl SessionsHandle {
         self.engine.hub.heed(&AppendError::Closed);
     }
 
+    /// Returns the session that works on a run, if one does.
+    pub(crate) fn at_work_on(&self, run: RunId) -> Option<SessionRef> {
+        self.directory.session_of(run)
+    }
+
     pub(crate) async fn deliver(
         &self,
         session: SessionRef,

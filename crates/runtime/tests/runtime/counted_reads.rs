@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
+use palyra_runtime::RequestError;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_runtime::tape::Followed;
 use palyra_testkit::{Gate, Script};
@@ -108,6 +109,23 @@ async fn a_run_of_a_session_at_work_needs_no_look_into_the_journal() {
     assert!(matches!(first[0].event, TapeEvent::RunStarted(_)));
     let whole: Vec<_> = first.iter().map(|entry| (**entry).clone()).collect();
     assert_eq!(whole, rig.tape(first[0].run).await);
+}
+
+#[tokio::test]
+async fn a_wish_to_stop_finds_a_run_at_work_without_a_look_into_the_journal() {
+    let rig = Rig::start().await;
+    rig.model.push(Script::new().hang());
+    let run = rig.submit("k", "go").await.run;
+    let before = rig.faults.reads();
+    let theirs = rig.gateway.runs.cancel(rig.stranger(), run).await;
+    assert!(matches!(theirs, Err(RequestError::RunNotFound)), "{theirs:?}");
+    assert_eq!(rig.faults.reads(), before + 1);
+    let receipt = rig.cancel(run).await.unwrap();
+    assert!(!receipt.already_finished);
+    assert_eq!(rig.faults.reads(), before + 1);
+    rig.finished(run).await;
+    settle().await;
+    assert!(rig.cancel(run).await.unwrap().already_finished);
 }
 
 #[tokio::test]

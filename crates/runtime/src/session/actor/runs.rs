@@ -54,6 +54,7 @@ impl SessionActor {
             self.loaded = None;
         }
         let begun = accepted?;
+        self.directory.takes_up(run, self.session);
         if let Some(opening) = &admitted.opening {
             self.directory.introduce(self.session, opening.agent);
         }
@@ -86,6 +87,7 @@ impl SessionActor {
         let history = loaded.history.seen_by(active.first_seq);
         let seed = RunSeed::Replayed(active.run);
         active.live = Some(spawn_run(&self.engine, self.session, seed, history, first));
+        self.directory.takes_up(active.run, self.session);
     }
 
     /// Stops the active run for another one that waits in the queue.
@@ -176,6 +178,7 @@ impl SessionActor {
     }
 
     fn active_left(&mut self, run: RunId, exit: Option<RunExit>) {
+        self.directory.leaves(run);
         let Some(loaded) = &mut self.loaded else { return };
         let Some(active) = &mut loaded.active else { return };
         active.live = None;
