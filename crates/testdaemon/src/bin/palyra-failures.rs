@@ -72,6 +72,8 @@ enum Suite {
         #[arg(long)]
         acks: PathBuf,
         #[arg(long)]
+        anchor: PathBuf,
+        #[arg(long)]
         round: u64,
     },
 }
@@ -116,9 +118,10 @@ async fn carry_out(suite: &Suite) -> Result<Report> {
             let options = power_cut::Options { cuts: *cuts, control_cuts: *control_cuts };
             power_cut::suite(&own_program()?, options, &progress).await
         }
-        Suite::Load { kind, folder, acks, round } => {
-            let (kind, folder, acks, round) = (*kind, folder.clone(), acks.clone(), *round);
-            power_cut::load(&power_cut::Load { kind, folder, acks, round }).await?;
+        Suite::Load { kind, folder, acks, anchor, round } => {
+            let (folder, acks, anchor) = (folder.clone(), acks.clone(), anchor.clone());
+            let load = power_cut::Load { kind: *kind, folder, acks, anchor, round: *round };
+            power_cut::load(&load).await?;
             bail!("a load ends with its disk")
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns what they append, so that it can be recognised afterwards.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -42,6 +42,8 @@ pub struct Load {
     pub folder: PathBuf,
     /// The file of acknowledgements, elsewhere.
     pub acks: PathBuf,
+    /// The folder of the journal's anchor, elsewhere too.
+    pub anchor: PathBuf,
     /// Which load on this file system it is, from 0.
     pub round: u64,
 }
@@ -58,12 +60,13 @@ pub async fn load(load: &Load) -> Result<()> {
     }
 }
 
-/// Opens the journal of a folder.
-pub(super) fn open(folder: &std::path::Path) -> Result<JournalStore> {
+/// Opens the journal of a folder, whose anchor is kept where no cut reaches it.
+pub(super) fn open(folder: &Path, anchor: &Path) -> Result<JournalStore> {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let entropy = FixedEntropy::new(u64::try_from(seed & u128::from(u64::MAX)).unwrap_or(0));
     let clock = Arc::new(RealClock(Instant::now()));
-    let options = OpenOptions::new(folder.to_owned(), clock, Arc::new(entropy));
+    let mut options = OpenOptions::new(folder.to_owned(), clock, Arc::new(entropy));
+    options.anchor_dir = Some(anchor.to_owned());
     JournalStore::open(&options).context("could not open the journal")
 }
 
@@ -79,7 +82,7 @@ pub(super) fn text_of(producer: u64, number: u64) -> String {
 }
 
 async fn journal(load: &Load, acks: &Acks) -> Result<()> {
-    let journal = open(&load.folder)?;
+    let journal = open(&load.folder, &load.anchor)?;
     ready();
     let producers = (0..PRODUCERS).map(|producer| produce(&journal, acks, load.round, producer));
     try_join_all(producers).await.map(|_| ())
@@ -114,7 +117,7 @@ fn relaxed(load: &Load, acks: &Acks) -> Result<()> {
 }
 
 /// Counts what the control still holds; the table itself may be gone.
-pub(super) fn relaxed_rows(folder: &std::path::Path) -> Result<u64> {
+pub(super) fn relaxed_rows(folder: &Path) -> Result<u64> {
     let connection = Connection::open(folder.join("plain.db"))?;
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     if number("SELECT count(*) FROM sqlite_schema WHERE name = 'entry'")? == 0 {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use palyra_journal::JournalStore;
 use palyra_ports::ReadTape;
-use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
 use palyra_testkit::FixedEntropy;
 use palyra_types::TapeSeq;
 use palyra_types::event::TapeEvent;
@@ -97,6 +97,11 @@ struct Bench {
 }
 
 impl Bench {
+    /// Returns the folder of anchors: what was signed may never be ahead of what a cut leaves.
+    fn anchor(&self) -> PathBuf {
+        self.folder.join("anchor")
+    }
+
     async fn fresh_volume(&mut self) -> Result<()> {
         if let Some(old) = self.volume.take() {
             old.unmount().await?;
@@ -118,7 +123,7 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
         let folder = volume.path().join("state");
         std::fs::create_dir_all(&folder).context("could not make the folder on the volume")?;
         let round = round as u64;
-        let mut child = start_load(&bench.program, kind, (&folder, &acks), round).await?;
+        let mut child = start_load(bench, kind, (&folder, &acks), round).await?;
         let cut = Cut::arm(volume.path()).await?;
         until_acknowledged(&acks, &mut child).await?;
         // The moment is random on purpose: this pause is the fault's, not a wait for something.
@@ -131,7 +136,7 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
         let (highest, acknowledged) =
             acks::read(&acks, cut_at).context("could not read the acknowledgements")?;
         let lost = match kind {
-            Kind::Journal => lost_entries(&folder, round, &highest).await?,
+            Kind::Journal => lost_entries((&folder, &bench.anchor()), round, &highest).await?,
             Kind::Relaxed => {
                 let kept = load::relaxed_rows(&folder)?;
                 highest.get(&0).map_or(0, |last| last.saturating_sub(kept))
@@ -153,14 +158,16 @@ async fn until_acknowledged(acks: &Path, load: &mut Child) -> Result<()> {
     Ok(())
 }
 
-async fn start_load(program: &Path, kind: Kind, (folder, acks): (&Path, &Path), round: u64) -> Result<Child> {
+async fn start_load(bench: &Bench, kind: Kind, (folder, acks): (&Path, &Path), round: u64) -> Result<Child> {
     let kind = match kind {
         Kind::Journal => "journal",
         Kind::Relaxed => "relaxed",
     };
-    let mut command = Command::new(program);
+    let mut command = Command::new(&bench.program);
     command.args(["load", "--kind", kind, "--round", &round.to_string(), "--folder"]).arg(folder);
     command
+        .arg("--anchor")
+        .arg(bench.anchor())
         .arg("--acks")
         .arg(acks)
         .stdin(Stdio::null())
@@ -175,8 +182,14 @@ async fn start_load(program: &Path, kind: Kind, (folder, acks): (&Path, &Path), 
 }
 
 /// Opens the journal again, verifies it, and counts what was acknowledged and is not there.
-async fn lost_entries(folder: &Path, round: u64, highest: &BTreeMap<u64, u64>) -> Result<u64> {
-    let journal = load::open(folder)?;
+async fn lost_entries(
+    (folder, anchor): (&Path, &Path),
+    round: u64,
+    highest: &BTreeMap<u64, u64>,
+) -> Result<u64> {
+    let journal = load::open(folder, anchor)?;
+    let health = journal.status().health;
+    ensure!(health == JournalHealth::Writable, "after the cut the journal is {health:?}");
     let report = journal.verify(Arc::new(|_, _| ())).await.context("could not verify")?;
     if let Some((seq, fault)) = report.fault {
         bail!("{CORRUPT}: seq {seq}: {fault}");
