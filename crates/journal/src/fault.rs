@@ -40,6 +40,20 @@ pub(crate) enum EntryFault {
     Log,
     #[error("the epoch falls or was never started")]
     Epoch,
+    #[error("the log's keys do not follow from each other")]
+    Keys,
+    #[error("a tile of the tree is not the one of the entries")]
+    Tile,
+    #[error("the tree's frontier is not the one of the entries")]
+    Frontier,
+    #[error("entries that were signed or are in the tree are missing from here on")]
+    Truncated,
+    #[error("a signed head is malformed")]
+    Head,
+    #[error("a signed head is one of another history")]
+    Forked,
+    #[error("a signed head is badly signed, or by a key that nobody vouches for")]
+    Signature,
 }
 
 impl EntryFault {

@@ -26,10 +26,10 @@ use crate::counters::Counters;
 use crate::erase::Overwriter;
 use crate::fault::ReadFault;
 use crate::quarantine::QuarantineMarker;
-use crate::sign::{self, Anchor, Signer, Slot};
+use crate::sign::{self, Anchor, KeySource, Signer, Slot};
 use crate::start::{self, OpenError, OpenOptions, Signing};
-use crate::verify::verify;
-use crate::write::{self, Headroom, KeySource, Pending, PendingRebuild, Queue, Refused, Writer};
+use crate::verify::{Scope, verify};
+use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
 use crate::{project, read};
 
 mod erasure;
@@ -162,7 +162,8 @@ fn start_signer(
     let Some(Signing { key, first }) = signing else { return Ok(None) };
     let slot = Arc::new(Slot::new(log_id, Arc::clone(&options.clock), key, first));
     let anchor = options.anchor_dir.as_deref().map(|folder| Anchor::of(folder, log_id));
-    let signer = sign::spawn(Arc::clone(&slot), Arc::clone(queue), anchor)
+    let queue = Arc::clone(queue);
+    let signer = sign::spawn(Arc::clone(&slot), Box::new(move || queue.push_store()), anchor)
         .map_err(|cause| OpenError::StateDir { doing: "starting the signer's thread", cause })?;
     Ok(Some((slot, signer)))
 }
@@ -328,7 +329,7 @@ impl MaintainJournal for JournalStore {
         let work = move || {
             let report = connect(&inner.database, Access::Read)
                 .map_err(ReadFault::from)
-                .and_then(|connection| verify(&connection, &progress))
+                .and_then(|connection| verify(&connection, Scope::Everything, &progress))
                 .inspect_err(|fault| mark(&inner.marker, fault));
             inner.verifying.store(false, Ordering::Release);
             // Whoever gets the answer and drops the journal may rely on its files being closed.

@@ -1,11 +1,11 @@
 //! Verifying the log: every entry, in order, from what is stored alone.
 //!
 //! Recomputes leaves, chain, numbering and commitments, compares columns with envelopes, checks that epochs
-//! rise and tapes are dense. Invariant: the fault reported is the first one in the order of the log.
+//! rise and tapes are dense; then tree and signed heads against the entries. Invariant: the fault reported is the first one in the order of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use palyra_ledger::{Chain, ChainFault, Envelope, leaf_hash, log_origin, sha256};
+use palyra_ledger::{Chain, ChainFault, Envelope, LeafHash, LogOrigin, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -18,13 +18,31 @@ use crate::connection;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
+use crate::kinds::Kind;
 use crate::sql::{seq_from_sql, seq_to_sql};
+
+use proofs::Proofs;
+
+mod proofs;
 
 /// Entries between two reports of progress.
 const PROGRESS_EVERY_ENTRIES: u64 = 4_096;
 
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Entries and their content.
+    Log,
+    /// Also tree and signed heads.
+    Everything,
+}
+
 /// Checks the whole log in one read transaction.
-pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<VerifyReport, ReadFault> {
+pub(crate) fn verify(
+    connection: &Connection,
+    scope: Scope,
+    progress: &Progress,
+) -> Result<VerifyReport, ReadFault> {
     let snapshot = connection.unchecked_transaction()?;
     let mut checks = Checks::default();
     let walked = walk(&snapshot, progress, &mut checks);
@@ -34,7 +52,11 @@ pub(crate) fn verify(connection: &Connection, progress: &Progress) -> Result<Ver
         Err(fault) if fault.is_damage() && in_order.is_some() => Vec::new(),
         found => found?,
     };
-    let first = in_order.into_iter().chain(by_table).min_by_key(|(seq, _)| *seq);
+    let proofs = match scope {
+        Scope::Everything if in_order.is_none() => checks.proofs.faults(&snapshot)?,
+        Scope::Everything | Scope::Log => Vec::new(),
+    };
+    let first = in_order.into_iter().chain(by_table).chain(proofs).min_by_key(|(seq, _)| *seq);
     Ok(VerifyReport {
         entries: checks.entries,
         head: checks.chain.map_or([0; 32], |chain| chain.head.0),
@@ -76,6 +98,7 @@ struct Checks {
     /// Entries that brought files along.
     with_blobs: BTreeSet<Seq>,
     cover: Cover,
+    proofs: Proofs,
 }
 
 fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
@@ -131,12 +154,7 @@ impl Checks {
     fn admit(&mut self, connection: &Connection, entry: &StoredEntry) -> Result<(), ReadFault> {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
-        let chain = self.chain.get_or_insert_with(|| Chain::begin(envelope.log_id));
-        chain.admit(envelope, &entry.encoded).map_err(|fault| match fault {
-            ChainFault::Seq => EntryFault::Numbering.at(chain.next_seq.min(seq)),
-            ChainFault::Prev => EntryFault::Chain.at(seq),
-            ChainFault::Log => EntryFault::Log.at(seq),
-        })?;
+        let leaf = self.admit_chain(entry)?;
         if entry.content == ContentState::Erased {
             self.cover.miss(seq);
         }
@@ -155,7 +173,23 @@ impl Checks {
                 self.statics.entry(digest).or_insert(seq);
             }
         }
-        self.admit_epoch(entry, &event)
+        self.admit_epoch(entry, &event)?;
+        self.proofs.admit(connection, (seq, leaf), &event)
+    }
+
+    fn admit_chain(&mut self, entry: &StoredEntry) -> Result<LeafHash, ReadFault> {
+        let envelope = &entry.envelope;
+        let seq = envelope.seq;
+        let chain = self.chain.get_or_insert_with(|| Chain::begin(envelope.log_id));
+        if envelope.kind == Kind::LogReopened.number() && chain.next_seq == seq {
+            // Whether the entry says so too, and may, is looked at with its facts.
+            chain.log_id = envelope.log_id;
+        }
+        chain.admit(envelope, &entry.encoded).map_err(|fault| match fault {
+            ChainFault::Seq => EntryFault::Numbering.at(chain.next_seq.min(seq)),
+            ChainFault::Prev => EntryFault::Chain.at(seq),
+            ChainFault::Log => EntryFault::Log.at(seq),
+        })
     }
 
     fn admit_epoch(&mut self, entry: &StoredEntry, event: &JournalEvent) -> Result<(), ReadFault> {
@@ -170,6 +204,14 @@ impl Checks {
                 Ok(())
             }
             _ if seq == Seq(0) => Err(EntryFault::Log.at(seq)),
+            JournalEvent::LogReopened { log_id: named, nonce, key, .. } => {
+                if log_origin(*named, key, nonce) != Some(LogOrigin::Format2) || envelope.log_id != *named {
+                    return Err(EntryFault::Log.at(seq));
+                }
+                // It belongs to the epoch whose beginning follows it.
+                let rises = self.epoch.is_some_and(|before| before < envelope.epoch);
+                if rises { Ok(()) } else { Err(EntryFault::Epoch.at(seq)) }
+            }
             JournalEvent::EpochStarted { epoch, .. } => {
                 let rises = self.epoch.is_none_or(|before| before < *epoch);
                 if !rises || envelope.epoch != *epoch {

@@ -7,8 +7,10 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palyra_ledger::EpochKey;
+use palyra_ports::{Clock, Entropy};
 use palyra_types::Epoch;
 
 use crate::quarantine::sync_folder;
@@ -20,6 +22,13 @@ const KEY_FILE_BYTES_MAX: usize = 4_096;
 
 /// Holds the space of the next key, so that a start on a full disk can write it.
 const NEXT_KEY_FILE_NAME: &str = "next-epoch.key";
+
+/// Where the keys of epochs come from and lie.
+pub(crate) struct KeySource {
+    pub(crate) state_dir: PathBuf,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+}
 
 /// Writes the key of an epoch durably. One left by a start that got no further is replaced.
 pub(crate) fn save(state_dir: &Path, epoch: Epoch, key: &EpochKey) -> io::Result<()> {
@@ -56,8 +65,15 @@ pub(crate) fn load(state_dir: &Path) -> io::Result<Vec<(Epoch, EpochKey)>> {
     Ok(keys)
 }
 
+/// Destroys the keys of all epochs but one; those that could not be are destroyed by the next start.
+pub(crate) fn destroy_older(state_dir: &Path, kept: Epoch) {
+    if let Err(error) = destroy_others(state_dir, kept) {
+        tracing::error!(%error, "an older signing key could not be destroyed");
+    }
+}
+
 /// Destroys every key but that of one epoch: overwritten, synced, removed, and the folder synced.
-pub(crate) fn destroy_others(state_dir: &Path, kept: Epoch) -> io::Result<()> {
+fn destroy_others(state_dir: &Path, kept: Epoch) -> io::Result<()> {
     let others: Vec<_> = files(state_dir)?.into_iter().filter(|(epoch, _)| *epoch != kept).collect();
     for (_, path) in &others {
         let length = usize::try_from(fs::metadata(path)?.len()).unwrap_or(KEY_FILE_BYTES_MAX);

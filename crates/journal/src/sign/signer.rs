@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::anchor::Anchor;
 use super::slot::{Ended, Slot, State};
-use crate::write::Queue;
 
 /// Pause between two writings of the anchor's file.
 const ANCHOR_PAUSE: Duration = Duration::from_secs(10);
@@ -19,11 +18,18 @@ pub(crate) struct Signer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts the thread; it tells `queue` when a head waits in vain for a transaction that takes it along.
-pub(crate) fn spawn(slot: Arc<Slot>, queue: Arc<Queue>, anchor: Option<Anchor>) -> std::io::Result<Signer> {
+/// Lets the writer know that a head waits in vain for a transaction that takes it along.
+pub(crate) type AskToStore = Box<dyn Fn() + Send>;
+
+/// Starts the thread.
+pub(crate) fn spawn(
+    slot: Arc<Slot>,
+    ask_to_store: AskToStore,
+    anchor: Option<Anchor>,
+) -> std::io::Result<Signer> {
     let shared = Arc::clone(&slot);
     let keeper = Keeper { anchor, size: 0, at: None };
-    let work = move || run(&shared, &queue, keeper);
+    let work = move || run(&shared, &ask_to_store, keeper);
     let thread = std::thread::Builder::new().name("journal-signer".to_owned()).spawn(work)?;
     Ok(Signer { slot, thread: Some(thread) })
 }
@@ -52,7 +58,7 @@ impl Drop for Signer {
     }
 }
 
-fn run(slot: &Slot, queue: &Queue, mut keeper: Keeper) {
+fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
     let mut state = slot.lock();
     loop {
         if state.ended != Ended::No {
@@ -77,7 +83,7 @@ fn run(slot: &Slot, queue: &Queue, mut keeper: Keeper) {
         if next_store.is_some_and(|due| due <= now) {
             Slot::told_to_store(&mut state);
             drop(state);
-            queue.push_store();
+            ask_to_store();
             state = slot.lock();
             continue;
         }

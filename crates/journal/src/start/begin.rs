@@ -17,7 +17,7 @@ use super::standing::{head_of, holds};
 use super::tail::Tail;
 use crate::counters::Counters;
 use crate::sign::{self, Signed};
-use crate::write::{GroupError, LogWriter, destroy_older_keys, own_append};
+use crate::write::{GroupError, LogWriter, own_append};
 use crate::{project, schema, tree};
 
 /// What an epoch begins over.
@@ -70,7 +70,7 @@ pub(super) fn begin_epoch(
     let signers: Vec<&EpochKey> = older_keys.iter().chain([&key]).collect();
     let first = sign::sign(log.log_id(), log.head(), &signers, options.clock.wall());
     log.store_head(&first).map_err(failed)?;
-    destroy_older_keys(&options.state_dir, epoch);
+    sign::destroy_older(&options.state_dir, epoch);
     Ok(Begun { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
 }
 

@@ -23,7 +23,7 @@ use crate::project;
 use crate::quarantine::{QuarantineMarker, sync_folder};
 use crate::schema;
 use crate::tree;
-use crate::verify::verify;
+use crate::verify::{Scope, verify};
 
 /// Copies the log, verifies the copy and lets it take the original's place.
 pub(super) fn copy_verify_swap(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
@@ -58,7 +58,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
         tracing::warn!("the journal's very first commit failed: it is begun anew");
     } else {
         copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
-        let report = verify(&connection, &(Arc::new(|_, _| ()) as _))?;
+        let report = verify(&connection, Scope::Log, &(Arc::new(|_, _| ()) as _))?;
         if let Some((seq, _)) = report.fault {
             return Err(OpenError::Corrupt { seq: seq.0 });
         }
@@ -143,7 +143,7 @@ fn name_first_bad(database: &Path, error: OpenError) -> OpenError {
     }
     let report = connect(database, Access::Read)
         .map_err(ReadFault::from)
-        .and_then(|connection| verify(&connection, &(Arc::new(|_, _| ()) as _)));
+        .and_then(|connection| verify(&connection, Scope::Log, &(Arc::new(|_, _| ()) as _)));
     match report {
         Ok(VerifyReport { fault: Some((seq, _)), .. }) => OpenError::Corrupt { seq: seq.0 },
         Ok(_) | Err(_) => error,

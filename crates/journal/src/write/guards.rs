@@ -6,6 +6,7 @@ use palyra_types::{PrincipalId, Redacted, RunId, SessionId, TapeSeq, event::Jour
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::prepare::{PreparedAppend, invalid};
+use crate::kinds::Kind;
 use crate::project::Projections;
 
 /// Refuses an append whose guards do not hold or whose tape numbers are out of line.
@@ -104,4 +105,10 @@ pub(super) fn tools_started(append: &PreparedAppend) -> (u64, u64) {
     let ended =
         count(|event| matches!(event, TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. }));
     (started, ended)
+}
+
+/// Returns whether an append brings a run to its end.
+pub(super) fn ends_run(append: &PreparedAppend) -> bool {
+    let ended = Kind::RunFinished.number();
+    append.entries.iter().any(|entry| entry.kind == ended)
 }

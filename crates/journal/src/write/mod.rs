@@ -21,5 +21,4 @@ pub(crate) use headroom::{Headroom, free_space_of};
 pub(crate) use log_writer::{GroupError, LogWriter};
 pub(crate) use prepare::{PreparedAppend, own_append, prepare};
 pub(crate) use queue::{Pending, PendingHead, PendingRebuild, Queue, Refused};
-pub(crate) use signing::{KeySource, destroy_older_keys};
 pub(crate) use thread::{Writer, spawn};

@@ -3,35 +3,17 @@
 //! Owns the order of a change of keys: key file, EpochStarted, handover stored, older keys destroyed. Invariant:
 //! a crash between two of these leaves a key that a stored head vouches for.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use palyra_ledger::EpochKey;
-use palyra_ports::{AppendError, Clock, Entropy, KeyChoice, ProofError};
-use palyra_types::Epoch;
+use palyra_ports::{AppendError, KeyChoice, ProofError};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::SignedCheckpoint;
 
 use super::log_writer::GroupError;
-use super::prepare::{PreparedAppend, own_append};
+use super::prepare::own_append;
 use super::queue::PendingHead;
 use super::thread::Writer;
 use crate::connection::{self, Failure};
-use crate::kinds::Kind;
 use crate::sign::{self, Signed, Wanted};
-
-/// Where the keys of epochs come from and lie.
-pub(crate) struct KeySource {
-    pub(crate) state_dir: PathBuf,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) entropy: Arc<dyn Entropy>,
-}
-
-/// Returns whether an append brings a run to its end.
-pub(super) fn ends_run(append: &PreparedAppend) -> bool {
-    let ended = Kind::RunFinished.number();
-    append.entries.iter().any(|entry| entry.kind == ended)
-}
 
 impl Writer {
     /// Tells the signer of what was committed since it was told last.
@@ -110,7 +92,7 @@ impl Writer {
         let Some(signer) = &self.signer else { return Err(self.no_signer()) };
         signer.slot().change_keys(key, handover.clone());
         self.told = handover.size();
-        destroy_older_keys(&self.keys.state_dir, epoch);
+        sign::destroy_older(&self.keys.state_dir, epoch);
         Ok(handover.checkpoint)
     }
 
@@ -143,12 +125,5 @@ impl Writer {
         if let Some(signer) = self.signer.take() {
             signer.end_in_order();
         }
-    }
-}
-
-/// Older keys that could not be destroyed are destroyed by the next start.
-pub(crate) fn destroy_older_keys(state_dir: &Path, kept: Epoch) {
-    if let Err(error) = sign::destroy_others(state_dir, kept) {
-        tracing::error!(%error, "an older signing key could not be destroyed");
     }
 }

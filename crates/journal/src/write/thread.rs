@@ -10,18 +10,17 @@ use std::thread::JoinHandle;
 use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
-use super::guards::tools_started;
+use super::guards::{ends_run, tools_started};
 use super::headroom::Headroom;
 use super::log_writer::{GroupError, LogWriter, Outcomes};
 use super::prepare::{PreparedAppend, invalid};
 use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
-use super::signing::{KeySource, ends_run};
 use crate::connection::{self, Failure};
 use crate::counters::{Admitted, Counters};
 use crate::erase::{self, Erasing, Overwriter};
 use crate::quarantine::QuarantineMarker;
-use crate::sign::Signer;
+use crate::sign::{KeySource, Signer};
 
 /// Everything the thread works with.
 pub(crate) struct Writer {

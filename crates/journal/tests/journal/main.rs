@@ -15,6 +15,9 @@ mod costs;
 mod fixture;
 mod erasures;
 mod rebuilds;
+mod handovers;
+mod signatures;
+mod rollbacks;
 mod starts;
 
 mod faults;
