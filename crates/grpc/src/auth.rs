@@ -43,6 +43,7 @@ const AUDIENCES: &[(&str, Audience)] = &[
     (v1::agents_service_server::SERVICE_NAME, Audience::Principals),
     (v1::models_service_server::SERVICE_NAME, Audience::Principals),
     (v1::journal_service_server::SERVICE_NAME, Audience::Owner),
+    (v1::erasure_service_server::SERVICE_NAME, Audience::Owner),
     (v1::admin_service_server::SERVICE_NAME, Audience::Owner),
 ];
 

@@ -24,14 +24,15 @@ use crate::status::Refusal;
 use crate::translate;
 
 /// Messages waiting for one client.
-const STEPS_QUEUED_MAX: usize = 16;
+pub(crate) const STEPS_QUEUED_MAX: usize = 16;
 /// Progress messages of one piece of work, about.
 const STEPS_TOLD: u64 = 100;
 /// Entries of a list: when the request names no number, and at most.
 const ENTRIES_DEFAULT: usize = 100;
 const ENTRIES_MAX: usize = 1_000;
 
-type Steps<T> = ReceiverStream<Result<T, Status>>;
+/// Steps of long work, told while it goes on.
+pub(crate) type Steps<T> = ReceiverStream<Result<T, Status>>;
 
 /// Answers `palyra.v1.JournalService`.
 pub(crate) struct JournalServiceImpl {
@@ -107,7 +108,7 @@ impl JournalServiceImpl {
 /// Returns a callback that passes on every hundredth or so, and only where there is room.
 ///
 /// It holds no claim on the stream, so that the stream ends even if the callback is kept.
-fn tell_progress<T: Send + 'static>(
+pub(crate) fn tell_progress<T: Send + 'static>(
     told: &mpsc::Sender<Result<T, Status>>,
     wrap: impl Fn(JournalProgress) -> T + Send + Sync + 'static,
 ) -> Progress {

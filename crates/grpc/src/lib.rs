@@ -29,6 +29,7 @@ mod sessions;
 mod agents;
 mod models;
 
+mod erasure;
 mod journal;
 
 mod admin;

@@ -6,6 +6,7 @@
 use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::v1::admin_service_server::AdminServiceServer;
 use palyra_wire::v1::agents_service_server::AgentsServiceServer;
+use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
 use palyra_wire::v1::journal_service_server::JournalServiceServer;
 use palyra_wire::v1::models_service_server::ModelsServiceServer;
@@ -24,6 +25,7 @@ use crate::agents::AgentsServiceImpl;
 use crate::auth::{Gate, HEALTH};
 use crate::connection::Acceptor;
 use crate::daemon_facts::DaemonFacts;
+use crate::erasure::ErasureServiceImpl;
 use crate::gateway::GatewayServiceImpl;
 use crate::journal::JournalServiceImpl;
 use crate::limits::ServeLimits;
@@ -116,13 +118,14 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 7] = [
+const SERVICES: [&str; 8] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
+    v1::erasure_service_server::SERVICE_NAME,
     v1::admin_service_server::SERVICE_NAME,
 ];
 
@@ -162,6 +165,7 @@ fn routes(
     let agents = AgentsServiceImpl::new(gateway.agents.clone());
     let models = ModelsServiceImpl::new(gateway.models.clone());
     let journal = JournalServiceImpl::new(gateway.journal.clone());
+    let erasures = ErasureServiceImpl::new(gateway.erasures.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
@@ -176,6 +180,7 @@ fn routes(
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))
+        .add_service(ErasureServiceServer::new(erasures).max_decoding_message_size(bytes_max))
         .add_service(AdminServiceServer::new(admin).max_decoding_message_size(bytes_max))
         .add_service(probes.max_decoding_message_size(PROBE_BYTES_MAX))
         .add_service(reflection().build_v1()?.max_decoding_message_size(PROBE_BYTES_MAX))

@@ -7,6 +7,7 @@
 use palyra_ports::ReadError;
 use palyra_ports::maintain_journal::RebuildError;
 use palyra_runtime::RequestError;
+use palyra_runtime::erasure::EraseContentError;
 use palyra_types::ErrorCode;
 use tonic::body::Body;
 use tonic::codegen::http;
@@ -68,6 +69,13 @@ impl From<RequestError> for Refusal {
 impl From<ReadError> for Refusal {
     fn from(error: ReadError) -> Self {
         Self { code: error.code(), text: error.to_string() }
+    }
+}
+
+impl From<EraseContentError> for Refusal {
+    fn from(error: EraseContentError) -> Self {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Self { code: error.code(), text: format!("{error}{cause}") }
     }
 }
 

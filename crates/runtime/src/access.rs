@@ -58,7 +58,7 @@ impl AccessHandle {
             Known { principals: ports.records.principals().await?, tokens: ports.records.tokens().await? };
         let local = match known.id_of(LOCAL_PRINCIPAL_NAME) {
             Some(local) => local,
-            None => register(&ports, &mut known, LOCAL_PRINCIPAL_NAME).await?,
+            None => register_local(&ports, &mut known).await?,
         };
         let (sender, receiver) = watch::channel(Arc::new(known));
         Ok(Self { ports, local, known: receiver, change: Arc::new(Mutex::new(sender)) })
@@ -68,6 +68,18 @@ impl AccessHandle {
     #[must_use]
     pub fn local_principal(&self) -> PrincipalId {
         self.local
+    }
+
+    /// Reads everything again after an erasure; the local principal gets its name back.
+    pub(crate) async fn reload(&self) -> Result<(), StartError> {
+        let change = self.change.lock().await;
+        let records = &self.ports.records;
+        let mut known = Known { principals: records.principals().await?, tokens: records.tokens().await? };
+        if known.id_of(LOCAL_PRINCIPAL_NAME).is_none() {
+            register_as(&self.ports, &mut known, self.local, LOCAL_PRINCIPAL_NAME).await?;
+        }
+        change.send_replace(Arc::new(known));
+        Ok(())
     }
 
     /// Returns all principals and tokens.
@@ -172,19 +184,42 @@ fn check_name(name: &str) -> Result<(), RequestError> {
     Err(RequestError::InvalidArgument { what })
 }
 
+/// Registers the principal of the daemon's own socket: anew, or the one whose name was erased. It is registered before
+/// any other, so it has the lowest id of those without a name.
+async fn register_local(
+    ports: &RuntimePorts,
+    known: &mut Known,
+) -> Result<PrincipalId, palyra_ports::AppendError> {
+    let nameless = known.principals.iter().filter(|principal| principal.name.expose().is_empty());
+    match nameless.map(|principal| principal.id).min() {
+        Some(local) => register_as(ports, known, local, LOCAL_PRINCIPAL_NAME).await.map(|()| local),
+        None => register(ports, known, LOCAL_PRINCIPAL_NAME).await,
+    }
+}
+
 async fn register(
     ports: &RuntimePorts,
     known: &mut Known,
     name: &str,
 ) -> Result<PrincipalId, palyra_ports::AppendError> {
-    let now = ports.clock.wall();
-    let (ms, random) = ports.entropy.id_parts(now);
+    let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
     let id = PrincipalId::from_parts(ms, random);
+    register_as(ports, known, id, name).await?;
+    Ok(id)
+}
+
+async fn register_as(
+    ports: &RuntimePorts,
+    known: &mut Known,
+    id: PrincipalId,
+    name: &str,
+) -> Result<(), palyra_ports::AppendError> {
     let record = PrincipalRecord { id, name: name.into() };
     let event = JournalEvent::PrincipalRegistered { principal: id, name: record.name.clone() };
-    append(ports, id, now, event).await?;
+    append(ports, id, ports.clock.wall(), event).await?;
+    known.principals.retain(|other| other.id != id);
     known.principals.push(record);
-    Ok(id)
+    Ok(())
 }
 
 async fn append(

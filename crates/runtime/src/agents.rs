@@ -14,17 +14,20 @@ use crate::parts::RuntimePorts;
 /// Knows every agent. The agent `main` always exists.
 #[derive(Clone)]
 pub struct AgentRegistry {
-    agents: watch::Receiver<Arc<Vec<AgentRecord>>>,
+    ports: Arc<RuntimePorts>,
+    agents: Arc<watch::Sender<Arc<Vec<AgentRecord>>>>,
 }
 
 impl AgentRegistry {
     pub(crate) async fn open(ports: Arc<RuntimePorts>, local: PrincipalId) -> Result<Self, StartError> {
-        let mut agents = ports.records.agents().await?;
-        if !agents.iter().any(|agent| is_live_named(agent, DEFAULT_AGENT_NAME)) {
-            agents.push(save_default(&ports, local).await?);
-        }
-        let (_, receiver) = watch::channel(Arc::new(agents));
-        Ok(Self { agents: receiver })
+        let agents = Arc::new(watch::Sender::new(Arc::new(read(&ports, local).await?)));
+        Ok(Self { ports, agents })
+    }
+
+    /// Reads all agents again after an erasure; `main` gets its profile back as it ships.
+    pub(crate) async fn reload(&self, local: PrincipalId) -> Result<(), StartError> {
+        self.agents.send_replace(Arc::new(read(&self.ports, local).await?));
+        Ok(())
     }
 
     /// Returns all agents, archived ones too.
@@ -54,10 +57,36 @@ fn is_live_named(agent: &AgentRecord, name: &str) -> bool {
     agent.archived.is_none() && agent.profile.name.expose() == name
 }
 
-async fn save_default(ports: &RuntimePorts, local: PrincipalId) -> Result<AgentRecord, StartError> {
+/// Reads all agents; saves `main` where there is none. The one whose profile was erased keeps its id: sessions name it.
+async fn read(ports: &RuntimePorts, local: PrincipalId) -> Result<Vec<AgentRecord>, StartError> {
+    let mut agents = ports.records.agents().await?;
+    if !agents.iter().any(|agent| is_live_named(agent, DEFAULT_AGENT_NAME)) {
+        let erased = agents.iter().filter(|agent| agent.archived.is_none() && is_erased(agent));
+        let id = erased.map(|agent| agent.id).min();
+        agents.retain(|agent| Some(agent.id) != id);
+        agents.push(save_default(ports, local, id).await?);
+    }
+    for agent in agents.iter_mut().filter(|agent| is_erased(agent)) {
+        // Nobody knows any more what it was allowed.
+        agent.profile.tools = Some(Vec::new());
+    }
+    Ok(agents)
+}
+
+fn is_erased(agent: &AgentRecord) -> bool {
+    agent.profile.name.expose().is_empty()
+}
+
+async fn save_default(
+    ports: &RuntimePorts,
+    local: PrincipalId,
+    id: Option<AgentId>,
+) -> Result<AgentRecord, StartError> {
     let now = ports.clock.wall();
-    let (ms, random) = ports.entropy.id_parts(now);
-    let agent = AgentId::from_parts(ms, random);
+    let agent = id.unwrap_or_else(|| {
+        let (ms, random) = ports.entropy.id_parts(now);
+        AgentId::from_parts(ms, random)
+    });
     let profile =
         AgentProfile { name: DEFAULT_AGENT_NAME.into(), instructions: "".into(), model: None, tools: None };
     let event = JournalEvent::AgentSaved { agent, profile: profile.clone() };

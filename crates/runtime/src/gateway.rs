@@ -12,6 +12,7 @@ use crate::access::AccessHandle;
 use crate::agents::AgentRegistry;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
+use crate::erasure::ErasureHandle;
 use crate::error::StartError;
 use crate::health::HealthHandle;
 use crate::journal::JournalHandle;
@@ -38,6 +39,8 @@ pub struct GatewayRuntimeState {
     pub access: AccessHandle,
     /// The journal as a whole.
     pub journal: JournalHandle,
+    /// Erasing content.
+    pub erasures: ErasureHandle,
     /// How the daemon is.
     pub health: HealthHandle,
     /// The configuration in force.
@@ -73,9 +76,12 @@ pub async fn start_with_rules(
     let sessions = SessionsHandle::new(Arc::new(engine));
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
+    let tapes = TapeHandle::new(Arc::clone(&ports), hub);
+    let speaking = (sessions.clone(), tapes.clone());
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&ports), sessions.clone()),
-        tapes: TapeHandle::new(Arc::clone(&ports), hub),
+        erasures: ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone())),
+        tapes,
         journal: JournalHandle::new(Arc::clone(&ports)),
         health: HealthHandle::new(Arc::clone(&ports)),
         sessions,

@@ -30,6 +30,7 @@ mod recovery;
 
 pub mod access;
 pub mod agents;
+pub mod erasure;
 pub mod journal;
 pub mod model_directory;
 pub mod models;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    AppendTape, Clock, Entropy, MaintainJournal, ReadRecords, ReadTape, Redactor, ToolRuntime, Workspaces,
+    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ReadRecords, ReadTape, Redactor, ToolRuntime,
+    Workspaces,
 };
 use tokio::sync::watch;
 
@@ -19,6 +20,8 @@ pub struct RuntimePorts {
     pub records: Arc<dyn ReadRecords>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
+    /// Erases content.
+    pub erasures: Arc<dyn EraseJournal>,
     /// Runs tools.
     pub tools: Arc<dyn ToolRuntime>,
     /// Cleans content at the doors.

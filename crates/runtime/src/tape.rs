@@ -68,6 +68,11 @@ impl TapeHub {
         live.remove(&run);
     }
 
+    /// Sends every follower back to the journal, where content may have been erased.
+    pub(crate) fn look_again_at_all(&self) {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
     pub(crate) fn heed(&self, error: &AppendError) {
         let for_good = matches!(error, AppendError::Quarantined | AppendError::Fenced | AppendError::Closed);

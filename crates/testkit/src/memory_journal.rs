@@ -7,6 +7,8 @@
 
 mod ports;
 
+mod erasure;
+
 mod state;
 
 mod records;

@@ -1,6 +1,7 @@
 //! `palyra journal`: the record as a whole.
 
 mod accept_rollback;
+mod erase;
 mod export;
 mod prove;
 
@@ -16,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count, date};
 
-/// Verify, prove, export, rebuild and look at the journal.
+/// Verify, prove, export, erase, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JournalVerb {
     /// Check every entry; exits with 1 when one does not verify
@@ -57,6 +58,8 @@ pub(crate) enum JournalVerb {
     Checkpoint(prove::CheckpointArgs),
     Export(export::ExportArgs),
     AcceptRollback(accept_rollback::AcceptRollbackArgs),
+    Erase(erase::EraseArgs),
+    Scrub(erase::ScrubArgs),
 }
 
 /// Runs the verb.
@@ -70,6 +73,8 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
         JournalVerb::Checkpoint(args) => prove::checkpoint(context, &client, args).await,
         JournalVerb::Export(args) => export::export(context, &client, args).await,
         JournalVerb::AcceptRollback(args) => accept_rollback::accept_rollback(context, args).await,
+        JournalVerb::Erase(args) => erase::erase(context, &client, args).await,
+        JournalVerb::Scrub(args) => erase::scrub(context, &client, args).await,
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
         JournalVerb::Show { from, limit, json } => {

@@ -20,12 +20,12 @@ pub enum JournalStep<T> {
 
 /// Long work on the journal while it goes on.
 pub struct JournalWatch<M> {
-    stream: Streaming<M>,
-    endpoint: String,
+    pub(super) stream: Streaming<M>,
+    pub(super) endpoint: String,
 }
 
 impl<M> JournalWatch<M> {
-    async fn message(&mut self) -> Result<M, ClientError> {
+    pub(super) async fn message(&mut self) -> Result<M, ClientError> {
         match self.stream.message().await {
             Ok(Some(message)) => Ok(message),
             Ok(None) => Err(ClientError::Protocol { what: "long work ended without its result" }),

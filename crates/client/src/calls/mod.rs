@@ -5,6 +5,7 @@ mod gateway;
 mod sessions;
 mod agents;
 mod models;
+mod erasure;
 mod journal;
 mod proof;
 mod admin;

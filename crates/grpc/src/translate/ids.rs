@@ -20,6 +20,13 @@ pub(crate) struct InvalidValue {
     pub(super) wanted: &'static str,
 }
 
+impl InvalidValue {
+    /// Names a field and what it must be.
+    pub(crate) fn new(field: &'static str, wanted: &'static str) -> Self {
+        Self { field, wanted }
+    }
+}
+
 /// A token's life when the request names none.
 const TOKEN_DAYS_DEFAULT: u32 = 30;
 const DAY: Duration = Duration::from_secs(24 * 3_600);

@@ -33,3 +33,4 @@ mod attacks_files;
 mod fitting_answers;
 mod branches;
 mod second_terminal;
+mod erasure;

@@ -118,16 +118,19 @@ impl SessionActor {
     }
 
     fn is_busy(&self) -> bool {
-        self.loaded.as_ref().is_some_and(|loaded| {
-            let live = loaded.active.as_ref().is_some_and(|active| active.live.is_some());
-            live || (loaded.active.is_none() && !loaded.queue.is_empty())
-        }) || self.retry_at.is_some()
-            || !self.endings.is_empty()
-            || !self.appends.is_empty()
-            || !self.deliveries.is_empty()
+        self.retry_at.is_some() || !self.is_at_rest()
     }
 
     async fn handle(&mut self, command: Command) {
+        if matches!(command, Command::Forget) {
+            self.forget();
+            return;
+        }
+        if self.is_at_rest()
+            && self.loaded.as_ref().is_some_and(|loaded| loaded.freshness != Freshness::Fresh)
+        {
+            self.loaded = None;
+        }
         if self.loaded.is_none() && !self.is_busy() && command.opens() {
             self.loaded = Some(Loaded::unopened());
         }
@@ -156,8 +159,30 @@ impl SessionActor {
                 self.take_delivery(run, input, blobs, reply).await;
             }
             Command::Change { change, reply } => self.change(change, reply),
-            Command::Wake => {}
+            Command::Wake | Command::Forget => {}
         }
+    }
+
+    /// What is under way goes on with what it was given; whoever begins later is shown what is left.
+    fn forget(&mut self) {
+        if self.is_at_rest() {
+            self.loaded = None;
+        } else if let Some(loaded) = &mut self.loaded {
+            loaded.history.clear();
+            if loaded.freshness == Freshness::Fresh {
+                loaded.freshness = Freshness::Erased;
+            }
+        }
+    }
+
+    /// Returns whether nothing is under way that only this actor knows of.
+    fn is_at_rest(&self) -> bool {
+        let waits = |loaded: &Loaded| loaded.active.is_none() && !loaded.queue.is_empty();
+        let works = |loaded: &Loaded| loaded.active.as_ref().is_some_and(|active| active.live.is_some());
+        !self.loaded.as_ref().is_some_and(|loaded| waits(loaded) || works(loaded))
+            && self.endings.is_empty()
+            && self.appends.is_empty()
+            && self.deliveries.is_empty()
     }
 
     async fn load_again(&mut self) {
@@ -421,7 +446,7 @@ fn refuse(command: Command, error: RequestError) {
         Command::Deliver { reply, .. } => drop(reply.send(Err(error))),
         Command::Steer { reply, .. } => drop(reply.send(Err(error))),
         Command::Open { reply, .. } | Command::Change { reply, .. } => drop(reply.send(Err(error))),
-        Command::Wake => {
+        Command::Wake | Command::Forget => {
             tracing::error!(%error, "a session could not be loaded from the journal");
         }
     }

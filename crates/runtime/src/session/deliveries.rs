@@ -57,7 +57,7 @@ impl Deliveries {
             Command::Submit { admitted, .. } => (admitted.spec.idempotency, None),
             Command::Steer { idempotency, .. } => (*idempotency, active),
             Command::Deliver { run, input, .. } => (key_of(input), Some(*run)),
-            Command::Open { .. } | Command::Change { .. } | Command::Wake => (None, None),
+            Command::Open { .. } | Command::Change { .. } | Command::Wake | Command::Forget => (None, None),
         };
         let waits = |key: &IdempotencyDigest| self.is_elsewhere(*key, run) || accepting.is_accepting(*key);
         match key.filter(|key| waits(key) && self.parked.len() < PARKED_MAX) {

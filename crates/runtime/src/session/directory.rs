@@ -50,6 +50,8 @@ pub(super) enum Command {
     Change { change: SessionChange, reply: ChangeReply },
     /// Take up what is open.
     Wake,
+    /// Read again what earlier runs said: some of it was erased.
+    Forget,
 }
 
 impl Command {
@@ -58,7 +60,8 @@ impl Command {
         match self {
             Self::Open { .. } => true,
             Self::Submit { admitted, .. } => admitted.opening.is_some(),
-            Self::Steer { .. } | Self::Deliver { .. } | Self::Change { .. } | Self::Wake => false,
+            Self::Steer { .. } | Self::Deliver { .. } | Self::Change { .. } => false,
+            Self::Wake | Self::Forget => false,
         }
     }
 }
@@ -110,6 +113,19 @@ impl Directory {
                 Err(mpsc::error::SendError(returned)) => command = returned,
             }
         }
+    }
+
+    /// Tells every actor there is; one that starts later reads what is there then.
+    pub(super) async fn tell_all_to_forget(&self) {
+        for mailbox in self.mailboxes() {
+            // One that has left remembers nothing.
+            let _ = mailbox.send(Command::Forget).await;
+        }
+    }
+
+    fn mailboxes(&self) -> Vec<mpsc::Sender<Command>> {
+        let actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
+        actors.values().map(|at_work| at_work.mailbox.clone()).collect()
     }
 
     fn mailbox(&self, session: SessionRef) -> mpsc::Sender<Command> {

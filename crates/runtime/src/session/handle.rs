@@ -243,6 +243,13 @@ impl SessionsHandle {
         answer.await.map_err(|_| self.directory.lost_answer())?
     }
 
+    /// Drops what is remembered of earlier runs, after some of it was erased: every session reads it again, and so
+    /// does whoever follows a tape.
+    pub(crate) async fn forget(&self) {
+        self.directory.tell_all_to_forget().await;
+        self.engine.hub.look_again_at_all();
+    }
+
     /// Makes a session take up what is open in it.
     pub(crate) async fn wake(&self, session: SessionRef) {
         self.directory.send(session, Command::Wake).await;

@@ -30,8 +30,10 @@ pub(super) struct Loaded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
     Fresh,
-    /// An answer was lost: the journal is read again before the next run begins.
+    /// An answer was lost: the journal is read again, a little later, before the next run begins.
     Stale,
+    /// Content was erased: the journal is read again, at once, before the next run begins.
+    Erased,
 }
 
 /// Whether the session takes input.

@@ -11,7 +11,7 @@ use crate::rig::{Parts, Rig, settle, soon};
 use crate::waiting::a_waiting_run;
 
 /// Says the messages of the last model request in words.
-fn shown(rig: &Rig) -> Vec<String> {
+pub(crate) fn shown(rig: &Rig) -> Vec<String> {
     let word = |message: &ChatMessage| match message {
         ChatMessage::User { text, .. } => format!("user {}", text.expose()),
         ChatMessage::Assistant { text, calls, .. } => format!("model {} +{}", text.expose(), calls.len()),

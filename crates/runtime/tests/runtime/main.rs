@@ -49,6 +49,8 @@ mod drain;
 
 mod history;
 
+mod erasures;
+
 mod chaos;
 
 mod panics;

@@ -15,6 +15,11 @@ pub(super) fn content_bytes(event: &JournalEvent) -> usize {
     bytes
 }
 
+/// Shows every text of an event.
+pub(super) fn look_at(event: &JournalEvent, seen: &mut dyn FnMut(&str)) {
+    visit(&mut event.clone(), seen);
+}
+
 /// Empties every content field.
 pub(super) fn erase(event: &mut JournalEvent) {
     visit(event, &mut |_| ());

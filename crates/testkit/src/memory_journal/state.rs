@@ -122,7 +122,7 @@ impl State {
         }
     }
 
-    fn push(&mut self, new: NewEntry) {
+    pub(super) fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
         let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new, blobs: Vec::new() };
         self.records.fold(&entry);

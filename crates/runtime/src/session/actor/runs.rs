@@ -245,10 +245,18 @@ impl SessionActor {
         if loaded.active.is_some() || self.engine.drain.has_begun() {
             return;
         }
-        if loaded.freshness == Freshness::Stale {
-            self.loaded = None;
-            self.retry_later();
-            return;
+        match loaded.freshness {
+            Freshness::Fresh => {}
+            Freshness::Stale => {
+                self.loaded = None;
+                self.retry_later();
+                return;
+            }
+            Freshness::Erased => {
+                self.loaded = None;
+                self.retry_at = Some(self.engine.ports.clock.boot());
+                return;
+            }
         }
         let endings = &self.endings;
         if let Some(next) = loaded.queue.take_next(|run| !endings.contains_key(&run)) {

@@ -1,0 +1,276 @@
+//! `palyra journal erase` and `scrub`: content goes for good, after a person has said so.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use palyra_client::{Client, JournalStep};
+use palyra_types::{PrincipalId, SessionId};
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+use palyra_wire::v1::erase_content_request::Subject;
+
+use super::progress;
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{bytes, count};
+use crate::terminal::{Mark, TypedLines};
+use crate::verbs::ids::{RunName, session_selector};
+
+/// Erase content for good; the entries stay, without what they said
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  palyra journal erase --run last --dry-run\n  palyra journal erase --session notes\n  palyra journal erase --principal me --yes\n  palyra journal erase --range 100..120"
+)]
+pub(crate) struct EraseArgs {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    /// Why it goes
+    #[arg(long, value_name = "REASON", default_value = "request", value_parser = ["request", "retention", "leaked_secret"])]
+    reason: String,
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+/// Whose or which content.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct SubjectArgs {
+    /// One run: its id, or `last`
+    #[arg(long, value_name = "RUN")]
+    run: Option<RunName>,
+    /// One session with its runs: its id or key
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Everything of one principal: its id, or `me`
+    #[arg(long, value_name = "PRINCIPAL", value_parser = principal)]
+    principal: Option<String>,
+    /// Entries A to B of the journal, both included
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    range: Option<v1::SeqRange>,
+}
+
+/// Search the journal for secrets and erase the entries that hold one
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  palyra journal scrub --dry-run")]
+pub(crate) struct ScrubArgs {
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+/// How it is done.
+#[derive(Debug, Clone, Copy, Args)]
+struct HowArgs {
+    /// Only say what would be erased
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// The outcome as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads what names a principal; the caller's own is an empty one on the wire.
+fn principal(text: &str) -> Result<String, String> {
+    match text {
+        "me" => Ok(String::new()),
+        id => id.parse::<PrincipalId>().map(|id| id.to_string()).map_err(|error| format!("{error}, or `me`")),
+    }
+}
+
+fn range(text: &str) -> Result<v1::SeqRange, String> {
+    let wrong = || "two numbers of entries are expected, as in 100..120".to_owned();
+    let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
+    let (first, last) = (number(first)?, number(last)?);
+    if first > last { Err(wrong()) } else { Ok(v1::SeqRange { first, last }) }
+}
+
+impl SubjectArgs {
+    async fn resolve(&self, client: &Client) -> Result<Option<Subject>, Failure> {
+        if let Some(run) = self.run {
+            return Ok(Some(Subject::RunId(run.resolve(client).await?.to_string())));
+        }
+        if let Some(session) = &self.session {
+            if let Ok(id) = session.parse::<SessionId>() {
+                return Ok(Some(Subject::SessionId(id.to_string())));
+            }
+            let selector = v1::SessionSelector { require_existing: true, ..session_selector(session) };
+            let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+            let found = client.resolve_session(request).await?.session.unwrap_or_default();
+            return Ok(Some(Subject::SessionId(found.session_id)));
+        }
+        let principal = self.principal.clone().map(Subject::PrincipalId);
+        Ok(principal.or_else(|| self.range.map(Subject::Range)))
+    }
+}
+
+/// Erases the content of a subject.
+pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -> Result<Exit, Failure> {
+    let subject = args.subject.resolve(client).await?;
+    let request = v1::EraseContentRequest { subject, dry_run: true, reason: args.reason };
+    let run = |dry_run| erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() });
+    if args.how.dry_run || !args.how.yes {
+        let plan = run(true).await?;
+        if args.how.dry_run {
+            return tell_plan(context, &plan, args.how.json.into());
+        }
+        if !agreed(context, &plan).await? {
+            return Ok(Exit::Cancelled);
+        }
+    }
+    tell(context, &run(false).await?, args.how.json.into())
+}
+
+/// Erases what holds a secret.
+pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -> Result<Exit, Failure> {
+    if args.how.dry_run || !args.how.yes {
+        let plan = scrubbed(context, client, true).await?;
+        if args.how.dry_run {
+            return tell_plan(context, &plan, args.how.json.into());
+        }
+        if plan.entries == 0 {
+            context.output.note(Mark::Good, "no entry holds a secret that is recognised");
+            return Ok(Exit::Done);
+        }
+        if !agreed(context, &plan).await? {
+            return Ok(Exit::Cancelled);
+        }
+    }
+    tell(context, &scrubbed(context, client, false).await?, args.how.json.into())
+}
+
+async fn erased(
+    context: &Context,
+    client: &Client,
+    request: v1::EraseContentRequest,
+) -> Result<v1::Erasure, Failure> {
+    let mut watch = client.erase_content(request).await?;
+    let done = async {
+        loop {
+            match watch.next().await? {
+                JournalStep::Progress(step) => progress(context, "erasing", &step),
+                JournalStep::Done(erasure) => return Ok(erasure),
+            }
+        }
+    };
+    context.waiting("erasing", done).await
+}
+
+async fn scrubbed(context: &Context, client: &Client, dry_run: bool) -> Result<v1::Erasure, Failure> {
+    let mut watch = client.scrub_journal(v1::ScrubJournalRequest { dry_run }).await?;
+    loop {
+        match watch.next().await? {
+            JournalStep::Progress(step) => progress(context, "searching", &step),
+            JournalStep::Done(erasure) => {
+                context.output.end_progress();
+                return Ok(erasure);
+            }
+        }
+    }
+}
+
+/// Asks the person; where there is none, the words have to be on the command line.
+async fn agreed(context: &Context, plan: &v1::Erasure) -> Result<bool, Failure> {
+    if plan.entries == 0 {
+        return Ok(true);
+    }
+    if !(std::io::stdin().is_terminal() && context.output.can_ask()) {
+        let told = "what is erased does not come back; say so with --yes, or look first with --dry-run";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    context.output.note(Mark::Info, &planned(plan));
+    context.output.prompt("erase it for good? [y/N] ");
+    let answer = TypedLines::of_process().next().await.unwrap_or_default();
+    context.output.line_was_typed();
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn planned(plan: &v1::Erasure) -> String {
+    let entries = entries(plan.entries);
+    match plan.cancelled_runs.len() {
+        0 => format!("{entries} would lose their content"),
+        runs => {
+            format!(
+                "{entries} would lose their content; {} would be cancelled first",
+                count(runs as u64, "run")
+            )
+        }
+    }
+}
+
+fn tell_plan(context: &Context, plan: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
+    match format {
+        Format::Json => context.output.json(&to_json_with_defaults(plan))?,
+        Format::Text => {
+            context.output.line(&planned(plan))?;
+            for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
+                context.output.line(&format!("  {}..{}", range.first, range.last))?;
+            }
+            let more = plan.ranges.len().saturating_sub(RANGES_SHOWN_MAX);
+            if more > 0 {
+                context.output.line(&format!("  and {more} more places; --json tells all"))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Places that a plan shows.
+const RANGES_SHOWN_MAX: usize = 20;
+
+fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
+    match format {
+        Format::Json => context.output.json(&to_json_with_defaults(erasure))?,
+        Format::Text => {
+            if !erasure.cancelled_runs.is_empty() {
+                let runs = count(erasure.cancelled_runs.len() as u64, "run");
+                context.output.note(Mark::Info, &format!("{runs} cancelled first"));
+            }
+            let recorded: Vec<String> = erasure.recorded_by.iter().map(u64::to_string).collect();
+            let told = match recorded.as_slice() {
+                [] => "old bytes of an earlier erasure are overwritten".to_owned(),
+                recorded => format!(
+                    "erased the content of {}, {}; recorded as entry {}",
+                    entries(erasure.entries),
+                    bytes(erasure.bytes),
+                    recorded.join(", ")
+                ),
+            };
+            context.output.line(&told)?;
+        }
+    }
+    for copy in &erasure.unreachable {
+        let told = format!("{copy} may still hold it and is not Palyra's to delete");
+        context.output.note(Mark::Doubt, &told);
+    }
+    Ok(Exit::Done)
+}
+
+fn entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_two_ends_in_order() {
+        assert_eq!(range("3..7"), Ok(v1::SeqRange { first: 3, last: 7 }));
+        assert_eq!(range("5..5"), Ok(v1::SeqRange { first: 5, last: 5 }));
+        for bad in ["", "3", "3..", "..7", "7..3", "3...7", "a..b", "-1..2", "3..18446744073709551616"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_principal_is_named_by_id_or_as_oneself() {
+        let id = PrincipalId::from_parts(1, 1).to_string();
+        assert_eq!((principal("me"), principal(&id)), (Ok(String::new()), Ok(id)));
+        assert!(principal("somebody").is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! Content that was erased is in no file of the state directory, and the daemon goes on.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::home::Home;
+
+const SECRET: &str = "canary-lantern-of-the-north";
+const ANSWERED: &str = "canary-file-in-a-workspace";
+
+/// Returns the files below a folder that hold one of the texts, as it is or in hex.
+fn search(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(search(&path));
+            continue;
+        }
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        for text in [SECRET, ANSWERED] {
+            let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+            for form in [text.as_bytes(), &wide, hex.as_bytes()] {
+                if bytes.windows(form.len()).any(|window| window == form) {
+                    found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A home in which the secret was said and read in two sessions.
+fn home() -> Home {
+    let home = Home::new();
+    home.write("README.md", &format!("# Amber\n\n{ANSWERED}\n"));
+    home.palyra(&["run", "--session", "notes", &format!("read README.md, {SECRET}")]).expect(0);
+    home.palyra(&["run", "--session", "notes", "read README.md"]).expect(0);
+    assert!(!search(&home.state_dir()).is_empty(), "the control: it is there before");
+    home
+}
+
+fn clean_and_whole(home: &Home) {
+    assert_eq!(search(&home.state_dir()), [].into(), "while the daemon runs");
+    home.palyra(&["journal", "verify"]).expect(0);
+    home.palyra(&["journal", "rebuild"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+    assert_eq!(search(&home.state_dir()), [].into(), "when it has stopped");
+    home.palyra(&["run", "--session", "notes", "hello again"]).expect(0);
+    home.palyra(&["journal", "verify"]).expect(0);
+    assert_eq!(search(&home.state_dir()), [].into(), "after another start");
+}
+
+#[test]
+fn an_erased_session_is_in_no_file() {
+    let home = home();
+    let id = home.palyra(&["sessions", "show", "notes", "--json"]).expect(0).json()[0]["sessionId"].clone();
+    let plan = home.palyra(&["journal", "erase", "--session", "notes", "--dry-run", "--json"]).expect(0);
+    assert!(!search(&home.state_dir()).is_empty(), "a dry run erases nothing");
+    let asked = home.palyra(&["journal", "erase", "--session", "notes"]).expect(2);
+    assert!(asked.err.contains("--yes"), "{}", asked.err);
+    let erased = home.palyra(&["journal", "erase", "--session", "notes", "--yes", "--json"]).expect(0);
+    let (plan, erased) = (plan.json().remove(0), erased.json().remove(0));
+    assert_eq!(plan["entries"], erased["entries"]);
+    assert_eq!(erased["recordedBy"].as_array().unwrap().len(), 1, "{erased}");
+    let shown = home.palyra(&["journal", "show"]).expect(0).out;
+    assert!(shown.contains("run_started (erased)") && shown.contains("erased"), "{shown}");
+    let again = home.palyra(&["journal", "erase", "--session", id.as_str().unwrap(), "--yes"]).expect(1);
+    assert!(again.err.contains("PLY-2013"), "{}", again.err);
+    clean_and_whole(&home);
+}
+
+#[test]
+fn erased_runs_go_one_by_one() {
+    let home = home();
+    home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(0);
+    assert!(!search(&home.state_dir()).is_empty(), "the other run holds it still");
+    let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    let first = runs.last().unwrap()["runId"].as_str().unwrap().to_owned();
+    home.palyra(&["journal", "erase", "--run", &first, "--yes"]).expect(0);
+    let tail = home.palyra(&["runs", "tail", &first]).expect(0);
+    assert!(!tail.out.contains(SECRET), "{}", tail.out);
+    clean_and_whole(&home);
+}
+
+#[test]
+fn a_person_s_whole_journal_may_be_erased() {
+    let home = home();
+    home.palyra(&["journal", "erase", "--principal", "me", "--yes", "--reason", "retention"]).expect(0);
+    home.palyra(&["sessions", "list"]).expect(0);
+    clean_and_whole(&home);
+}
+
+#[test]
+fn a_range_of_everything_may_be_erased_and_the_daemon_goes_on() {
+    let home = home();
+    home.palyra(&["journal", "erase", "--range", "0..1000000", "--yes"]).expect(0);
+    clean_and_whole(&home);
+    home.palyra(&["journal", "erase", "--range", "5..3", "--yes"]).expect(2);
+    home.palyra(&["journal", "erase", "--yes"]).expect(2);
+}
+
+#[test]
+fn a_scrub_that_finds_nothing_says_so() {
+    let home = home();
+    let ended = home.palyra(&["journal", "scrub"]).expect(0);
+    assert!(ended.err.contains("no entry holds a secret"), "{}", ended.err);
+    let ended = home.palyra(&["journal", "scrub", "--dry-run", "--json"]).expect(0);
+    assert_eq!(ended.json()[0]["entries"], "0");
+}

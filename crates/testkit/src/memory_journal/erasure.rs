@@ -1,0 +1,96 @@
+//! The port of erasures: nothing lies on a disk here, so erasing is emptying values.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use palyra_ports::maintain_journal::Progress;
+use palyra_ports::{
+    EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject, NewEntry, ReadError,
+    Redactor,
+};
+use palyra_types::event::JournalEvent;
+use palyra_types::proof::SeqRange;
+use palyra_types::tape::ContentState;
+use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
+
+use super::MemoryJournal;
+use super::content;
+use super::entry::Entry;
+use super::state::State;
+
+impl EraseJournal for MemoryJournal {
+    fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        let wanted = |entry: &Entry| match subject {
+            ErasureSubject::Run(run) => entry.new.run.is_some_and(|(own, _)| own == run),
+            ErasureSubject::Session(session) => {
+                entry.new.principal == session.principal && entry.new.session == Some(session.id)
+            }
+            ErasureSubject::Principal(principal) => entry.new.principal == principal,
+            ErasureSubject::Range(range) => range.holds(entry.seq),
+        };
+        ready(Ok(plan(&self.lock(), wanted))).boxed()
+    }
+
+    fn find_secrets(
+        &self,
+        redactor: Arc<dyn Redactor>,
+        progress: Progress,
+    ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        let state = self.lock();
+        let holds = |entry: &Entry| {
+            let mut found = false;
+            content::look_at(&entry.new.event, &mut |text| {
+                found |= redactor.redact(text.into()).text.expose() != text;
+            });
+            found
+        };
+        let plan = plan(&state, holds);
+        progress(state.entries.len() as u64, state.entries.len() as u64);
+        ready(Ok(plan)).boxed()
+    }
+
+    fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
+        ready(erase(&mut self.lock(), order)).boxed()
+    }
+}
+
+fn plan(state: &State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
+    let mut plan = ErasurePlan::default();
+    let has_content = |entry: &&Entry| {
+        entry.content == ContentState::Present && content::content_bytes(&entry.new.event) > 0
+    };
+    for entry in state.entries.iter().filter(has_content).filter(|entry| wanted(entry)) {
+        plan.entries += 1;
+        plan.ranges.push(SeqRange { first: entry.seq, last: entry.seq });
+        if let Some(run) = entry.new.run.and_then(|(run, _)| open(state, run))
+            && !plan.open_runs.contains(&run)
+        {
+            plan.open_runs.push(run);
+        }
+    }
+    plan
+}
+
+fn open(state: &State, run: RunId) -> Option<RunId> {
+    state.records.runs.get(&run).filter(|record| !record.state.is_terminal()).map(|record| record.run)
+}
+
+fn erase(state: &mut State, order: ErasureOrder) -> Result<ErasureReceipt, EraseError> {
+    let plan = plan(state, |entry| order.ranges.iter().any(|range| range.holds(entry.seq)));
+    if let Some(run) = plan.open_runs.first() {
+        return Err(EraseError::OpenRun(*run));
+    }
+    if plan.entries == 0 {
+        return Err(EraseError::Nothing);
+    }
+    for range in &plan.ranges {
+        state.erase(range.first);
+    }
+    let recorded = Seq(state.entries.len() as u64);
+    let ErasureOrder { authoriser, reason, .. } = order;
+    let event = JournalEvent::Erased { authoriser, reason, ranges: plan.ranges };
+    let (time, principal) = (Timestamp::default(), PrincipalId::NIL);
+    state.push(NewEntry { time, principal, session: None, run: None, event });
+    Ok(ErasureReceipt { entries: vec![recorded], erased: plan.entries, ..ErasureReceipt::default() })
+}
