@@ -34,10 +34,13 @@ impl Equipment {
 }
 
 /// Opens the journal; blocks while it recovers.
-pub(crate) fn open_journal(state_dir: &Path) -> Result<JournalStore, OpenError> {
+pub(crate) fn open_journal(
+    state_dir: &Path,
+    environment: &BTreeMap<String, String>,
+) -> Result<JournalStore, OpenError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    JournalStore::open(&OpenOptions::new(state_dir.to_owned(), clock, entropy))
+    crate::history::open(OpenOptions::new(state_dir.to_owned(), clock, entropy), environment)
 }
 
 /// Puts an adapter behind every port.
@@ -55,6 +58,7 @@ pub(crate) fn ports(
         tapes: Arc::clone(&store) as _,
         records: Arc::clone(&store) as _,
         maintain: Arc::clone(&store) as _,
+        proofs: Arc::clone(&store) as _,
         erasures: store,
         tools,
         redactor: Arc::new(palyra_ports::redactor::PassThrough),

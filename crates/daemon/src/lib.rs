@@ -10,6 +10,8 @@ mod check_configuration;
 
 mod floors;
 
+mod history;
+
 mod models;
 
 mod workspaces;

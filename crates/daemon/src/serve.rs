@@ -165,6 +165,7 @@ async fn run(
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
     let reloading = tokio::spawn(Reloader::new(source, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
+    tokio::spawn(journal.change_keys_daily());
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
@@ -200,7 +201,7 @@ async fn start_gateway(
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
-        let opened = floors::open_journal(dir);
+        let opened = floors::open_journal(dir, environment);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         let Equipment { tools, rules } = equipment.clone();
         let ports = floors::ports(&journal, models.clone(), tools, dir, environment);

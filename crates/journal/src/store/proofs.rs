@@ -1,6 +1,7 @@
 //! The port of proofs: heads from memory, proofs from readers, bundles on a thread of their own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
@@ -18,6 +19,9 @@ use crate::fault::ReadFault;
 use crate::prove::{self, ProveFault};
 use crate::write::{PendingHead, Refused};
 
+/// How long a key is used while the journal stays open.
+const KEY_LIFE: Duration = Duration::from_hours(24);
+
 impl JournalStore {
     fn prove<T: Send + 'static>(
         &self,
@@ -28,6 +32,33 @@ impl JournalStore {
             other => Ok(other),
         });
         Box::pin(async move { read.await?.map_err(ProofError::from) })
+    }
+}
+
+impl JournalStore {
+    /// Changes the key each time a day has passed since the last change by this; ends with the journal.
+    ///
+    /// The caller polls it where the clock may sleep.
+    pub fn change_keys_daily(&self) -> BoxFuture<'static, ()> {
+        let journal = Arc::downgrade(&self.inner);
+        let clock = Arc::clone(&self.inner.clock);
+        let mut due = clock.boot().after(KEY_LIFE);
+        Box::pin(async move {
+            loop {
+                clock.sleep_until(due).await;
+                let Some(inner) = journal.upgrade() else { return };
+                if inner.slot.is_none() {
+                    return;
+                }
+                let changed = Self { inner }.sign_checkpoint(KeyChoice::Rotate).await;
+                match changed {
+                    Ok(_) => {}
+                    Err(ProofError::Write(AppendError::Closed | AppendError::Fenced)) => return,
+                    Err(error) => tracing::warn!(%error, "the journal's key could not be changed"),
+                }
+                due = clock.boot().after(KEY_LIFE);
+            }
+        })
     }
 }
 

@@ -1,8 +1,13 @@
 //! Keys: each start and each wish begins an epoch that the key before vouches for, whatever was cut off between.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ledger::CheckpointNote;
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal, ReadOnlyCause};
 use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal, ReadTape};
+use palyra_testkit::FakeClock;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::{Epoch, Seq, TapeSeq};
 
@@ -60,6 +65,32 @@ async fn a_key_is_changed_while_the_journal_is_in_use() {
     drop(journal);
     let journal = folder.open();
     assert_eq!((journal.epoch(), verify(&journal).await.fault), (Epoch(3), None));
+}
+
+#[tokio::test]
+async fn a_key_lives_a_day_while_the_journal_stays_open() {
+    let folder = Folder::new();
+    let clock = FakeClock::new();
+    let options = OpenOptions { clock: Arc::new(clock.clone()), ..folder.options() };
+    let journal = JournalStore::open(&options).unwrap();
+    let changing = tokio::spawn(journal.change_keys_daily());
+    for day in 1..4 {
+        clock.someone_sleeps().await;
+        clock.advance(Duration::from_hours(23));
+        assert_eq!(journal.epoch(), Epoch(day));
+        clock.advance(Duration::from_hours(1));
+        // Another signature waits behind the change.
+        while journal.epoch() == Epoch(day) {
+            tokio::task::yield_now().await;
+            journal.sign_checkpoint(KeyChoice::Current).await.unwrap();
+        }
+    }
+    assert_eq!(heads(&folder).iter().filter(|head| head.1 == 2).count(), 3);
+    assert_eq!(verify(&journal).await.fault, None);
+    clock.someone_sleeps().await;
+    drop(journal);
+    clock.advance(Duration::from_hours(24));
+    changing.await.unwrap();
 }
 
 /// A journal after two starts, and the keys as they were before the second destroyed the first.
