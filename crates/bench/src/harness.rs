@@ -74,6 +74,7 @@ impl Harness {
             tapes: store.clone(),
             records: store.clone(),
             maintain: store.clone(),
+            proofs: store.clone(),
             erasures: store,
             tools: Arc::new(BuiltinTools::new()),
             redactor: Arc::new(PassThrough),

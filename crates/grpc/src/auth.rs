@@ -42,12 +42,22 @@ const AUDIENCES: &[(&str, Audience)] = &[
     (v1::sessions_service_server::SERVICE_NAME, Audience::Principals),
     (v1::agents_service_server::SERVICE_NAME, Audience::Principals),
     (v1::models_service_server::SERVICE_NAME, Audience::Principals),
+    (v1::proof_service_server::SERVICE_NAME, Audience::Owner),
     (v1::journal_service_server::SERVICE_NAME, Audience::Owner),
     (v1::erasure_service_server::SERVICE_NAME, Audience::Owner),
     (v1::admin_service_server::SERVICE_NAME, Audience::Owner),
 ];
 
+/// Calls that are for others than the rest of their service.
+const SINGLE_CALLS: &[(&str, Audience)] = &[
+    ("/palyra.v1.ProofService/GetCheckpoint", Audience::Principals),
+    ("/palyra.v1.ProofService/ProveConsistency", Audience::Principals),
+];
+
 fn audience(path: &str) -> Audience {
+    if let Some((_, audience)) = SINGLE_CALLS.iter().find(|(call, _)| *call == path) {
+        return *audience;
+    }
     let service = path.strip_prefix('/').and_then(|path| path.split_once('/')).map(|(service, _)| service);
     let listed = AUDIENCES.iter().find(|(name, _)| Some(*name) == service);
     listed.map_or(Audience::Owner, |(_, audience)| *audience)

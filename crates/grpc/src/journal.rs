@@ -20,6 +20,7 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
 use crate::auth;
+use crate::proof::checkpoint_to_wire;
 use crate::status::Refusal;
 use crate::translate;
 
@@ -51,7 +52,7 @@ impl JournalServiceImpl {
             epoch: status.epoch.0,
             health: translate::journal_health(status.health).to_owned(),
             cause: status.cause.map(translate::read_only_cause).unwrap_or_default().to_owned(),
-            checkpoint: None,
+            checkpoint: self.journal.newest_checkpoint().as_ref().map(checkpoint_to_wire),
             entries: status.entries,
             commits: status.commits,
             rows: status.rows,

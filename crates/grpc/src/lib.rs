@@ -28,6 +28,7 @@ mod tapes;
 mod sessions;
 mod agents;
 mod models;
+mod proof;
 
 mod erasure;
 mod journal;

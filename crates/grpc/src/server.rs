@@ -10,6 +10,7 @@ use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
 use palyra_wire::v1::journal_service_server::JournalServiceServer;
 use palyra_wire::v1::models_service_server::ModelsServiceServer;
+use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
 use tokio::sync::watch;
@@ -30,6 +31,7 @@ use crate::gateway::GatewayServiceImpl;
 use crate::journal::JournalServiceImpl;
 use crate::limits::ServeLimits;
 use crate::models::ModelsServiceImpl;
+use crate::proof::ProofServiceImpl;
 use crate::sessions::SessionsServiceImpl;
 
 /// Bytes of a health or reflection request, at most.
@@ -118,13 +120,14 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 8] = [
+const SERVICES: [&str; 9] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
+    v1::proof_service_server::SERVICE_NAME,
     v1::erasure_service_server::SERVICE_NAME,
     v1::admin_service_server::SERVICE_NAME,
 ];
@@ -165,6 +168,7 @@ fn routes(
     let agents = AgentsServiceImpl::new(gateway.agents.clone());
     let models = ModelsServiceImpl::new(gateway.models.clone());
     let journal = JournalServiceImpl::new(gateway.journal.clone());
+    let proofs = ProofServiceImpl::new(gateway.journal.clone());
     let erasures = ErasureServiceImpl::new(gateway.erasures.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
@@ -180,6 +184,7 @@ fn routes(
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))
+        .add_service(ProofServiceServer::new(proofs).max_decoding_message_size(bytes_max))
         .add_service(ErasureServiceServer::new(erasures).max_decoding_message_size(bytes_max))
         .add_service(AdminServiceServer::new(admin).max_decoding_message_size(bytes_max))
         .add_service(probes.max_decoding_message_size(PROBE_BYTES_MAX))

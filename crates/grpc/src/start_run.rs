@@ -56,7 +56,10 @@ pub(crate) async fn model_of(
     }))
 }
 
-fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Result<SubmitRequest, Refusal> {
+pub(crate) fn submit_request(
+    message: StartRunRequest,
+    files: Vec<IncomingFile>,
+) -> Result<SubmitRequest, Refusal> {
     Ok(SubmitRequest {
         delivery: translate::input_delivery(message.delivery())?,
         session: translate::session_selector(message.session)?,

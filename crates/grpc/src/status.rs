@@ -4,8 +4,8 @@
 //! whoever reads it and holds no content, no other principal's data, and nothing a client sent.
 //! Begin at [`Refusal`].
 
-use palyra_ports::ReadError;
 use palyra_ports::maintain_journal::RebuildError;
+use palyra_ports::{ProofError, ReadError};
 use palyra_runtime::RequestError;
 use palyra_runtime::erasure::EraseContentError;
 use palyra_types::ErrorCode;
@@ -44,6 +44,11 @@ impl Refusal {
         Self { code: ErrorCode::PermissionDenied, text: text.to_owned() }
     }
 
+    /// A field of a request has a value that it cannot have.
+    pub(crate) fn invalid_argument(text: &str) -> Self {
+        Self { code: ErrorCode::InvalidArgument, text: text.to_owned() }
+    }
+
     /// The daemon stops.
     pub(crate) fn shutting_down() -> Self {
         let text = "the daemon is shutting down; the run goes on after its next start";
@@ -69,6 +74,19 @@ impl From<RequestError> for Refusal {
 impl From<ReadError> for Refusal {
     fn from(error: ReadError) -> Self {
         Self { code: error.code(), text: error.to_string() }
+    }
+}
+
+impl From<ProofError> for Refusal {
+    fn from(error: ProofError) -> Self {
+        let text = match &error {
+            ProofError::Read(cause) => cause.to_string(),
+            ProofError::Write(cause) => cause.to_string(),
+            ProofError::OutOfRange { .. } | ProofError::NoSuchRun | ProofError::CannotSign { .. } => {
+                error.to_string()
+            }
+        };
+        Self { code: error.code(), text }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ReadRecords, ReadTape, Redactor, ToolRuntime,
-    Workspaces,
+    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadRecords, ReadTape, Redactor,
+    ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -20,6 +20,8 @@ pub struct RuntimePorts {
     pub records: Arc<dyn ReadRecords>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
+    /// Proves what the journal holds.
+    pub proofs: Arc<dyn ProveJournal>,
     /// Erases content.
     pub erasures: Arc<dyn EraseJournal>,
     /// Runs tools.

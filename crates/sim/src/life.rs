@@ -106,6 +106,7 @@ fn ports(
         tapes: Arc::new(journal.clone()),
         records: Arc::new(journal.clone()),
         maintain: Arc::new(journal.memory().clone()),
+        proofs: Arc::new(journal.memory().clone()),
         erasures: Arc::new(journal.memory().clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         redactor: Arc::new(PassThrough),

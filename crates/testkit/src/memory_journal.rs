@@ -8,6 +8,7 @@
 mod ports;
 
 mod erasure;
+mod proofs;
 
 mod state;
 

@@ -60,6 +60,7 @@ impl House {
             tapes: store.clone(),
             records: store.clone(),
             maintain: store.clone(),
+            proofs: store.clone(),
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),
             redactor: Arc::new(PassThrough),

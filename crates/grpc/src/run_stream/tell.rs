@@ -1,36 +1,64 @@
 //! Frames to the client: the tape, receipts, and a heartbeat in silence.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_types::Seq;
 use palyra_wire::v1::run_stream_response::Frame;
 use palyra_wire::v1::{CaughtUp, Heartbeat, InputAccepted, Opened, RunStreamResponse, StreamEnd};
 use tokio::sync::{Mutex, mpsc};
+use tokio::time::Instant;
 
 use super::Conversation;
+use crate::proof::checkpoint_to_wire;
 use crate::status::Refusal;
 use crate::translate;
+
+/// How long the end of a stream waits for a signed head that covers the run; all entries are told by then.
+const SIGNED_WITHIN: Duration = Duration::from_millis(20);
 
 impl Conversation {
     /// Tells the tape to its end; waits wherever the client does not read.
     pub(super) async fn tell(
         &self,
-        opened: Opened,
+        mut opened: Opened,
         mut follower: TapeFollower,
         mut receipts: mpsc::Receiver<InputAccepted>,
         at_work: &Mutex<()>,
     ) -> Result<(), Refusal> {
+        let journal = &self.doorway.state.journal;
+        opened.checkpoint = journal.newest_checkpoint().as_ref().map(checkpoint_to_wire);
         self.send(Frame::Opened(opened)).await;
+        let mut last_seq = Seq(0);
+        // Set anew only once it has rung: a timer for each frame would cost more than the frame.
+        let mut silent_until = Instant::now() + self.heartbeat();
+        let mut alarm = pin!(tokio::time::sleep_until(silent_until));
         loop {
             let frame = tokio::select! {
                 biased;
                 Some(accepted) = receipts.recv() => Frame::InputAccepted(accepted),
                 followed = follower.next() => match followed? {
-                    Some(Followed::Entry(entry)) => Frame::Entry(translate::tape_entry(&entry)),
+                    Some(Followed::Entry(entry)) => {
+                        last_seq = entry.seq;
+                        Frame::Entry(translate::tape_entry(&entry))
+                    }
                     Some(Followed::CaughtUp(last)) => Frame::CaughtUp(CaughtUp { tape_seq: last.0 }),
                     None => break,
                 },
-                () = tokio::time::sleep(self.heartbeat()) => Frame::Heartbeat(Heartbeat { tape_seq: follower.last().0 }),
+                () = alarm.as_mut() => {
+                    if Instant::now() < silent_until {
+                        alarm.as_mut().reset(silent_until);
+                        continue;
+                    }
+                    Frame::Heartbeat(Heartbeat { tape_seq: follower.last().0 })
+                }
             };
             self.send(frame).await;
+            silent_until = Instant::now() + self.heartbeat();
+            if alarm.is_elapsed() {
+                alarm.as_mut().reset(silent_until);
+            }
         }
         self.tell_last_receipts(&mut receipts, at_work).await;
         let state = match follower.ended_as() {
@@ -38,7 +66,9 @@ impl Conversation {
             None => self.doorway.state.runs.get(self.doorway.identity.caller(), self.run).await?.state,
         };
         let state = translate::run_state(state);
-        self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0, checkpoint: None })).await;
+        let checkpoint = journal.checkpoint_over(last_seq, SIGNED_WITHIN).await;
+        let checkpoint = checkpoint.as_ref().map(checkpoint_to_wire);
+        self.send(Frame::End(StreamEnd { state, tape_seq: follower.last().0, checkpoint })).await;
         Ok(())
     }
 

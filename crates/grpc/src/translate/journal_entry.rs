@@ -14,7 +14,7 @@ pub(crate) fn journal_entry(record: &JournalEventRecord) -> v1::JournalEntry {
         seq: record.seq.0,
         epoch: record.epoch.0,
         time: timestamp(record.time),
-        kind: kind(record),
+        kind: journal_kind(&record.event),
         principal_id: principal.unwrap_or_default(),
         session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
         run_id: record.run.map(|(run, _)| run.to_string()).unwrap_or_default(),
@@ -24,8 +24,9 @@ pub(crate) fn journal_entry(record: &JournalEventRecord) -> v1::JournalEntry {
     }
 }
 
-fn kind(record: &JournalEventRecord) -> String {
-    let name = match &record.event {
+/// Returns the word for what an entry is.
+pub(crate) fn journal_kind(event: &JournalEvent) -> String {
+    let name = match event {
         JournalEvent::LogOpened { .. } => "log_opened",
         JournalEvent::EpochStarted { .. } => "epoch_started",
         JournalEvent::Erased { .. } => "erased",

@@ -116,6 +116,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         tapes: journal.clone(),
         records: journal.clone(),
         maintain: journal.clone(),
+        proofs: journal.clone(),
         erasures: journal,
         tools: Arc::new(OneTool),
         redactor: Arc::new(PassThrough),

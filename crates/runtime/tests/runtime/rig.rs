@@ -98,6 +98,7 @@ impl Parts {
             tapes: Arc::new(faults.clone()),
             records: Arc::new(faults.clone()),
             maintain: Arc::new(memory.clone()),
+            proofs: Arc::new(memory.clone()),
             erasures: Arc::new(memory.clone()),
             tools: Arc::new(tools.clone()),
             redactor: Arc::new(Touchy),
