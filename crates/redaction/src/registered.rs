@@ -1,0 +1,176 @@
+//! Values that are known to be secret, in every form in which a text may hold them.
+//!
+//! Owns the forms and how they are looked up. Invariant: no value and no part of one is ever shown; `Debug` says
+//! how many there are.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write;
+
+use aho_corasick::dfa::DFA;
+use palyra_types::Redacted;
+
+use crate::scan::{Rank, Span, Verdict, View};
+
+/// Characters of a value that is looked for, at least: shorter ones occur by chance.
+pub const REGISTERED_CHARS_MIN: usize = 12;
+/// Values that are looked for, at most; the rest is not.
+pub const REGISTERED_VALUES_MAX: usize = 1_024;
+/// Bytes of a form that make the search look closer. Text is held back from there on.
+const HEAD_BYTES: usize = 4;
+
+/// The values that are looked for.
+pub(crate) struct Registered {
+    heads: DFA,
+    /// Behind each head, the forms that begin with it.
+    groups: Vec<Vec<Box<[u8]>>>,
+    values: usize,
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{} registered values>", self.values)
+    }
+}
+
+impl Registered {
+    /// Prepares values; `None` when none of them is long enough.
+    pub(crate) fn new(values: &[Redacted<String>]) -> Option<Self> {
+        let long = |value: &&Redacted<String>| value.expose().chars().count() >= REGISTERED_CHARS_MIN;
+        let mut groups: BTreeMap<Box<[u8]>, Vec<Box<[u8]>>> = BTreeMap::new();
+        let mut known = 0;
+        for value in values.iter().filter(long).take(REGISTERED_VALUES_MAX) {
+            known += 1;
+            for form in forms(value.expose()) {
+                let group = groups.entry(form[..HEAD_BYTES].into()).or_default();
+                if !group.contains(&form) {
+                    group.push(form);
+                }
+            }
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let heads = DFA::builder().prefilter(false).build(groups.keys()).ok()?;
+        Some(Self { heads, groups: groups.into_values().collect(), values: known })
+    }
+
+    pub(crate) fn heads(&self) -> &DFA {
+        &self.heads
+    }
+
+    /// Judges whether a form of a group stands at a place: the longest of them.
+    pub(crate) fn judge(&self, group: usize, at: usize, view: View<'_>) -> Verdict {
+        let rest = &view.text[at..];
+        let mut longest = None;
+        for form in &self.groups[group] {
+            if rest.starts_with(form) {
+                longest = longest.max(Some(form.len()));
+            } else if view.open_at(at + form.len()) && form.starts_with(rest) {
+                return Verdict::Wait(at);
+            }
+        }
+        longest.map_or(Verdict::No, |bytes| {
+            let end = at + bytes;
+            Verdict::Found(Span {
+                start: at,
+                end,
+                kind: "vault",
+                rank: Rank::Registered,
+                grows: None,
+                fills_word: false,
+            })
+        })
+    }
+}
+
+/// Returns a value in all its forms, each at least as long as [`REGISTERED_CHARS_MIN`].
+fn forms(value: &str) -> Vec<Box<[u8]>> {
+    let bytes = value.as_bytes();
+    let mut forms: Vec<Vec<u8>> = vec![
+        bytes.to_vec(),
+        value.chars().rev().collect::<String>().into_bytes(),
+        hex(bytes, "0123456789abcdef"),
+        hex(bytes, "0123456789ABCDEF"),
+    ];
+    for alphabet in [STANDARD, URL_SAFE] {
+        for offset in 0..3 {
+            forms.push(base64_inside(bytes, offset, alphabet));
+        }
+    }
+    for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
+        for space in ["%20", "+"] {
+            for kept in [&b"-_.~"[..], b"-_.~!*'()", b"-_.~*"] {
+                forms.push(percent(bytes, digits, space, kept));
+            }
+        }
+    }
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let inner = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
+    forms.push(inner.as_bytes().to_vec());
+    forms.push(inner.replace('/', r"\/").into_bytes());
+    forms.push(ascii_json(inner).into_bytes());
+    // A JSON text within a JSON text.
+    let twice = serde_json::to_string(inner).unwrap_or_default();
+    forms.push(twice.trim_matches('"').as_bytes().to_vec());
+    forms.retain(|form| form.len() >= REGISTERED_CHARS_MIN);
+    forms.into_iter().map(Vec::into_boxed_slice).collect()
+}
+
+fn hex(bytes: &[u8], digits: &str) -> Vec<u8> {
+    let digits = digits.as_bytes();
+    bytes.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
+}
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Returns the characters of base64 (RFC 4648) that are the same whatever `offset` bytes stand before the value and
+/// whatever follows it.
+fn base64_inside(bytes: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
+    let bit = |at: usize| {
+        let (byte, bit) = (at / 8, at % 8);
+        let byte = if byte < offset { 0 } else { bytes.get(byte - offset).copied().unwrap_or(0) };
+        (byte >> (7 - bit)) & 1
+    };
+    let first = (offset * 8).div_ceil(6);
+    let last = (offset + bytes.len()) * 8 / 6;
+    let character = |at: usize| {
+        let six = (0..6).fold(0_u8, |six, next| six << 1 | bit(at * 6 + next));
+        alphabet[usize::from(six)]
+    };
+    (first..last).map(character).collect()
+}
+
+/// Percent-encodes (RFC 3986) all but letters, digits and `kept`.
+fn percent(bytes: &[u8], digits: &str, space: &str, kept: &[u8]) -> Vec<u8> {
+    let digits = digits.as_bytes();
+    let mut encoded = Vec::new();
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || kept.contains(byte) {
+            encoded.push(*byte);
+        } else if *byte == b' ' {
+            encoded.extend_from_slice(space.as_bytes());
+        } else {
+            encoded.extend([b'%', digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]);
+        }
+    }
+    encoded
+}
+
+/// Writes everything outside of ASCII as JSON escapes.
+fn ascii_json(text: &str) -> String {
+    let mut escaped = String::new();
+    for unit in text.chars() {
+        if unit.is_ascii() {
+            escaped.push(unit);
+        } else {
+            let mut units = [0; 2];
+            for unit in unit.encode_utf16(&mut units) {
+                // Writing into a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}

@@ -1,0 +1,84 @@
+//! The scanner behind the redactor's port.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use palyra_ports::{Cleaned, Findings, RedactStream, Redactor};
+use palyra_types::Redacted;
+
+use crate::armoury::Armoury;
+use crate::json;
+use crate::scan::{Ended, Scan, View};
+use crate::stream::Stream;
+
+/// Number of the rules in this crate, recorded with each entry. Raised whenever a rule changes.
+pub const RULESET: u32 = 1;
+
+/// Finds secrets by their shape, by their name, by their place, and by knowing them.
+#[derive(Debug)]
+pub struct SecretScanner {
+    armoury: RwLock<Arc<Armoury>>,
+}
+
+impl SecretScanner {
+    /// Makes a scanner that knows no value yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { armoury: RwLock::new(Armoury::new(&[])) }
+    }
+
+    /// Replaces the registered values. Those shorter than [`crate::REGISTERED_CHARS_MIN`] are not looked for. Texts
+    /// that have begun go on with the values that were known then.
+    pub fn register(&self, values: &[Redacted<String>]) {
+        let armoury = Armoury::new(values);
+        *self.armoury.write().unwrap_or_else(PoisonError::into_inner) = armoury;
+    }
+
+    fn armoury(&self) -> Arc<Armoury> {
+        Arc::clone(&self.armoury.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Default for SecretScanner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Redactor for SecretScanner {
+    fn ruleset(&self) -> u32 {
+        RULESET
+    }
+
+    fn redact(&self, text: Redacted<String>) -> Cleaned {
+        let (clean, findings) = clean(&self.armoury(), text.expose());
+        Cleaned { text: clean.map_or(text, Redacted::new), findings }
+    }
+
+    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+        let armoury = self.armoury();
+        let (clean, findings) = json::clean_json(text.expose(), &|part| clean_text(&armoury, part));
+        Cleaned { text: clean.map_or(text, Redacted::new), findings }
+    }
+
+    fn begin(&self) -> Box<dyn RedactStream> {
+        Box::new(Stream::new(self.armoury()))
+    }
+}
+
+fn clean_text(armoury: &Armoury, text: &str) -> (Option<String>, Findings) {
+    clean(armoury, text)
+}
+
+/// Returns a text without its secrets; `None` when it had none.
+fn clean(armoury: &Armoury, text: &str) -> (Option<String>, Findings) {
+    let mut scan = Scan::new(armoury);
+    let view = View { text: text.as_bytes(), ended: Ended::Yes };
+    scan.advance(armoury, view);
+    if scan.is_clean() {
+        return (None, Findings::default());
+    }
+    let mut out = Vec::with_capacity(text.len());
+    scan.give(armoury, view, &mut out);
+    let out = String::from_utf8(out).expect("spans begin and end between characters");
+    (Some(out), scan.take_findings())
+}
