@@ -13,6 +13,7 @@ pub fn json(report: &Report) -> Value {
     let signed = report.newest.map(|head| {
         object!({
             "size": head.size, "root": STANDARD.encode(head.root), "epoch": head.epoch,
+            "key": report.log.as_deref().map(|name| head.verifier_key(name)),
             "entry_time": utc(head.entry_time),
         })
     });

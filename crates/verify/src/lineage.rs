@@ -39,6 +39,8 @@ pub(crate) struct Log {
     pub(crate) first_run: Option<u64>,
     /// Signed heads that hold.
     pub(crate) heads: u64,
+    /// Heads that are stored, whether they hold or not.
+    pub(crate) stored: u64,
 }
 
 impl Log {
@@ -53,6 +55,7 @@ impl Log {
             epoch,
             first_run: None,
             heads: 0,
+            stored: 0,
         }
     }
 
@@ -70,7 +73,7 @@ impl Log {
 
     /// Returns what is missing once the log has ended.
     pub(crate) fn missing_head(&self) -> Option<u64> {
-        self.first_run.filter(|_| self.heads == 0 && self.generation == Generation::Second)
+        self.first_run.filter(|_| self.stored == 0 && self.generation == Generation::Second)
     }
 }
 
@@ -85,7 +88,7 @@ enum First {
 pub(crate) struct Lineage {
     log: Option<Log>,
     epochs: usize,
-    /// The first entry of a run of a log that ended without a signed head.
+    /// The first entry of a run of a log that ended without a stored head.
     unsigned: Option<u64>,
     /// What earlier logs of the file were called, with where each ended.
     pub(crate) reopened: Vec<Reopened>,
@@ -100,7 +103,7 @@ impl Lineage {
         self.log.as_mut()
     }
 
-    /// Returns the first entry of a run in a log that should have a signed head and has none.
+    /// Returns the first entry of a run in a log that should have a stored head and has none.
     pub(crate) fn unsigned(&self) -> Option<u64> {
         self.unsigned.or_else(|| self.log.as_ref().and_then(Log::missing_head))
     }

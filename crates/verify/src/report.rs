@@ -2,7 +2,10 @@
 //!
 //! Owns the values that are printed. Knows no format of printing.
 
-use crate::digest::{Hash, LogId};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::digest::{Hash, LogId, hex, key_id};
 use crate::fault::Fault;
 
 /// The outcome of one verification.
@@ -51,6 +54,8 @@ pub struct SignedHead {
     pub root: Hash,
     /// The newest epoch that signed it.
     pub epoch: u32,
+    /// That epoch's key.
+    pub key: Hash,
     /// What its last entry says of the time, microseconds UTC.
     pub entry_time: i64,
     /// Whether the key that the caller trusts leads to it.
@@ -115,6 +120,17 @@ impl Report {
         self.fault.as_ref().map_or(0, |fault| fault.code.number())
     }
 }
+
+impl SignedHead {
+    /// Returns the key that signed it, as `--key` takes it, in the log called `name`.
+    pub(crate) fn verifier_key(&self, name: &str) -> String {
+        let blob = [&[ED25519][..], &self.key].concat();
+        format!("{name}+{}+{}", hex(&key_id(name, &self.key)), STANDARD.encode(blob))
+    }
+}
+
+/// Signed-note's number of the algorithm.
+const ED25519: u8 = 1;
 
 /// Returns whether a checkpoint of `log_id` may speak of the log called `name` or of one it went on from.
 pub(crate) fn knows(name: &str, reopened: &[Reopened], log_id: &LogId) -> bool {

@@ -16,6 +16,8 @@ pub(crate) struct Head {
     pub(crate) root: Hash,
     /// The newest epoch that signed it.
     pub(crate) epoch: u32,
+    /// That epoch's key.
+    pub(crate) key: Hash,
     /// Whether the key that the caller trusts leads to it.
     pub(crate) trusted: bool,
 }
@@ -53,7 +55,13 @@ pub(crate) fn examine(note: &Note, log: &mut Log, trust: Option<&VerifierKey>) -
     }
     log.heads += 1;
     let signer = &log.epochs[newest];
-    Ok(Head { size: note.size, root: note.root, epoch: signer.number, trusted: signer.trusted })
+    Ok(Head {
+        size: note.size,
+        root: note.root,
+        epoch: signer.number,
+        key: signer.key,
+        trusted: signer.trusted,
+    })
 }
 
 fn is_trusted(key: Hash, log: &Log, trust: Option<&VerifierKey>) -> bool {

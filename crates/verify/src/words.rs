@@ -47,6 +47,9 @@ fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
         )?,
         None => writeln!(text, "signed    nothing")?,
     }
+    if let Some((head, log)) = report.newest.as_ref().zip(report.log.as_ref()) {
+        writeln!(text, "key       {}", head.verifier_key(log))?;
+    }
     writeln!(text, "signer    {}", signer(report.signer))?;
     writeln!(text, "freshness {}", freshness(report))?;
     write!(text, "payloads  {} checked", report.payloads_checked)?;

@@ -185,6 +185,7 @@ impl Reading<'_> {
             size,
             root,
             epoch: head.epoch,
+            key: head.key,
             entry_time,
             trusted: head.trusted,
         });

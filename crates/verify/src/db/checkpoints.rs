@@ -42,8 +42,8 @@ impl Checkpoints<'_> {
             } else if head.root != tree.root() {
                 faults.add(seq, Code::Forked, || format!("the signed head of size {size} has another root"));
             } else {
-                let Head { size, root, epoch, trusted } = head;
-                self.newest = Some(SignedHead { size, root, epoch, entry_time, trusted });
+                let Head { size, root, epoch, key, trusted } = head;
+                self.newest = Some(SignedHead { size, root, epoch, key, entry_time, trusted });
             }
         }
     }
@@ -123,6 +123,9 @@ fn examine(
     faults: &mut Faults,
 ) -> Option<Head> {
     let seq = size.saturating_sub(1);
+    if let Some(log) = lineage.log_mut() {
+        log.stored += 1;
+    }
     let Some(note) = Note::parse(note).filter(|note| note.size == size) else {
         faults.add(seq, Code::Malformed, || format!("the checkpoint of size {size} is out of shape"));
         return None;

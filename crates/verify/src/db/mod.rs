@@ -8,6 +8,7 @@ mod checkpoints;
 mod tiles;
 mod walk;
 mod tapes;
+mod indexes;
 mod statics;
 mod verify;
 

@@ -31,6 +31,8 @@ pub(super) struct Schema {
     pub(super) by_run: String,
     /// The index over `chunk(seq, n)`.
     pub(super) by_part: String,
+    /// The index over `tile(level, index)`, in format 2.
+    pub(super) by_tile: Option<String>,
 }
 
 /// Reads the schema; an error says what is out of shape.
@@ -66,11 +68,9 @@ pub(super) fn read(connection: &Connection) -> Result<Schema, String> {
         find_index(connection, table, columns)
             .ok_or_else(|| format!("table `{table}` has no unique index over {columns:?}"))
     };
-    Ok(Schema {
-        format,
-        by_run: index("entry", ["run_id", "tape_seq"])?,
-        by_part: index("chunk", ["seq", "n"])?,
-    })
+    let by_tile = (format > 1).then(|| index("tile", ["level", "index"])).transpose()?;
+    let (by_run, by_part) = (index("entry", ["run_id", "tape_seq"])?, index("chunk", ["seq", "n"])?);
+    Ok(Schema { format, by_run, by_part, by_tile })
 }
 
 fn check_table(connection: &Connection, table: &str, columns: &[Column]) -> Result<(), String> {

@@ -14,7 +14,7 @@ use super::schema::{self, Schema};
 use super::tapes::RowSum;
 use super::tiles::{self, StoredTiles};
 use super::walk::{Step, Walk};
-use super::{statics, tapes};
+use super::{indexes, statics, tapes};
 use crate::digest::Generation;
 use crate::erasure::Erasures;
 use crate::facts::{ERASED, Erased};
@@ -94,6 +94,7 @@ fn read(connection: &Connection, schema: &Schema, options: &mut Options) -> Resu
         walk.break_off();
     }
     tapes::check(connection, &schema.by_run, table, &mut walk.faults);
+    indexes::check(connection, schema, &mut walk.faults);
     let statics = statics::check(connection, &mut walk.faults);
     Ok(report(walk, schema, statics, whole))
 }
@@ -174,7 +175,7 @@ fn finish(connection: &Connection, schema: &Schema, walk: &mut Walk<'_>) {
         });
     }
     if let Some(seq) = walk.lineage.unsigned() {
-        walk.faults.add(seq, Code::Signature, || "runs began, and no head of the log is signed".to_owned());
+        walk.faults.add(seq, Code::Signature, || "runs began, and no head of the log is stored".to_owned());
     }
 }
 

@@ -206,13 +206,14 @@ class Verifier:
         else:
             if doubt: self.fault(doubt[0], 10, "chain")
             if last is not None: self.settle(last)
-        for digest, body in self.db.execute("SELECT hash, CAST(body AS BLOB) FROM static"):
+        for digest, body in self.db.execute("SELECT hash, CAST(body AS BLOB) FROM static NOT INDEXED"):
             if sha(body) != digest: self.fault(None, 10, "static")
-        by_run = self.db.execute("SELECT name FROM pragma_index_list('entry') WHERE \"unique\" AND name GLOB 'sqlite_auto*'").fetchone()
-        if not by_run: raise Bad("index")
-        index = self.db.execute(f'SELECT run_id, tape_seq, seq FROM entry INDEXED BY "{by_run[0]}" ORDER BY run_id, tape_seq')
-        if whole and sorted(index, key=lambda r: r[2]) != list(self.db.execute("SELECT run_id, tape_seq, seq FROM entry NOT INDEXED ORDER BY seq")):
-            self.fault(None, 16, "index")
+        for table, pair in (("entry", "run_id, tape_seq"), ("chunk", "seq, n"), ("tile", 'level, "index"'))[:2 if self.format == 1 else 3]:
+            index = self.db.execute(f"SELECT name FROM pragma_index_list('{table}') WHERE \"unique\" AND name GLOB 'sqlite_auto*'").fetchone()
+            if not index: raise Bad("index")
+            one, two = (sorted(self.db.execute(f"SELECT rowid, {pair} FROM {table} {how}"), key=lambda r: r[0])
+                        for how in (f'INDEXED BY "{index[0]}" ORDER BY {pair}', "NOT INDEXED"))
+            if one != two and (whole or table != "entry"): self.fault(None, 16, "index")
 
     def push(self, tree, size, leaf):
         while size & 1: leaf = node(tree.pop(), leaf); size >>= 1
@@ -260,7 +261,7 @@ class Verifier:
                 if kind == 4 and epoch <= log["epoch"]: bad("epoch")
                 if kind == 4: self.missing(); self.olds.append(log["name"])
                 self.log = log = {"id": new_id, "name": "palyra.log/" + new_id.hex(), "old": made == [1], "epochs": [],
-                                  "first": key, "epoch": epoch, "run": None, "heads": 0}
+                                  "first": key, "epoch": epoch, "run": None, "heads": 0, "stored": 0}
             elif kind in (1, 4): bad("opened")
             elif kind == 2 and log is not None:
                 f = facts(here); number, key = one(f, 2, int, 0), sized(f, 3, 32)
@@ -278,12 +279,13 @@ class Verifier:
         if running and self.log["run"] is None: self.log["run"] = seq
 
     def missing(self):
-        if self.log and self.log["run"] is not None and not self.log["heads"] and not self.log["old"]:
+        if self.log and self.log["run"] is not None and not self.log["stored"] and not self.log["old"]:
             self.fault(self.log["run"], 14, "no head")
 
     def head(self, size, text):
         """Returns the root of a checkpoint that holds."""
         at = max(size - 1, 0)
+        if self.log: self.log["stored"] += 1
         try:
             name, noted, root, body, lines = parse_note(text)
             if noted != size: raise Bad

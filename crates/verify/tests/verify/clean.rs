@@ -43,6 +43,9 @@ fn a_key_of_any_epoch_and_any_kept_checkpoint_are_accepted() {
             let report = verified(&path, Options { key, ..Options::default() });
             demand_ok(&report, &seed);
             assert_eq!(report.signer, Signer::Trusted);
+            // What it prints is what the owner of the key would publish.
+            let printed = palyra_verify::json(&report)["newest_signed"]["key"].clone();
+            assert_eq!(printed, log.vkey(&log.keys[*signed.signers.iter().max().expect("one")].1));
         }
         for (size, signed) in &log.checkpoints {
             let since = Some(signed.note.parse().expect("a checkpoint"));

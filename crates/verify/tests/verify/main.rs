@@ -5,3 +5,5 @@ mod clean;
 mod tamper;
 mod broken;
 mod python;
+mod beside;
+mod hostile;

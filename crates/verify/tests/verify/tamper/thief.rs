@@ -63,7 +63,7 @@ pub(super) fn stolen_key_before_handover(log: &Log, chance: &mut Chance, path: &
             resign(&mut forged, seq, key);
             Case::plain(14, first - 1)
         }
-        _ if !begun_in_format_1(log) => {
+        _ if !log.early => {
             forged.checkpoints.retain(|size, _| *size <= seq);
             forged.sign_newest();
             Case::plain(14, forged.entries.len() as u64 - 1)
@@ -72,10 +72,6 @@ pub(super) fn stolen_key_before_handover(log: &Log, chance: &mut Chance, path: &
     };
     forged.save(path);
     Some(case)
-}
-
-fn begun_in_format_1(log: &Log) -> bool {
-    log.checkpoints.keys().next().is_none_or(|size| *size > 2)
 }
 
 fn after_handover(log: &Log, chance: &mut Chance) -> Option<(u64, Log)> {
@@ -149,7 +145,7 @@ pub(super) fn handover_deleted(log: &Log, chance: &mut Chance, path: &Path) -> O
     let new = *log.checkpoints[&gone].started.last()?;
     let next = log.checkpoints.range(gone + 1..).find(|(_, signed)| signed.started.contains(&new))?;
     // The next one may itself vouch for the key, by an older one.
-    if next.1.signers.len() > 1 && next.1.started[0] != new || begun_in_format_1(log) {
+    if next.1.signers.len() > 1 && next.1.started[0] != new || log.early {
         return None;
     }
     let size = *next.0;

@@ -49,6 +49,8 @@ pub(crate) struct New {
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     pub(crate) chance: Chance,
+    /// Whether the log began in format 1.
+    pub(crate) early: bool,
     /// 1 or 2: what the file says.
     pub(crate) format: u32,
     pub(crate) entries: Vec<Entry>,
@@ -78,6 +80,7 @@ impl Log {
         let mut chance = Chance::new(seed);
         let statics = vec!["a catalogue of tools".repeat(5), format!("instructions {seed}")];
         let mut log = Self {
+            early: id_of == 1,
             format,
             entries: Vec::new(),
             log_id: [0; 16],

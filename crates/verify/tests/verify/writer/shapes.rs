@@ -64,6 +64,9 @@ pub(crate) fn shape(shape: Shape, seed: u64) -> Log {
         log.season(shape, &mut chance);
     }
     if chance.one_in(2) {
+        log.prune();
+    }
+    if chance.one_in(2) {
         // What was committed after the last signature.
         log.run(&mut chance);
     }

@@ -68,6 +68,16 @@ impl Log {
         self.sign(&[self.keys.len() - 2, self.keys.len() - 1]);
     }
 
+    /// Keeps of the checkpoints what a daemon keeps: handovers and the newest.
+    pub(crate) fn prune(&mut self) {
+        let last = self.checkpoints.keys().next_back().copied();
+        // The first one of a log that was brought up stands for its older epochs.
+        let first = self.checkpoints.keys().next().copied().filter(|_| self.early);
+        let stays = |size, signed: &Signed| signed.signers.len() > 1 || [first, last].contains(&Some(size));
+        let one_log = self.entries.iter().all(|entry| entry.envelope[2..4] != [0, 4]);
+        self.checkpoints.retain(|size, signed| !one_log || stays(*size, signed));
+    }
+
     /// Returns the newest checkpoint.
     pub(crate) fn newest(&self) -> Option<(u64, &Signed)> {
         self.checkpoints.last_key_value().map(|(size, signed)| (*size, signed))
