@@ -92,7 +92,13 @@ impl House {
     /// Returns the file of effects.
     #[must_use]
     pub fn effects(&self) -> PathBuf {
-        self.root.join("effects")
+        self.path("effects")
+    }
+
+    /// Returns the path of something in this house.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 
     /// Returns the folder that tools see.

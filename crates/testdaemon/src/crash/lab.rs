@@ -1,5 +1,6 @@
 //! What every scenario needs: the programs, the model's server, and houses to begin with.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -24,7 +25,7 @@ pub struct Lab {
     folder: tempfile::TempDir,
     pub(crate) programs: Programs,
     _server: ModelServer,
-    interrupted: Option<(House, RunId)>,
+    interrupted: BTreeMap<Leg, (House, RunId)>,
     runs_to_checkpoint: usize,
 }
 
@@ -37,10 +38,14 @@ impl Lab {
         let folder = tempfile::Builder::new().prefix("palyra-f").tempdir().context("no folder")?;
         let server = script::model_server().await.context("no port for the model's server")?;
         let programs = Programs { daemon: daemon.to_owned(), model_url: server.base_url() };
-        let mut lab = Self { folder, programs, _server: server, interrupted: None, runs_to_checkpoint: 0 };
-        if legs.contains(&Leg::StartAfterKill) {
-            lab.interrupted =
-                Some(lab.interrupt().await.context("could not make a run that a kill interrupts")?);
+        let mut lab =
+            Self { folder, programs, _server: server, interrupted: BTreeMap::new(), runs_to_checkpoint: 0 };
+        for leg in legs {
+            if let Some(kill) = kill_before(*leg) {
+                let interrupted = lab.interrupt(kill).await;
+                let interrupted = interrupted.with_context(|| format!("could not prepare: {leg}"))?;
+                lab.interrupted.insert(*leg, interrupted);
+            }
         }
         if legs.contains(&Leg::Checkpoint) {
             lab.runs_to_checkpoint = lab.count_runs().await.context("could not bring a checkpoint about")?;
@@ -60,12 +65,8 @@ impl Lab {
     /// When it cannot be made.
     pub fn house(&self, leg: Leg) -> Result<House> {
         let root = self.path("house");
-        let kept = match leg {
-            Leg::FirstStart | Leg::RunAndStop | Leg::Checkpoint => None,
-            Leg::StartAfterKill => Some(&self.interrupted.as_ref().context("no interrupted run")?.0),
-        };
-        match kept {
-            Some(kept) => House::copy_of(kept, &root),
+        match self.interrupted.get(&leg) {
+            Some((kept, _)) => House::copy_of(kept, &root),
             None => self.empty_house(),
         }
     }
@@ -73,7 +74,7 @@ impl Lab {
     /// Returns the run that was interrupted before a leg begins.
     #[must_use]
     pub fn interrupted(&self, leg: Leg) -> Option<RunId> {
-        self.interrupted.as_ref().filter(|_| leg == Leg::StartAfterKill).map(|(_, run)| *run)
+        self.interrupted.get(&leg).map(|(_, run)| *run)
     }
 
     /// Brings a daemon to where the next few runs lead to a checkpoint.
@@ -118,12 +119,12 @@ impl Lab {
         House::make(&root)
     }
 
-    /// Leaves behind a daemon that was killed as its opaque tool was about to act.
-    async fn interrupt(&self) -> Result<(House, RunId)> {
+    /// Leaves behind a daemon that was killed in the middle of a run.
+    async fn interrupt(&self, (kind, file, when): (&str, &str, usize)) -> Result<(House, RunId)> {
         let house = self.empty_house()?;
         let (mut daemon, client, _) = house.serve(&self.programs).await?;
-        let path = Some(house.effects().display().to_string());
-        let selector = Selector { kind: "write".to_owned(), path, when: 1 };
+        let path = Some(house.path(file).display().to_string());
+        let selector = Selector { kind: kind.to_owned(), path, when };
         let tracer = Tracer::injecting(&self.path("interrupt.log"), selector, Fault::Kill);
         let attached = tracer.attach(daemon.pid).await?;
         let (_serving, seen) = watch::channel(1);
@@ -134,7 +135,7 @@ impl Lab {
         };
         attached.ended().await?;
         drop(client);
-        let kept = House::copy_of(&house, &self.path("interrupted"))?;
+        let kept = House::copy_of(&house, &self.path(&format!("interrupted-{}", self.interrupted.len())))?;
         let (daemon, client, _) = house.serve(&self.programs).await?;
         let runs = verdict::all_runs(&client).await?;
         daemon.kill().await?;
@@ -159,6 +160,16 @@ impl Lab {
         daemon.kill().await?;
         attached.ended().await?;
         due_after.with_context(|| format!("no checkpoint in {RUNS_TO_CHECKPOINT_MAX} runs"))
+    }
+}
+
+/// Returns the call at which the daemon before a leg is killed, if it is: its kind, the file, and which of them.
+fn kill_before(leg: Leg) -> Option<(&'static str, &'static str, usize)> {
+    match leg {
+        Leg::FirstStart | Leg::RunAndStop | Leg::Checkpoint => None,
+        Leg::StartInAct => Some(("write", "effects", 1)),
+        // The first sync is the run's beginning, the second one its first text.
+        Leg::StartInAnswer => Some(("fsync", "state/journal.db-wal", 2)),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn targets(leg: Leg, recording: &Recording) -> Vec<Target> {
     let calls = &recording.calls;
     let ready = calls.iter().position(is_ready_line).unwrap_or(calls.len());
     let wanted = |place: usize, call: &Call| match leg {
-        Leg::FirstStart | Leg::StartAfterKill => place <= ready,
+        Leg::FirstStart | Leg::StartInAct | Leg::StartInAnswer => place <= ready,
         Leg::RunAndStop => true,
         Leg::Checkpoint => is_checkpoint(call),
     };
@@ -39,7 +39,7 @@ fn phase(leg: Leg, place: usize, recording: &Recording) -> String {
     match (leg, recording.stopped_after) {
         (Leg::RunAndStop, Some(stopped)) if place >= stopped => "stop".to_owned(),
         (Leg::RunAndStop, _) => "run".to_owned(),
-        (Leg::FirstStart | Leg::StartAfterKill | Leg::Checkpoint, _) => leg.to_string(),
+        (Leg::FirstStart | Leg::StartInAct | Leg::StartInAnswer | Leg::Checkpoint, _) => leg.to_string(),
     }
 }
 
