@@ -98,7 +98,7 @@ CREATE TABLE tile(
     \"index\" INTEGER NOT NULL,
     hashes BLOB NOT NULL,
     PRIMARY KEY(level, \"index\")
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TRIGGER tile_replace BEFORE INSERT ON tile
 WHEN EXISTS (SELECT 1 FROM tile WHERE level = NEW.level AND \"index\" = NEW.\"index\")
 BEGIN SELECT RAISE(ABORT, 'tiles are never replaced'); END;
