@@ -15,7 +15,7 @@ use crate::rules::assignment::{self, Sought, VALUE_REST};
 use crate::rules::token::{self, TokenRule};
 use crate::rules::vendor::{VENDORS, Vendor};
 use crate::rules::{boundary, credentials, header, key_block, manifest, name, url};
-use crate::scan::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// Bytes of the longest literal with which a token begins.
 const LITERAL_BYTES_MAX: usize = 32;

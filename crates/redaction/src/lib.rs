@@ -13,6 +13,7 @@ mod scan;
 mod armoury;
 
 mod rules;
+mod verdict;
 mod registered;
 mod byte_set;
 

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use aho_corasick::dfa::DFA;
 use palyra_types::Redacted;
 
-use crate::scan::{Rank, Span, Verdict, View};
+use crate::verdict::{Rank, Span, Verdict, View};
 
 /// Characters of a value that is looked for, at least: shorter ones occur by chance.
 pub const REGISTERED_CHARS_MIN: usize = 12;

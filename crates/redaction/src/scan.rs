@@ -5,8 +5,6 @@
 //! the text was cut. A rule that cannot know says so, and the text waits from where its secret would begin.
 //! Begin at [`Scan::advance`].
 
-mod verdict;
-
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
 use palyra_ports::Findings;
@@ -15,8 +13,7 @@ use crate::armoury::{Armoury, Trigger};
 use crate::byte_set::TOKEN;
 use crate::rules::boundary;
 use crate::rules::token::TOKEN_BYTES_MAX;
-
-pub(crate) use verdict::{CONTEXT_BYTES_MAX, Ended, NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{CONTEXT_BYTES_MAX, Ended, NOWHERE, Rank, Span, Verdict, View};
 
 /// Spans that a token is compared with, at most.
 const NEAR_SPANS_MAX: usize = 8;

@@ -7,8 +7,9 @@ use palyra_types::Redacted;
 
 use crate::armoury::Armoury;
 use crate::json;
-use crate::scan::{Ended, Scan, View};
+use crate::scan::Scan;
 use crate::stream::Stream;
+use crate::verdict::{Ended, View};
 
 /// Number of the rules in this crate, recorded with each entry. Raised whenever a rule changes.
 pub const RULESET: u32 = 1;

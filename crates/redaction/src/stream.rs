@@ -6,7 +6,8 @@ use palyra_ports::{Findings, RedactStream};
 use palyra_types::Redacted;
 
 use crate::armoury::Armoury;
-use crate::scan::{CONTEXT_BYTES_MAX, Ended, Scan, View};
+use crate::scan::Scan;
+use crate::verdict::{CONTEXT_BYTES_MAX, Ended, View};
 
 /// Bytes that nobody looks at any more and that are kept all the same, at most: moving the rest costs time.
 const SPENT_BYTES_MAX: usize = 4_096;

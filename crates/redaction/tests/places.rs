@@ -124,7 +124,7 @@ fn json_is_cleaned_as_it_is_meant() {
         "{\"a\":\"<secret:github-token>\", \"n\": 7}"
     );
     let text = r#"{"a": "x back\\slash \"quoted\" value"}"#;
-    let cleaned = scanner.redact_json(text.as_str().into()).text.into_exposed();
+    let cleaned = scanner.redact_json(text.into()).text.into_exposed();
     assert_eq!(cleaned, r#"{"a": "x <secret:vault>"}"#);
     let broken = "{\"a\": ";
     assert_eq!(scanner.redact_json(broken.into()).text.expose(), broken);

@@ -5,7 +5,7 @@
 
 use crate::byte_set::{ByteSet, NAME, VALUE};
 use crate::rules::randomness::is_wordy;
-use crate::scan::{NOWHERE, View};
+use crate::verdict::{NOWHERE, View};
 
 /// Bytes between a word of a name and what joins it to its value, at most.
 const TAIL_BYTES_MAX: usize = 40;

@@ -1,7 +1,7 @@
 //! Credentials on a command line: `curl -u user:password`.
 
 use crate::byte_set::VALUE;
-use crate::scan::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// What the prefilter looks for.
 pub(crate) const LITERALS: [&str; 4] = [" -u", "\t-u", " --user", "\t--user"];

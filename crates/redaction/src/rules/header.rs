@@ -2,7 +2,7 @@
 
 use crate::byte_set::ByteSet;
 use crate::rules::randomness::{Makeup, entropy, is_wordy};
-use crate::scan::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// Literals of this family.
 pub(crate) const AUTHORIZATION: &str = "authorization";

@@ -1,7 +1,7 @@
 //! Private keys as blocks of text: PEM and OpenSSH, OpenPGP, PuTTY.
 
 use crate::byte_set::ByteSet;
-use crate::scan::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// What the prefilter looks for.
 pub(crate) const PEM: &str = "-----BEGIN";

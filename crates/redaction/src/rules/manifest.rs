@@ -1,7 +1,7 @@
 //! The data of a Kubernetes secret, as YAML or JSON: base64 behind names of any kind.
 
 use crate::byte_set::{BASE64, NAME};
-use crate::scan::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// What the prefilter looks for.
 pub(crate) const LITERALS: [&str; 2] = ["data:", "data\":"];

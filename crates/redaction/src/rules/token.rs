@@ -17,7 +17,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::byte_set::{TOKEN, TOKEN_REST};
 use crate::rules::randomness::entropy;
-use crate::scan::{Rank, Span, Verdict, View};
+use crate::verdict::{Rank, Span, Verdict, View};
 
 /// Bytes of a token that are compared with its pattern, at most; what goes on after them goes with it.
 pub(crate) const TOKEN_BYTES_MAX: usize = 1_024;

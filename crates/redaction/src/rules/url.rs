@@ -2,7 +2,7 @@
 
 use crate::byte_set::ByteSet;
 use crate::rules::randomness::{Makeup, entropy, is_hex, is_wordy};
-use crate::scan::{Rank, Span, Verdict, View};
+use crate::verdict::{Rank, Span, Verdict, View};
 
 /// What the prefilter looks for.
 pub(crate) const LITERAL: &str = "://";
