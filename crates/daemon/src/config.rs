@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_journal::Sealing;
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -144,6 +145,15 @@ impl Config {
     #[must_use]
     pub fn listen_tcp(&self) -> &str {
         self.text("listen.tcp")
+    }
+
+    /// Returns whether new payloads of the journal are sealed.
+    #[must_use]
+    pub fn journal_sealing(&self) -> Sealing {
+        match self.values.get("journal.seal") {
+            Some((Value::Bool(true), _)) => Sealing::On,
+            _ => Sealing::Off,
+        }
     }
 
     /// Returns how long an auto-started daemon stays without anything to do.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
-use palyra_journal::{JournalStore, OpenError, OpenOptions};
+use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::{Clock, Entropy, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
@@ -37,10 +37,12 @@ impl Equipment {
 pub(crate) fn open_journal(
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
+    sealing: Sealing,
 ) -> Result<JournalStore, OpenError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    crate::history::open(OpenOptions::new(state_dir.to_owned(), clock, entropy), environment)
+    let options = OpenOptions { sealing, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
+    crate::history::open(options, environment)
 }
 
 /// Puts an adapter behind every port.

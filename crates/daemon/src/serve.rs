@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
-use palyra_journal::JournalStore;
+use palyra_journal::{JournalStore, Sealing};
 use palyra_ports::Clock;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
@@ -140,8 +140,9 @@ async fn run(
         directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
     let model = directory.default_model().to_string();
     let (swap, seen) = reload::watched(config, directory);
-    let (journal, gateway) =
-        start_gateway(&dir, &source.environment, equipment, (seen.models, seen.snapshots)).await?;
+    let sealing = seen.config.borrow().journal_sealing();
+    let watched = (seen.models, seen.snapshots);
+    let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = Stop::default();
@@ -191,7 +192,7 @@ async fn run(
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
 /// which makes anew what is only derived from the log.
 async fn start_gateway(
-    dir: &Path,
+    (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
     equipment: Equipment,
     (models, snapshots): (
@@ -201,7 +202,7 @@ async fn start_gateway(
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
-        let opened = floors::open_journal(dir, environment);
+        let opened = floors::open_journal(dir, environment, sealing);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         let Equipment { tools, rules } = equipment.clone();
         let ports = floors::ports(&journal, models.clone(), tools, dir, environment);

@@ -1,12 +1,12 @@
 //! Measures the journal on this machine: appends at several widths, verifying, rebuilding, reading.
 //!
-//! `cargo run --release -p palyra-journal --example measure`
+//! `cargo run --release -p palyra-journal --example measure [sealed]`
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a tool of the workshop: printing is its work")]
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use palyra_journal::{JournalStore, OpenOptions};
+use palyra_journal::{JournalStore, OpenOptions, Sealing};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendTape, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
@@ -20,7 +20,9 @@ async fn main() {
     let folder = tempfile::tempdir().unwrap();
     let options = || {
         let entropy = FixedEntropy::new(1);
-        OpenOptions::new(folder.path().to_owned(), Arc::new(FakeClock::new()), Arc::new(entropy))
+        let sealing = if std::env::args().any(|word| word == "sealed") { Sealing::On } else { Sealing::Off };
+        let usual = OpenOptions::new(folder.path().to_owned(), Arc::new(FakeClock::new()), Arc::new(entropy));
+        OpenOptions { sealing, ..usual }
     };
     let journal = JournalStore::open(&options()).unwrap();
     let mut next = 0;

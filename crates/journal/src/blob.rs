@@ -10,6 +10,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use rusqlite::{Connection, params};
 
 use crate::schema::CHUNK_BYTES;
+use crate::seal::unseal_column;
 use crate::sql::{count_to_sql, seq_to_sql};
 
 /// Chunk numbers below this belong to the payload; those of blob `i` begin at `i + 1` times it.
@@ -69,15 +70,24 @@ pub(crate) fn insert(connection: &Connection, seq: Seq, blobs: &[Blob]) -> rusql
     Ok(bytes)
 }
 
+/// Writes SQL that reads parts of the entry `?1` in order, as they were before they were sealed.
+pub(crate) fn chunks_sql(condition: &str) -> String {
+    let part = unseal_column("c", "c.n");
+    format!(
+        "SELECT {part} FROM chunk c JOIN payload p ON p.seq = c.seq JOIN entry e ON e.seq = c.seq
+        WHERE c.seq = ?1 AND {condition} ORDER BY c.n"
+    )
+}
+
 /// Reads one blob of an entry.
 pub(crate) fn read(connection: &Connection, seq: Seq, index: u32) -> rusqlite::Result<Vec<u8>> {
     let from = (i64::from(index) + 1) * BLOB_CHUNKS;
-    let sql = "SELECT sealed FROM chunk WHERE seq = ?1 AND n >= ?2 AND n < ?3 ORDER BY n";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(&chunks_sql("c.n >= ?2 AND c.n < ?3"))?;
     let mut rows = statement.query((seq_to_sql(seq), from, from + BLOB_CHUNKS))?;
     let mut bytes = Vec::new();
     while let Some(row) = rows.next()? {
-        bytes.extend_from_slice(row.get_ref(0)?.as_blob()?);
+        // A part that does not open is left out, and the digest tells.
+        bytes.extend_from_slice(row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default());
     }
     Ok(bytes)
 }

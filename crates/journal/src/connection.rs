@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::seal::add_unseal;
 use crate::sql::u64_to_sql;
 
 /// Name of the database below the state directory.
@@ -51,6 +52,7 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", -PAGE_CACHE_KIB_MAX)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
+    add_unseal(&connection, path)?;
     match access {
         Access::Read => {
             connection.pragma_update(None, "query_only", true)?;

@@ -11,7 +11,7 @@ use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecor
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use rusqlite::{Connection, Row};
 
-use crate::blob::BLOB_CHUNKS;
+use crate::blob::{self, BLOB_CHUNKS};
 use crate::codec::{self, Place};
 use crate::fault::{EntryFault, ReadFault};
 
@@ -19,7 +19,11 @@ use crate::fault::{EntryFault, ReadFault};
 pub(crate) const SALT_BYTES: usize = 32;
 
 /// Columns that [`StoredEntry::read`] takes, in its order; `e` is `entry`, `p` is `payload`.
-pub(crate) const ENTRY_COLUMNS: &str = "e.seq, e.envelope, e.run_id, e.tape_seq, e.kind, p.key_id, p.sealed";
+pub(crate) const ENTRY_COLUMNS: &str = concat!(
+    "e.seq, e.envelope, e.run_id, e.tape_seq, e.kind, p.key_id, ",
+    "CASE WHEN p.key_id > 0 THEN unseal(p.key_id, p.sealed, substr(e.envelope, 25, 16), e.seq, -1) ",
+    "ELSE p.sealed END"
+);
 
 /// A payload with what vouches for it.
 #[derive(Debug, Clone)]
@@ -171,8 +175,10 @@ fn read_payload(
     };
     let broken = ReadFault::at(envelope.seq, EntryFault::Payload);
     let sealed = row.get_ref(6)?.as_blob_or_null().map_err(|_| EntryFault::Payload.at(envelope.seq))?;
-    let (Some(sealed), Some(0)) = (sealed, key_id) else {
-        return if key_id.is_none() { Ok((ContentState::Erased, Vec::new())) } else { Err(broken) };
+    let sealed = match (sealed, key_id) {
+        (_, None) => return Ok((ContentState::Erased, Vec::new())),
+        (Some(sealed), Some(_)) => sealed,
+        (None, Some(_)) => return Err(EntryFault::Sealed.at(envelope.seq)),
     };
     let Some((salt, inline)) = sealed.split_first_chunk::<SALT_BYTES>() else { return Err(broken) };
     let payload = match inline {
@@ -186,12 +192,12 @@ fn read_payload(
 }
 
 fn read_chunks(connection: &Connection, seq: Seq) -> rusqlite::Result<Vec<u8>> {
-    let mut statement =
-        connection.prepare_cached("SELECT sealed FROM chunk WHERE seq = ?1 AND n < ?2 ORDER BY n")?;
+    let mut statement = connection.prepare_cached(&blob::chunks_sql("c.n < ?2"))?;
     let mut rows = statement.query((seq.0.cast_signed(), BLOB_CHUNKS))?;
     let mut payload = Vec::new();
     while let Some(row) = rows.next()? {
-        payload.extend_from_slice(row.get_ref(0)?.as_blob()?);
+        // A part that does not open is left out, and the commitment tells.
+        payload.extend_from_slice(row.get_ref(0)?.as_blob_or_null()?.unwrap_or_default());
     }
     Ok(payload)
 }

@@ -18,6 +18,8 @@ pub(crate) enum EntryFault {
     Facts,
     #[error("the payload does not match its commitment")]
     Payload,
+    #[error("the payload does not open with the keys that are there")]
+    Sealed,
     #[error("the payload is missing")]
     PayloadMissing,
     #[error("it has content that was erased")]

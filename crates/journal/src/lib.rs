@@ -18,6 +18,8 @@ mod sign;
 mod verify;
 mod prove;
 
+mod seal;
+
 mod project;
 
 mod erase;
@@ -35,6 +37,7 @@ mod fault;
 mod schema;
 mod sql;
 
+pub use seal::Sealing;
 pub use start::{OpenError, OpenOptions};
 pub use store::JournalStore;
 pub use write::FreeSpace;

@@ -21,11 +21,12 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
 
-use crate::connection::{Access, connect, wal_path};
+use crate::connection::{Access, DATABASE_FILE_NAME, connect, wal_path};
 use crate::counters::Counters;
 use crate::erase::Overwriter;
 use crate::fault::ReadFault;
 use crate::quarantine::QuarantineMarker;
+use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{self, Anchor, KeySource, Signer, Slot};
 use crate::start::{self, OpenError, OpenOptions, Signing};
 use crate::verify::{Scope, verify};
@@ -65,13 +66,19 @@ impl JournalStore {
     /// # Errors
     /// See [`OpenError`]; nothing is lost in any case.
     pub fn open(options: &OpenOptions) -> Result<Self, OpenError> {
-        let opened = start::open(options)?;
+        // Without its keys a sealed journal only looks damaged.
+        let keys = |error: SealError| OpenError::Keys { what: error.to_string() };
+        let database = options.state_dir.join(DATABASE_FILE_NAME);
+        Sealer::open(&database, Sealing::Off, &options.entropy).map_err(keys)?;
+        let mut opened = start::open(options)?;
         let headroom = Headroom::new(options.free_space());
         let queue = Arc::new(Queue::default());
+        let sealer = Sealer::open(&opened.database, options.sealing, &options.entropy).map_err(keys)?;
+        opened.log.seal_with(sealer);
         let overwriter = Overwriter::new(&opened.database)
             .map_err(|cause| OpenError::StateDir { doing: "opening journal.db", cause })?;
         if !opened.counters.is_quarantined() {
-            overwriter.finish(opened.log.connection());
+            overwriter.finish(&mut opened.log);
         }
         let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;

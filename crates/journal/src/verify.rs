@@ -235,7 +235,7 @@ fn unowned_payload(connection: &Connection) -> rusqlite::Result<Found> {
 fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
     let sql = "SELECT c.seq FROM chunk c WHERE NOT EXISTS
             (SELECT 1 FROM payload p WHERE p.seq = c.seq
-                AND (c.n >= 1048576 OR length(p.sealed) = 32))
+                AND (c.n >= 1048576 OR length(p.sealed) = CASE p.key_id WHEN 0 THEN 32 ELSE 60 END))
         ORDER BY c.seq LIMIT 1";
     first_seq(connection, sql, EntryFault::PayloadUnowned)
 }

@@ -108,6 +108,13 @@ pub const SETTINGS: &[Setting] = &[
         900,
         "A daemon that a command started stops after so long without work.",
     ),
+    at_start(setting(
+        "journal.seal",
+        Takes::Bool,
+        Unset::Bool(false),
+        "Whether what is said is sealed in the journal under a key of its principal, so that erasing takes it out of \
+         older copies as well; a backup without keys.db and keys/root.key cannot be read then.",
+    )),
     integer(
         "limits.active_time_seconds_max",
         (1, 86_400),

@@ -13,6 +13,9 @@ use crate::quarantine::sync_folder;
 /// What the copies that we make are called behind the database's name.
 const OWN_ENDINGS: &[&str] = &[".before-repair", ".fresh", ".format-1"];
 
+/// What the command line remembers of typed lines: its own, and named because it holds what was said.
+const TYPED_LINES: &str = "chat_history";
+
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// Removes our copies; returns the names of files that look like copies and stay.
@@ -20,6 +23,9 @@ pub(super) fn remove(database: &Path) -> io::Result<Vec<String>> {
     let folder = database.parent().unwrap_or(Path::new("."));
     let own: Vec<_> = [database.to_owned(), wal_path(database), shm_path(database)].to_vec();
     let mut staying = Vec::new();
+    if fs::metadata(folder.join(TYPED_LINES)).is_ok_and(|found| found.len() > 0) {
+        staying.push(TYPED_LINES.to_owned());
+    }
     let mut removed = false;
     for found in fs::read_dir(folder)? {
         let path = found?.path();
@@ -102,6 +108,9 @@ mod tests {
         fs::hard_link(folder.path().join("journal.db.format-1"), folder.path().join("kept")).unwrap();
         let staying = remove(&database).unwrap();
         assert_eq!(staying, ["journal.db.bak", "journal.db.format-1, under another name"]);
+        fs::write(folder.path().join("chat_history"), "words").unwrap();
+        assert_eq!(remove(&database).unwrap(), ["chat_history", "journal.db.bak"]);
+        fs::remove_file(folder.path().join("chat_history")).unwrap();
         let mut left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
         left.sort();

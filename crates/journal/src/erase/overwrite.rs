@@ -1,4 +1,5 @@
-//! Overwriting what an erasure leaves behind: the write-ahead log, unused space in pages, copies beside the file.
+//! Overwriting what an erasure leaves behind: the write-ahead log, unused space in pages, copies beside the file,
+//! and the root key under which older copies could be opened.
 //!
 //! Owns the order of these steps. Invariant: at every moment a crash leaves a journal that opens with everything that
 //! was committed; the log is overwritten only when the database holds and has synced all of it, header first, and
@@ -15,6 +16,8 @@ use rusqlite::Connection;
 use super::owed::Owed;
 use super::{copies, slack};
 use crate::connection::{self, Failure, LOCK_WAIT_MAX, WAL_RESERVE_BYTES, wal_path};
+use crate::seal::SealError;
+use crate::write::LogWriter;
 
 /// How long the writer waits for readers to leave the write-ahead log. Appends wait with it, so a verification is not
 /// waited for.
@@ -52,11 +55,11 @@ impl Overwriter {
     }
 
     /// Does what an earlier start still owes. What stands in the way does not keep the journal from its service.
-    pub(crate) fn finish(&self, connection: &Connection) {
+    pub(crate) fn finish(&self, log: &mut LogWriter) {
         if !self.owed.is_set() {
             return;
         }
-        match self.overwrite(connection) {
+        match self.overwrite(log) {
             Ok(_) => tracing::info!("an erasure that was cut off is complete"),
             Err(Stuck::ForNow(what)) => tracing::warn!(what, "an erasure is not complete yet"),
             Err(Stuck::Broken(error)) => {
@@ -66,12 +69,17 @@ impl Overwriter {
     }
 
     /// Overwrites everything; returns the copies that it could not reach. The caller is the only writer.
-    pub(super) fn overwrite(&self, connection: &Connection) -> Result<Vec<String>, Stuck> {
+    pub(super) fn overwrite(&self, log: &mut LogWriter) -> Result<Vec<String>, Stuck> {
+        let connection = log.connection();
         empty_wal(connection, &wal_path(&self.database))?;
         // Pages that the connection remembers would bring back what their unused space held.
         connection.execute_batch("PRAGMA shrink_memory").map_err(Stuck::Broken)?;
         slack::overwrite(&self.file).map_err(stuck("overwriting unused space in journal.db"))?;
         let staying = copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))?;
+        log.replace_root().map_err(|error| match error {
+            SealError::Keys(_) | SealError::NoRoot => Stuck::ForNow(error.to_string()),
+            SealError::Files(error) => stuck("replacing keys/root.key")(error),
+        })?;
         self.owed.clear().map_err(stuck("removing journal.erasing"))?;
         Ok(staying)
     }

@@ -64,7 +64,7 @@ pub(crate) fn perform(
     } else if !overwriter.owed.is_set() {
         return Err(EraseError::Nothing.into());
     }
-    receipt.unreachable = overwriter.overwrite(log.connection()).map_err(|stuck| match stuck {
+    receipt.unreachable = overwriter.overwrite(log).map_err(|stuck| match stuck {
         Stuck::ForNow(what) => EraseError::NotOverwritten { what }.into(),
         Stuck::Broken(error) => Failed {
             error: EraseError::NotOverwritten { what: connection::describe(&error) },

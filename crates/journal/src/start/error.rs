@@ -60,6 +60,12 @@ pub enum OpenError {
         /// What is free.
         free_bytes: u64,
     },
+    /// The keys of sealed payloads cannot be used.
+    #[error("the keys of sealed payloads cannot be used: {what}")]
+    Keys {
+        /// What is wrong with them.
+        what: String,
+    },
     /// No space for the first entries.
     #[error("the disk is too full to open the journal")]
     DiskFull,
@@ -80,7 +86,7 @@ impl OpenError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NetworkFilesystem { .. } => ErrorCode::NetworkFilesystem,
-            Self::StateDir { .. } => ErrorCode::StateDirUnusable,
+            Self::StateDir { .. } | Self::Keys { .. } => ErrorCode::StateDirUnusable,
             Self::Newer { .. } => ErrorCode::JournalNewer,
             Self::NotAJournal | Self::Corrupt { .. } | Self::WalDamaged { .. } | Self::Store { .. } => {
                 ErrorCode::JournalCorrupt

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palyra_ports::{Clock, Entropy};
 use palyra_types::proof::ReopenReason;
 
+use crate::seal::Sealing;
 use crate::write::{FreeSpace, free_space_of};
 
 /// Where the journal lies and what it is given. The caller holds the state directory's lock.
@@ -25,6 +26,8 @@ pub struct OpenOptions {
     /// Begins a new log over what is left when the log cannot go on: shorter than its anchor, contradicting its
     /// signed heads, or without its key. For a log that can go on it is ignored, except for a restored one.
     pub reopen: Option<ReopenReason>,
+    /// Whether new payloads are sealed; what was sealed before is read in any case.
+    pub sealing: Sealing,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,
 }
@@ -34,7 +37,8 @@ impl OpenOptions {
     #[must_use]
     pub fn new(state_dir: PathBuf, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let (free_space, database_pages_max, anchor_dir, reopen) = (None, None, None, None);
-        Self { state_dir, clock, entropy, free_space, anchor_dir, reopen, database_pages_max }
+        let sealing = Sealing::Off;
+        Self { state_dir, clock, entropy, free_space, anchor_dir, reopen, sealing, database_pages_max }
     }
 
     /// Returns what tells the free space.

@@ -11,21 +11,22 @@ use palyra_ledger::{Chain, Envelope, TreeWriter, envelope::RedactionMark, leaf_h
 use palyra_ports::{AppendError, Committed, StaticText};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::TreeHead;
-use palyra_types::{Epoch, LogId, Seq};
+use palyra_types::{Epoch, LogId};
 use rusqlite::{Connection, params};
 
 use super::checkpoint::WAL_FRAME_BYTES;
+use super::contents;
 use super::guards;
 use super::prepare::{PreparedAppend, invalid};
-use crate::blob;
 use crate::counters::Counters;
-use crate::entry::{PreparedEntry, SALT_BYTES};
+use crate::entry::PreparedEntry;
 use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
-use crate::schema::{self, CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
+use crate::schema;
+use crate::seal::{SealError, Sealer};
 use crate::sign::{Signed, StoredHeads};
-use crate::sql::{count_to_sql, seq_to_sql};
+use crate::sql::seq_to_sql;
 use crate::tree;
 
 /// Static texts remembered as stored, at most.
@@ -59,6 +60,7 @@ pub(crate) struct LogWriter {
     statics: HashSet<[u8; 32]>,
     heads: StoredHeads,
     counters: Arc<Counters>,
+    sealer: Option<Sealer>,
 }
 
 impl LogWriter {
@@ -78,11 +80,21 @@ impl LogWriter {
         Counters::set(&counters.entries, chain.next_seq.0);
         Counters::set(&counters.epoch, u64::from(epoch.0));
         let (rows, statics, heads) = (Projections::new(), HashSet::new(), StoredHeads::default());
-        Ok(Self { connection, epoch, chain, tree, rows, statics, heads, counters })
+        Ok(Self { connection, epoch, chain, tree, rows, statics, heads, counters, sealer: None })
     }
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Lets payloads be sealed from now on.
+    pub(crate) fn seal_with(&mut self, sealer: Option<Sealer>) {
+        self.sealer = sealer;
+    }
+
+    /// Destroys the keys of what was erased and replaces the root of the others, where anything was ever sealed.
+    pub(crate) fn replace_root(&mut self) -> Result<(), SealError> {
+        self.sealer.as_mut().map_or(Ok(()), |sealer| sealer.replace_root(&self.connection))
     }
 
     /// Returns the epoch that is being written.
@@ -288,7 +300,8 @@ impl LogWriter {
         let mut insert = self.connection.prepare_cached(sql)?;
         insert.execute(params![seq_to_sql(seq), encoded, run, tape_seq, entry.kind])?;
         drop(insert);
-        let content = self.insert_payload(seq, entry)? + blob::insert(&self.connection, seq, &entry.blobs)?;
+        let place = (self.chain.log_id, seq);
+        let content = contents::insert(&self.connection, self.sealer.as_mut(), place, entry)?;
         let folded = Folded {
             seq,
             kind: entry.kind,
@@ -315,24 +328,5 @@ impl LogWriter {
         if let JournalEvent::LogReopened { log_id, .. } = event {
             self.chain.log_id = *log_id;
         }
-    }
-
-    fn insert_payload(&self, seq: Seq, entry: &PreparedEntry) -> rusqlite::Result<u64> {
-        let Some(payload) = &entry.payload else { return Ok(0) };
-        let chunked = payload.bytes.len() > PAYLOAD_INLINE_BYTES_MAX;
-        let inline: &[u8] = if chunked { &[] } else { &payload.bytes };
-        let mut sealed = Vec::with_capacity(SALT_BYTES + inline.len());
-        sealed.extend_from_slice(&payload.salt);
-        sealed.extend_from_slice(inline);
-        let sql = "INSERT INTO payload(seq, key_id, sealed) VALUES (?1, 0, ?2)";
-        self.connection.prepare_cached(sql)?.execute(params![seq_to_sql(seq), sealed])?;
-        if chunked {
-            let sql = "INSERT INTO chunk(seq, n, sealed) VALUES (?1, ?2, ?3)";
-            let mut insert = self.connection.prepare_cached(sql)?;
-            for (at, chunk) in payload.bytes.chunks(CHUNK_BYTES).enumerate() {
-                insert.execute(params![seq_to_sql(seq), count_to_sql(at + 1), chunk])?;
-            }
-        }
-        Ok((SALT_BYTES + payload.bytes.len()) as u64)
     }
 }

@@ -10,6 +10,7 @@ mod thread;
 mod signing;
 
 mod log_writer;
+mod contents;
 mod rebuild;
 mod guards;
 

@@ -24,18 +24,18 @@ use crate::written::verify;
 const NAME: &str = "canary-name-of-a-person";
 const LABEL: &str = "canary-label-of-a-token";
 const KEY: &str = "canary-key-of-a-session";
-const INPUT: &str = "canary-input-of-a-run";
-const ANSWER: &str = "canary-answer-of-a-model";
-const OUTPUT: &str = "canary-output-of-a-tool";
+pub(crate) const INPUT: &str = "canary-input-of-a-run";
+pub(crate) const ANSWER: &str = "canary-answer-of-a-model";
+pub(crate) const OUTPUT: &str = "canary-output-of-a-tool";
 const FILE: &str = "canary-in-a-file-beside";
-const ALL: &[&str] = &[NAME, LABEL, KEY, INPUT, ANSWER, OUTPUT, FILE];
+pub(crate) const ALL: &[&str] = &[NAME, LABEL, KEY, INPUT, ANSWER, OUTPUT, FILE];
 
 fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {
     NewEntry { time: Timestamp(1), principal, session: None, run: None, event }
 }
 
 /// Writes what a principal leaves behind: a name, a token, a session, and a finished run with a file and a tool.
-async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
+pub(crate) async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
     let principal = samples::principal(n.into());
     let session = samples::session(principal, n.into());
     let registered = JournalEvent::PrincipalRegistered { principal, name: NAME.into() };

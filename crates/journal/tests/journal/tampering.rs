@@ -130,7 +130,8 @@ async fn changed_content_is_named() {
     kept.check("UPDATE chunk SET n = 40 WHERE seq = 182 AND n = 2", 182, payload).await;
     let other = "(SELECT sealed FROM payload WHERE seq = 16)";
     kept.check(&format!("UPDATE payload SET sealed = {other} WHERE seq = 10"), 10, payload).await;
-    kept.check("UPDATE payload SET key_id = 4 WHERE seq = 10", 10, payload).await;
+    let sealed = "the payload does not open with the keys that are there";
+    kept.check("UPDATE payload SET key_id = 4 WHERE seq = 10", 10, sealed).await;
     kept.check("DELETE FROM payload WHERE seq = 10", 10, "the payload is missing").await;
     let unowned = "a payload stands where no entry owns it";
     kept.check("INSERT INTO payload VALUES (9000, 0, x'00')", 9000, unowned).await;

@@ -55,7 +55,7 @@ fn clean_and_whole(home: &Home) {
 #[test]
 fn an_erased_session_is_in_no_file() {
     let home = home();
-    let id = home.palyra(&["sessions", "show", "notes", "--json"]).expect(0).json()[0]["sessionId"].clone();
+    let id = home.palyra(&["sessions", "show", "notes", "--json"]).expect(0).json()[0]["session_id"].clone();
     let plan = home.palyra(&["journal", "erase", "--session", "notes", "--dry-run", "--json"]).expect(0);
     assert!(!search(&home.state_dir()).is_empty(), "a dry run erases nothing");
     let asked = home.palyra(&["journal", "erase", "--session", "notes"]).expect(2);
@@ -63,7 +63,7 @@ fn an_erased_session_is_in_no_file() {
     let erased = home.palyra(&["journal", "erase", "--session", "notes", "--yes", "--json"]).expect(0);
     let (plan, erased) = (plan.json().remove(0), erased.json().remove(0));
     assert_eq!(plan["entries"], erased["entries"]);
-    assert_eq!(erased["recordedBy"].as_array().unwrap().len(), 1, "{erased}");
+    assert_eq!(erased["recorded_by"].as_array().unwrap().len(), 1, "{erased}");
     let shown = home.palyra(&["journal", "show"]).expect(0).out;
     assert!(shown.contains("run_started (erased)") && shown.contains("erased"), "{shown}");
     let again = home.palyra(&["journal", "erase", "--session", id.as_str().unwrap(), "--yes"]).expect(1);
@@ -77,7 +77,7 @@ fn erased_runs_go_one_by_one() {
     home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(0);
     assert!(!search(&home.state_dir()).is_empty(), "the other run holds it still");
     let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
-    let first = runs.last().unwrap()["runId"].as_str().unwrap().to_owned();
+    let first = runs.last().unwrap()["run_id"].as_str().unwrap().to_owned();
     home.palyra(&["journal", "erase", "--run", &first, "--yes"]).expect(0);
     let tail = home.palyra(&["runs", "tail", &first]).expect(0);
     assert!(!tail.out.contains(SECRET), "{}", tail.out);
@@ -107,5 +107,5 @@ fn a_scrub_that_finds_nothing_says_so() {
     let ended = home.palyra(&["journal", "scrub"]).expect(0);
     assert!(ended.err.contains("no entry holds a secret"), "{}", ended.err);
     let ended = home.palyra(&["journal", "scrub", "--dry-run", "--json"]).expect(0);
-    assert_eq!(ended.json()[0]["entries"], "0");
+    assert_eq!(ended.json()[0]["entries"], 0);
 }

@@ -244,7 +244,7 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
         }
     }
     for copy in &erasure.unreachable {
-        let told = format!("{copy} may still hold it and is not Palyra's to delete");
+        let told = format!("{copy} may still hold it; an erasure leaves that file alone");
         context.output.note(Mark::Doubt, &told);
     }
     Ok(Exit::Done)
