@@ -12,6 +12,8 @@ pub mod caller;
 
 pub mod gateway;
 
+mod alarm;
+
 mod engine;
 
 mod drain;

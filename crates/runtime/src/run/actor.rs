@@ -21,6 +21,7 @@ use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::alarm::Alarm;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::answer::{Heard, LiveAnswer};
@@ -116,6 +117,7 @@ struct RunActor {
     /// Who waits for the first commit of a run that is being accepted.
     told: Option<Told>,
     retry_at: Option<BootTime>,
+    alarm: Alarm,
     model: Option<LiveAnswer>,
     pause: Option<Pause>,
     /// Calls that have not reported yet.
@@ -170,6 +172,7 @@ impl RunActor {
             held: Held::default(),
             told: None,
             retry_at: None,
+            alarm: Alarm::default(),
             model: None,
             pause: None,
             tools: BTreeSet::new(),
@@ -246,9 +249,10 @@ impl RunActor {
     async fn receive(&mut self, commands: &mut mpsc::Receiver<RunCommand>) {
         let clock = Arc::clone(&self.engine.ports.clock);
         let deadline = self.next_deadline();
+        let alarm = &mut self.alarm;
         let timer = async {
             match deadline {
-                Some(deadline) => clock.sleep_until(deadline).await,
+                Some(deadline) => alarm.ring(&*clock, deadline).await,
                 None => std::future::pending().await,
             }
         };

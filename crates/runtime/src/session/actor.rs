@@ -21,6 +21,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::alarm::Alarm;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
@@ -74,9 +75,10 @@ impl SessionActor {
 
     /// Works until there is nothing to do.
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let clock = Arc::clone(&self.engine.ports.clock);
+        let mut alarm = Alarm::default();
+        let mut leaves_at = clock.boot().after(IDLE_SPAN);
         loop {
-            let clock = Arc::clone(&self.engine.ports.clock);
-            let idle = clock.sleep_until(clock.boot().after(IDLE_SPAN));
             let retry_at = self.retry_at;
             let retry = async {
                 match retry_at {
@@ -104,12 +106,15 @@ impl SessionActor {
                     Some(command) => self.handle(command).await,
                     None => return,
                 },
-                () = idle, if !self.is_busy() => {
-                    if self.directory.retire(self.session, &mut commands) == Retired::Gone {
+                () = alarm.ring(&*clock, leaves_at), if !self.is_busy() => {
+                    let idle = clock.boot() >= leaves_at;
+                    if idle && self.directory.retire(self.session, &mut commands) == Retired::Gone {
                         break;
                     }
+                    continue;
                 }
             }
+            leaves_at = clock.boot().after(IDLE_SPAN);
         }
         // Senders that held on to the mailbox may still have put something in before it closed.
         while let Some(command) = commands.recv().await {
