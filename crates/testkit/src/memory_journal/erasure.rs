@@ -51,7 +51,7 @@ impl EraseJournal for MemoryJournal {
     }
 
     fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
-        ready(erase(&mut self.lock(), order)).boxed()
+        ready(erase(&mut self.lock(), &order)).boxed()
     }
 }
 
@@ -76,7 +76,7 @@ fn open(state: &State, run: RunId) -> Option<RunId> {
     state.records.runs.get(&run).filter(|record| !record.state.is_terminal()).map(|record| record.run)
 }
 
-fn erase(state: &mut State, order: ErasureOrder) -> Result<ErasureReceipt, EraseError> {
+fn erase(state: &mut State, order: &ErasureOrder) -> Result<ErasureReceipt, EraseError> {
     let plan = plan(state, |entry| order.ranges.iter().any(|range| range.holds(entry.seq)));
     if let Some(run) = plan.open_runs.first() {
         return Err(EraseError::OpenRun(*run));
@@ -88,7 +88,7 @@ fn erase(state: &mut State, order: ErasureOrder) -> Result<ErasureReceipt, Erase
         state.erase(range.first);
     }
     let recorded = Seq(state.entries.len() as u64);
-    let ErasureOrder { authoriser, reason, .. } = order;
+    let ErasureOrder { authoriser, reason, .. } = *order;
     let event = JournalEvent::Erased { authoriser, reason, ranges: plan.ranges };
     let (time, principal) = (Timestamp::default(), PrincipalId::NIL);
     state.push(NewEntry { time, principal, session: None, run: None, event });
