@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{failures, real_model, sim, suite, tidy};
+use crate::{failures, real_model, sim, suite, tamper, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -65,6 +65,8 @@ enum Verb {
     },
     /// Runs the real runtime in a world where everything goes wrong, many times over.
     Sim(sim::Options),
+    /// Breaks journals by the thousand and compares what the verifier says.
+    Tamper(tamper::Options),
     /// Installs a real language model below target/tools and drives the product against it.
     RealModel(real_model::Options),
 }
@@ -89,6 +91,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
         Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
         Verb::Sim(options) => sim::verb(&options),
+        Verb::Tamper(options) => tamper::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),
     }
 }

@@ -7,3 +7,4 @@ mod broken;
 mod python;
 mod beside;
 mod hostile;
+mod command_line;
