@@ -1,10 +1,10 @@
-//! Rows of `checkpoint`: every handover, the newest head, and one of each day.
+//! Rows of `checkpoint`: every handover, the newest head of each log, and one of each day.
 //!
 //! Owns which row goes when a newer one comes. Invariant: what is held equals the newest row that is committed
 //! or about to be; whoever rolls back puts the former value back.
 
 use palyra_ledger::{CheckpointNote, Envelope};
-use palyra_types::Timestamp;
+use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::signed::{Signed, SignedAs};
@@ -20,6 +20,7 @@ pub(crate) struct StoredHeads {
 
 #[derive(Debug, Clone, Copy)]
 struct Newest {
+    log_id: LogId,
     size: u64,
     signed_as: SignedAs,
     day: i64,
@@ -35,9 +36,10 @@ impl StoredHeads {
             let note = CheckpointNote::parse(row.get_ref(1)?.as_str()?.as_bytes());
             let envelope = row.get_ref(2)?.as_blob_or_null()?.map(Envelope::decode);
             let time = envelope.and_then(Result::ok).map_or(Timestamp(0), |envelope| envelope.time);
-            let signatures = note.map_or(0, |note| note.note().signatures().len());
+            let signatures = note.as_ref().map_or(0, |note| note.note().signatures().len());
             let signed_as = if signatures == 1 { SignedAs::Head } else { SignedAs::Handover };
-            Ok(Newest { size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
+            let log_id = note.map_or(LogId([0; 16]), |note| note.checkpoint().log_id);
+            Ok(Newest { log_id, size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
         });
         Ok(Self { newest: newest.optional()? })
     }
@@ -59,11 +61,13 @@ impl StoredHeads {
         if let Some(before) = self.newest
             && before.signed_as == SignedAs::Head
             && before.day == day
+            && before.log_id == signed.checkpoint.log_id
         {
             let sql = "DELETE FROM checkpoint WHERE size = ?1";
             connection.prepare_cached(sql)?.execute([u64_to_sql(before.size)])?;
         }
-        self.newest = Some(Newest { size: signed.size(), signed_as: signed.signed_as, day });
+        let log_id = signed.checkpoint.log_id;
+        self.newest = Some(Newest { log_id, size: signed.size(), signed_as: signed.signed_as, day });
         Ok(())
     }
 }

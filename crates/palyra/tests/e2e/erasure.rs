@@ -18,17 +18,24 @@ fn search(folder: &Path) -> BTreeSet<String> {
             continue;
         }
         let Ok(bytes) = std::fs::read(&path) else { continue };
-        for text in [SECRET, ANSWERED] {
-            let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-            let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
-            for form in [text.as_bytes(), &wide, hex.as_bytes()] {
-                if bytes.windows(form.len()).any(|window| window == form) {
-                    found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
-                }
-            }
+        if holds(&bytes) {
+            found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
         }
     }
     found
+}
+
+fn holds(bytes: &[u8]) -> bool {
+    let mut forms: Vec<Vec<u8>> = Vec::new();
+    for text in [SECRET, ANSWERED] {
+        forms.push(text.as_bytes().to_vec());
+        forms.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
+        forms.push(text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect());
+    }
+    let begins: BTreeSet<u8> = forms.iter().map(|form| form[0]).collect();
+    let begins: Vec<bool> = (0..=u8::MAX).map(|byte| begins.contains(&byte)).collect();
+    let places = (0..bytes.len()).filter(|at| begins[usize::from(bytes[*at])]);
+    places.into_iter().any(|at| forms.iter().any(|form| bytes[at..].starts_with(form)))
 }
 
 /// A home in which the secret was said and read in two sessions.
@@ -108,4 +115,21 @@ fn a_scrub_that_finds_nothing_says_so() {
     assert!(ended.err.contains("no entry holds a secret"), "{}", ended.err);
     let ended = home.palyra(&["journal", "scrub", "--dry-run", "--json"]).expect(0);
     assert_eq!(ended.json()[0]["entries"], 0);
+}
+
+#[test]
+fn sealed_content_is_read_and_erased_like_any_other() {
+    let home = Home::new().with("PALYRA__JOURNAL__SEAL", "true");
+    home.write("README.md", &format!("# Amber\n\n{ANSWERED}\n"));
+    let said = home.palyra(&["run", "--session", "notes", "read README.md"]).expect(0);
+    assert!(said.out.contains(ANSWERED), "{}", said.out);
+    assert_eq!(search(&home.state_dir()), [].into(), "what a tool read lies sealed only");
+    let tail = home.palyra(&["runs", "tail", "last"]).expect(0);
+    assert!(tail.out.contains(ANSWERED), "{}", tail.out);
+    let root = || std::fs::read_to_string(home.state_dir().join("keys/root.key")).unwrap();
+    let before = root();
+    home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(0);
+    assert_ne!(root(), before);
+    home.palyra(&["run", "--session", "notes", "read README.md"]).expect(0);
+    clean_and_whole(&home);
 }

@@ -33,4 +33,5 @@ mod attacks_files;
 mod fitting_answers;
 mod branches;
 mod second_terminal;
+mod proofs;
 mod erasure;
