@@ -81,7 +81,7 @@ async fn follow(connected: &Connected, run: RunId, after: usize, interest: Inter
     let client = &connected.client;
     let after = TapeSeq(u32::try_from(after).unwrap_or(u32::MAX));
     let mut again = READS_AGAIN_MAX;
-    let mut follower = loop {
+    let follower = loop {
         match connected.gateway.tapes.follow(connected.caller, run, after).await {
             Ok(follower) => break follower,
             Err(RequestError::Read(_)) if again > 0 => again -= 1,
@@ -95,7 +95,18 @@ async fn follow(connected: &Connected, run: RunId, after: usize, interest: Inter
         turns(2).await;
     };
     client.world.note(format_args!("> {} follows {run} after {}", client.name(), after.0));
-    let mut last = after;
+    look_on(client, run, follower, interest).await;
+}
+
+/// Follows a run that began with what was just said, from its first entry on.
+pub(super) async fn from_the_first(client: &Client, run: RunId, follower: TapeFollower) {
+    client.world.note(format_args!("> {} follows {run} from before its first entry", client.name()));
+    look_on(client, run, follower, Interest::Fickle).await;
+}
+
+async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, interest: Interest) {
+    let mut again = READS_AGAIN_MAX;
+    let mut last = follower.last();
     let mut once_more = None;
     loop {
         if interest == Interest::Fickle {

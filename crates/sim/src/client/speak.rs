@@ -6,6 +6,7 @@ use palyra_runtime::session::{BranchWish, ResetWish, SessionChange, SessionSelec
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
 
+use super::follow;
 use super::wish::{Addressee, Outcome, Refusal, Wish, refusal};
 use super::{Client, Connected, SESSIONS};
 use crate::dice::Dice;
@@ -181,6 +182,7 @@ fn heed(client: &Client, wish: &mut Wish, answer: Option<Result<RunId, RequestEr
 
 async fn ask(connected: &Connected, wish: &Wish) -> Result<RunId, RequestError> {
     let gateway = &connected.gateway;
+    let follows = connected.client.dice().below(3) == 0;
     let key: Option<Redacted<String>> = wish.key.clone().map(Redacted::new);
     match wish.to {
         Addressee::Session(number) => {
@@ -188,6 +190,15 @@ async fn ask(connected: &Connected, wish: &Wish) -> Result<RunId, RequestError> 
             let mut request = SubmitRequest::new(session, UserInput::text(wish.text.as_str().into()));
             request.delivery = wish.delivery;
             request.idempotency_key = key;
+            if follows {
+                let (submitted, follower) =
+                    gateway.sessions.submit_followed(connected.caller, request).await?;
+                if let Some(follower) = follower {
+                    let (client, run) = (connected.client.clone(), submitted.run);
+                    tokio::spawn(async move { follow::from_the_first(&client, run, follower).await });
+                }
+                return Ok(submitted.run);
+            }
             Ok(gateway.sessions.submit(connected.caller, request).await?.run)
         }
         Addressee::Run(run) => {
