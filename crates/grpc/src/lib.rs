@@ -45,6 +45,9 @@ mod translate;
 
 mod status;
 
+#[doc(hidden)]
+pub mod untrusted;
+
 pub use daemon_facts::{ConfigFact, DaemonFacts};
 pub use gateway::GatewayServiceImpl;
 pub use limits::ServeLimits;

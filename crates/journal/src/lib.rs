@@ -30,6 +30,9 @@ mod entry;
 mod codec;
 mod kinds;
 
+#[doc(hidden)]
+pub mod untrusted;
+
 mod connection;
 mod quarantine;
 mod counters;

@@ -18,6 +18,9 @@ mod recorded;
 pub mod key_reference;
 pub mod secret;
 
+#[doc(hidden)]
+pub mod untrusted;
+
 pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider};
 pub use demo::DemoProvider;
 pub use guard::{GuardLimits, guarded};

@@ -22,7 +22,7 @@ use crate::wire_format::names::{check_call, sign};
 const BLOCKS_MAX: usize = 1_024;
 
 /// An answer in the making.
-pub(super) struct MessageAssembly {
+pub(crate) struct MessageAssembly {
     model: ModelRef,
     has_begun: bool,
     response_id: String,
@@ -62,7 +62,7 @@ enum Content {
 
 impl MessageAssembly {
     /// Begins the answer to a request to a model.
-    pub(super) fn new(model: ModelRef) -> Self {
+    pub(crate) fn new(model: ModelRef) -> Self {
         Self {
             model,
             has_begun: false,

@@ -9,7 +9,7 @@ pub mod provider;
 
 mod render;
 mod continuation;
-mod assembly;
+pub(crate) mod assembly;
 mod usage;
 mod failure;
 mod models;

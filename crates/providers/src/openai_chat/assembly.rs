@@ -20,7 +20,7 @@ use crate::wire_format::names::{check_call, sign};
 
 /// An answer in the making.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(crate) struct Assembly {
     response_id: String,
     answered_by: String,
     finish: Option<FinishReason>,

@@ -7,7 +7,7 @@ pub mod config;
 pub mod provider;
 
 mod render;
-mod assembly;
+pub(crate) mod assembly;
 mod usage;
 mod failure;
 mod models;

@@ -1,0 +1,134 @@
+//! The targets: one function of bytes each.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use palyra_ledger::Envelope;
+use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules, decide_tool_call};
+use palyra_ports::ToolRuntime;
+use palyra_tools::BuiltinTools;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::tool::{ToolCall, ToolVerdict};
+use palyra_wire::v1::RunStreamRequest;
+use prost::Message;
+use sha2::{Digest, Sha256};
+
+/// A function that must not panic, whatever it is given.
+pub type Target = fn(&[u8]);
+
+/// All targets by the name of their corpus.
+pub const ALL: [(&str, Target); 7] = [
+    ("envelope", envelope),
+    ("stored_entry", stored_entry),
+    ("grpc_frame", grpc_frame),
+    ("chat_completions", chat_completions),
+    ("messages", messages),
+    ("tool_arguments", tool_arguments),
+    ("configuration", configuration),
+];
+
+/// What an envelope's bytes mean is written back as the same bytes: two readers cannot disagree.
+pub fn envelope(bytes: &[u8]) {
+    if let Ok(envelope) = Envelope::decode(bytes) {
+        assert_eq!(envelope.encode().as_deref(), Ok(bytes), "an envelope has two forms");
+    }
+}
+
+/// An entry as it is stored: kind, length of the facts, facts, payload. What can be read can be written, and is then
+/// read as the same.
+pub fn stored_entry(bytes: &[u8]) {
+    let Some((kind, rest)) = bytes.split_first_chunk::<2>() else { return };
+    let Some((length, rest)) = rest.split_first_chunk::<2>() else { return };
+    let (kind, length) = (u16::from_le_bytes(*kind), usize::from(u16::from_le_bytes(*length)));
+    let (facts, payload) = rest.split_at(length.min(rest.len()));
+    for read in [palyra_journal::untrusted::read_tape_entry, palyra_journal::untrusted::read_log_entry] {
+        let Some(event) = read(kind, facts, payload) else { continue };
+        if matches!(event, JournalEvent::Unknown { .. } | JournalEvent::Tape(TapeEvent::Unknown { .. })) {
+            continue;
+        }
+        let stored = palyra_journal::untrusted::stored(&event);
+        let again = stored.and_then(|(kind, facts, payload)| read(kind, &facts, &payload));
+        assert_eq!(again, Some(event), "what was read is not what is written");
+    }
+}
+
+/// A frame of `RunStream` as it comes off the wire.
+pub fn grpc_frame(bytes: &[u8]) {
+    let Ok(message) = RunStreamRequest::decode(bytes) else { return };
+    let again = RunStreamRequest::decode(message.encode_to_vec().as_slice());
+    assert_eq!(again.as_ref(), Ok(&message), "a frame is not written as it was read");
+    let _ = palyra_grpc::untrusted::frame(message);
+}
+
+/// An answer of a server that speaks Chat Completions.
+pub fn chat_completions(bytes: &[u8]) {
+    answer(
+        bytes,
+        palyra_providers::untrusted::chat_completions,
+        palyra_providers::untrusted::chat_completions,
+    );
+}
+
+/// An answer of a server that speaks Messages.
+pub fn messages(bytes: &[u8]) {
+    answer(bytes, palyra_providers::untrusted::messages, palyra_providers::untrusted::messages);
+}
+
+/// Whatever comes out does not depend on how the bytes were split, and ends exactly once. The first byte says where
+/// they are split.
+fn answer<'a>(
+    bytes: &'a [u8],
+    whole: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::Heard,
+    split: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::Heard,
+) {
+    let Some((size, bytes)) = bytes.split_first() else { return };
+    let at_once = whole(vec![bytes]);
+    let pieces = split(bytes.chunks(usize::from(*size).max(1)).collect());
+    assert_eq!(at_once, pieces, "an answer depends on how it is split");
+    let ends = |piece: &Result<palyra_types::model::ModelPiece, _>| {
+        !matches!(
+            piece,
+            Ok(palyra_types::model::ModelPiece::Text(_) | palyra_types::model::ModelPiece::Reasoning(_))
+        )
+    };
+    let ended = at_once.iter().position(ends);
+    assert_eq!(ended.map(|at| at + 1), Some(at_once.len()), "an answer ends exactly once, and last");
+}
+
+/// Arguments as a model wrote them, for each tool that ships: what is allowed is an object, and judging is a function.
+pub fn tool_arguments(bytes: &[u8]) {
+    static SNAPSHOT: OnceLock<ToolCallPolicySnapshot> = OnceLock::new();
+    let snapshot = SNAPSHOT.get_or_init(|| {
+        let digest = |text: &str| -> [u8; 32] { Sha256::digest(text.as_bytes()).into() };
+        ToolCallPolicySnapshot::compile(BuiltinTools::new().catalog(), ToolPolicyRules::shipped(), digest)
+            .expect("what ships compiles")
+    });
+    let arguments = String::from_utf8_lossy(bytes).into_owned();
+    for tool in snapshot.catalog().iter() {
+        let call = ToolCall { tool: tool.name.clone(), arguments: arguments.as_str().into() };
+        let decision = decide_tool_call(snapshot, &call);
+        assert_eq!(decision, decide_tool_call(snapshot, &call), "the same call is judged twice");
+        if decision.verdict == ToolVerdict::Allow {
+            let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&arguments);
+            assert!(parsed.is_ok(), "arguments that are no object are allowed");
+        }
+    }
+}
+
+/// A configuration file: it is read, or every mistake in it is told in words.
+pub fn configuration(bytes: &[u8]) {
+    let file = tempfile::NamedTempFile::new().expect("there is a folder for files of the moment");
+    std::fs::write(file.path(), bytes).expect("it can be written");
+    match palyra_daemon::config::load(Some(file.path()), &BTreeMap::new(), &[]) {
+        Ok(config) => {
+            let _ = (config.run_limits(), config.providers(), config.canonical_text());
+        }
+        Err(mistakes) => {
+            let lines: Vec<String> = mistakes.lines();
+            assert!(
+                !lines.is_empty() && lines.iter().all(|line| !line.is_empty()),
+                "a mistake without a word"
+            );
+        }
+    }
+}
