@@ -346,7 +346,6 @@ fn event_word(event: &JournalEvent) -> String {
         | TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
-        | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => "",
     };

@@ -137,7 +137,6 @@ impl RunView {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
             | TapeEvent::Unknown { .. } => {}
         }
         None
