@@ -31,7 +31,7 @@ pub(super) struct Schema {
     pub(super) by_run: String,
     /// The index over `chunk(seq, n)`.
     pub(super) by_part: String,
-    /// The index over `tile(level, index)`, in format 2.
+    /// The index over `tile(level, index)`, where that is not the table itself.
     pub(super) by_tile: Option<String>,
 }
 
@@ -68,7 +68,10 @@ pub(super) fn read(connection: &Connection) -> Result<Schema, String> {
         find_index(connection, table, columns)
             .ok_or_else(|| format!("table `{table}` has no unique index over {columns:?}"))
     };
-    let by_tile = (format > 1).then(|| index("tile", ["level", "index"])).transpose()?;
+    // Without rowid the table is its own index.
+    let sql = "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name = 'tile' AND wr = 0";
+    let indexed: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(unreadable)?;
+    let by_tile = (format > 1 && indexed > 0).then(|| index("tile", ["level", "index"])).transpose()?;
     let (by_run, by_part) = (index("entry", ["run_id", "tape_seq"])?, index("chunk", ["seq", "n"])?);
     Ok(Schema { format, by_run, by_part, by_tile })
 }

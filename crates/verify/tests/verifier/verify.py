@@ -210,6 +210,7 @@ class Verifier:
             if sha(body) != digest: self.fault(None, 10, "static")
         for table, pair in (("entry", "run_id, tape_seq"), ("chunk", "seq, n"), ("tile", 'level, "index"'))[:2 if self.format == 1 else 3]:
             index = self.db.execute(f"SELECT name FROM pragma_index_list('{table}') WHERE \"unique\" AND name GLOB 'sqlite_auto*'").fetchone()
+            if table == "tile" and self.db.execute("SELECT wr FROM pragma_table_list WHERE name = 'tile'").fetchone()[0]: continue
             if not index: raise Bad("index")
             one, two = (sorted(self.db.execute(f"SELECT rowid, {pair} FROM {table} {how}"), key=lambda r: r[0])
                         for how in (f'INDEXED BY "{index[0]}" ORDER BY {pair}', "NOT INDEXED"))

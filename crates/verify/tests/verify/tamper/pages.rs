@@ -56,7 +56,7 @@ fn dump(path: &Path, view: &View) -> Option<(Vec<Row>, HashSet<Row>)> {
 }
 
 fn rows(from: &Connection, table: &'static str, columns: usize, each: &mut dyn FnMut(Row)) -> Option<()> {
-    let mut find = from.prepare(&format!("SELECT * FROM \"{table}\" NOT INDEXED ORDER BY rowid")).ok()?;
+    let mut find = from.prepare(&format!("SELECT * FROM \"{table}\" NOT INDEXED")).ok()?;
     if find.column_count() != columns {
         return None;
     }

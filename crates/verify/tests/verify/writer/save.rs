@@ -26,6 +26,11 @@ const TABLES_OF_FORMAT_2: &str = "
     CREATE TABLE frontier(id INTEGER PRIMARY KEY, size INTEGER NOT NULL, hashes BLOB NOT NULL) STRICT;
     CREATE TABLE checkpoint(size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT;";
 
+const TILES_WITHOUT_ROWID: &str = "
+    DROP TABLE tile;
+    CREATE TABLE tile(level INTEGER NOT NULL, \"index\" INTEGER NOT NULL, hashes BLOB NOT NULL,
+        PRIMARY KEY(level, \"index\")) STRICT, WITHOUT ROWID;";
+
 /// A content row: its number (`u64::MAX` for the payload row) and its bytes.
 pub(crate) type Content = (u64, Vec<u8>);
 /// All rows of one entry's content.
@@ -70,6 +75,10 @@ impl Log {
 
     fn write_proofs(&self, to: &Connection) -> rusqlite::Result<()> {
         to.execute_batch(TABLES_OF_FORMAT_2)?;
+        if self.entries.len().is_multiple_of(2) {
+            // Both are good; the daemon's is this one.
+            to.execute_batch(TILES_WITHOUT_ROWID)?;
+        }
         let mut hashes: Vec<[u8; 32]> = self.entries.iter().map(|entry| leaf(&entry.envelope)).collect();
         let size = hashes.len() as u64;
         let edge = frontier(&hashes);
