@@ -3,6 +3,7 @@
 //! Owns how the columns of `entry`, `payload` and `chunk` make one record. Invariant: what is handed out
 //! agrees with its envelope: columns, commitment and decoded event.
 
+use palyra_ledger::envelope::RedactionMark;
 use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
 use palyra_ports::NewEntry;
 use palyra_types::attachment::Blob;
@@ -45,6 +46,9 @@ pub(crate) struct PreparedEntry {
     pub(crate) facts: Vec<u8>,
     pub(crate) payload: Option<Payload>,
     pub(crate) blobs: Vec<Blob>,
+    pub(crate) redaction: RedactionMark,
+    /// Number of the redaction rule set in force; 0 for none.
+    pub(crate) redaction_ruleset: u32,
 }
 
 impl PreparedEntry {
@@ -69,6 +73,8 @@ impl PreparedEntry {
             facts: coded.facts,
             payload,
             blobs: Vec::new(),
+            redaction: RedactionMark::Untouched,
+            redaction_ruleset: 0,
         })
     }
 

@@ -36,6 +36,17 @@ pub struct JournalAppendRequest {
     pub statics: Vec<StaticText>,
     /// Whether it may use the space kept for endings.
     pub class: AppendClass,
+    /// What the redactor did to the content of its entries.
+    pub redaction: AppendRedaction,
+}
+
+/// What the redactor did to the content of an append; recorded in the entries' envelopes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AppendRedaction {
+    /// Number of the rule set in force; 0 for none.
+    pub ruleset: u32,
+    /// The entries, from 0, whose content it changed.
+    pub entries: Vec<usize>,
 }
 
 /// One entry to append.

@@ -20,8 +20,8 @@ pub mod clock;
 pub mod entropy;
 
 pub use append_tape::{
-    AppendClass, AppendError, AppendTape, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry,
-    StaticText,
+    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryBlobs, Guard,
+    JournalAppendRequest, NewEntry, StaticText,
 };
 pub use clock::Clock;
 pub use entropy::Entropy;

@@ -4,6 +4,11 @@
 
 use palyra_types::Redacted;
 
+/// How every placeholder begins.
+pub const PLACEHOLDER_BEGINS: &str = "<secret:";
+/// Stands for a registered value.
+pub const REGISTERED_PLACEHOLDER: &str = "<secret:vault>";
+
 /// Cleans text at the doors through which content enters: a session's input, a model's words, a tool's output.
 pub trait Redactor: Send + Sync {
     /// Returns the number of the rule set in force, recorded with each entry; 0 for none.

@@ -1,6 +1,6 @@
 //! What every session and run works with: adapters, policy, agents, and the texts shown to models.
 //!
-//! Immutable after the start, but for the set of texts known to be stored.
+//! Immutable after the start, but for the set of texts known to be stored and the count of guesses.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,7 @@ use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::drain::Drain;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
+use crate::placeholders::Guesses;
 use crate::tape::TapeHub;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
@@ -43,6 +44,7 @@ pub(crate) struct Engine {
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) policy: ToolCallPolicySnapshot,
+    pub(crate) guesses: Guesses,
     catalog: Arc<WrittenCatalog>,
     stored: Mutex<BTreeSet<[u8; 32]>>,
 }
@@ -59,8 +61,8 @@ impl Engine {
         let policy =
             ToolCallPolicySnapshot::compile(catalog, rules, |text| palyra_ledger::sha256(text.as_bytes()))?;
         let catalog = Arc::new(WrittenCatalog::new(Arc::clone(policy.catalog())));
-        let (drain, stored) = (Drain::default(), Mutex::default());
-        Ok(Self { ports, agents, hub, drain, config, policy, catalog, stored })
+        let (drain, stored, guesses) = (Drain::default(), Mutex::default(), Guesses::default());
+        Ok(Self { ports, agents, hub, drain, config, policy, guesses, catalog, stored })
     }
 
     /// Returns what an agent may use of the tools there are, written out: the tools of its profile that exist, and

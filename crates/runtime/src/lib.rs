@@ -15,6 +15,7 @@ pub mod gateway;
 mod alarm;
 
 mod engine;
+mod placeholders;
 
 mod drain;
 

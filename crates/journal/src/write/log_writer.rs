@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use palyra_ledger::{Chain, Envelope, TreeWriter, envelope::RedactionMark, leaf_hash, sha256};
+use palyra_ledger::{Chain, Envelope, TreeWriter, leaf_hash, sha256};
 use palyra_ports::{AppendError, Committed, StaticText};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::TreeHead;
@@ -279,7 +279,7 @@ impl LogWriter {
         let seq = self.chain.next_seq;
         self.turn_over(&entry.event);
         let envelope = Envelope {
-            redaction: RedactionMark::Untouched,
+            redaction: entry.redaction,
             kind: entry.kind,
             epoch: self.epoch,
             seq,
@@ -288,7 +288,7 @@ impl LogWriter {
             principal: entry.principal,
             session: entry.session,
             run: entry.run,
-            redaction_ruleset: 0,
+            redaction_ruleset: entry.redaction_ruleset,
             prev: self.chain.head,
             commitment: entry.payload.as_ref().map(|payload| payload.commitment),
             facts: entry.facts.clone(),

@@ -1,6 +1,7 @@
 //! Checks and encodes an append in the caller's own time, so that the writer only chains and inserts.
 
 use palyra_ledger::FACTS_BYTES_MAX;
+use palyra_ledger::envelope::RedactionMark;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
 use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendRequest, NewEntry, StaticText};
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -35,6 +36,11 @@ pub(crate) fn prepare(
     for beside in request.blobs {
         let entry = entries.get_mut(beside.entry).ok_or_else(|| invalid("a blob names no entry of it"))?;
         entry.blobs = beside.blobs;
+    }
+    entries.iter_mut().for_each(|entry| entry.redaction_ruleset = request.redaction.ruleset);
+    for changed in &request.redaction.entries {
+        let entry = entries.get_mut(*changed).ok_or_else(|| invalid("a redaction names no entry of it"))?;
+        entry.redaction = RedactionMark::Redacted;
     }
     if !entries.iter().all(|entry| blob::are_named(&entry.event, &entry.blobs)) {
         return Err(invalid("a blob is not the one that its attachment names"));

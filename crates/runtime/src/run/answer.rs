@@ -95,7 +95,7 @@ impl LiveAnswer {
             }
             ModelNews::Answered(answer) => {
                 self.end(now, held);
-                let answer = bounded(answer, attempt);
+                let answer = unsecret(bounded(answer, attempt), attempt, engine);
                 let proposals = answer.proposals.iter().cloned();
                 let calls: Vec<JudgedCall> =
                     proposals.map(|proposal| judge(engine, salt, proposal)).collect();
@@ -172,6 +172,17 @@ impl LiveAnswer {
             held.push_words(Voice::Reasoning, self.call.attempt, &text);
         }
     }
+}
+
+/// Drops what a provider wants back when a secret is in it: it is signed, so nothing of it can be replaced.
+fn unsecret(answer: ModelAnswer, attempt: Attempt, engine: &Engine) -> ModelAnswer {
+    let kept = answer.continuation.as_ref().map(|kept| kept.body.clone());
+    let found = kept.map(|body| engine.ports.redactor.redact(body).findings.changed());
+    if found != Some(true) {
+        return answer;
+    }
+    tracing::warn!(%attempt, "what the provider wants back holds a secret, and is dropped");
+    ModelAnswer { continuation: None, ..answer }
 }
 
 /// Drops what a provider wants back when it is more than a tape takes; it then answers without it.

@@ -13,6 +13,7 @@ use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::{RunId, Seq, TapeSeq, Timestamp};
 
 use crate::engine::Engine;
+use crate::placeholders::redaction_of;
 use crate::run::mailbox::Acceptance;
 
 /// One step, ready to be appended.
@@ -42,9 +43,11 @@ impl Step<'_> {
             run: Some((self.run, TapeSeq(self.last.0 + at))),
             event: JournalEvent::Tape(event.clone()),
         }));
+        let entries: Vec<_> = entries.collect();
         let request = JournalAppendRequest {
             guards: self.guards(),
-            entries: entries.collect(),
+            redaction: redaction_of(engine, &entries),
+            entries,
             blobs: self.blobs(offset),
             statics: self.statics.to_vec(),
             class: self.class(),

@@ -18,6 +18,7 @@ use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::placeholders::redaction_of;
 use crate::session::admitted::Admitted;
 use crate::session::directory::{ChangeReply, SubmitReply};
 use crate::session::loaded::Queued;
@@ -114,7 +115,9 @@ impl Appends {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
         }
         let guards = admitted.guards();
-        let request = JournalAppendRequest { guards, entries, blobs, ..JournalAppendRequest::default() };
+        let redaction = redaction_of(engine, &entries);
+        let request =
+            JournalAppendRequest { guards, entries, blobs, redaction, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
         let key = admitted.spec.idempotency;
         self.keys.extend(key);
@@ -143,7 +146,9 @@ impl Appends {
     ) {
         let entry = change_entry(engine, session, &change);
         self.archiving += usize::from(matches!(change, SessionChange::Archive));
-        let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+        let entries = vec![entry];
+        let redaction = redaction_of(engine, &entries);
+        let request = JournalAppendRequest { entries, redaction, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
         let over = async move {
             let result = appending.await.map(|committed| committed.first_seq);

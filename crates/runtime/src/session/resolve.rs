@@ -112,10 +112,11 @@ pub(super) async fn change(
     engine: &Engine,
     directory: &Directory,
     session: SessionRef,
-    change: SessionChange,
+    mut change: SessionChange,
 ) -> Result<OrchestratorSessionRecord, RequestError> {
-    if let SessionChange::Rename(label) = &change {
+    if let SessionChange::Rename(label) = &mut change {
         check_label(label.as_ref())?;
+        *label = label.take().map(|label| engine.ports.redactor.redact(label).text);
     }
     if engine.ports.records.session(session).await?.is_none() {
         return Err(RequestError::SessionNotFound);
@@ -135,7 +136,9 @@ pub(super) async fn find(
 ) -> Result<Found, RequestError> {
     check_texts(selector)?;
     let records = &engine.ports.records;
-    let by_key = match &selector.key {
+    let clean = |text: &Redacted<String>| engine.ports.redactor.redact(text.clone()).text;
+    let (key, label) = (selector.key.as_ref().map(clean), selector.label.as_ref().map(clean));
+    let by_key = match &key {
         Some(key) => records.session_by_key(caller.principal, key.expose().clone()).await?,
         None => None,
     };
@@ -165,7 +168,6 @@ pub(super) async fn find(
     let agent = engine.agents.by_name(agent)?;
     let id = selector.id.unwrap_or_else(|| new_session_id(engine));
     let session = SessionRef { principal: caller.principal, id };
-    let (key, label) = (selector.key.clone(), selector.label.clone());
     Ok(Found::New(Opening { session, agent: agent.id, key, label, branched_from: None }))
 }
 

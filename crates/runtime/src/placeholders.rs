@@ -1,0 +1,134 @@
+//! What the placeholders in a step say: which of its entries the redactor changed, and how often somebody met a
+//! registered value, which could be guessing.
+//!
+//! Looks at what is about to be recorded, so that no door can be forgotten. Shows and keeps no content.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use palyra_ports::NewEntry;
+use palyra_ports::append_tape::AppendRedaction;
+use palyra_ports::redactor::{PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER};
+use palyra_types::attachment::AttachmentBody;
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::UserInput;
+use palyra_types::{BootTime, PrincipalId, Redacted};
+
+use crate::engine::Engine;
+
+/// Registered values that a principal may meet in [`GUESSING_SPAN`] before it is told.
+const GUESSES_MAX: u32 = 8;
+/// The span over which they are counted.
+const GUESSING_SPAN: Duration = Duration::from_secs(60);
+/// Principals counted at once; beyond it the counts begin anew.
+const GUESSERS_MAX: usize = 1_024;
+
+/// Says which entries of an append bear a placeholder, and counts registered values for their principal.
+pub(crate) fn redaction_of(engine: &Engine, entries: &[NewEntry]) -> AppendRedaction {
+    let mut redaction = AppendRedaction { ruleset: engine.ports.redactor.ruleset(), entries: Vec::new() };
+    for (at, entry) in entries.iter().enumerate() {
+        let mut bears = false;
+        let mut registered = 0;
+        for_each_content(&entry.event, &mut |text| {
+            bears |= text.contains(PLACEHOLDER_BEGINS);
+            registered += text.matches(REGISTERED_PLACEHOLDER).count();
+        });
+        if bears {
+            redaction.entries.push(at);
+        }
+        if registered > 0 {
+            let hits = u32::try_from(registered).unwrap_or(u32::MAX);
+            engine.guesses.note(entry.principal, hits, engine.ports.clock.boot());
+        }
+    }
+    redaction
+}
+
+/// How often each principal met a registered value of late.
+#[derive(Debug, Default)]
+pub(crate) struct Guesses(Mutex<BTreeMap<PrincipalId, (BootTime, u32)>>);
+
+impl Guesses {
+    fn note(&self, principal: PrincipalId, hits: u32, now: BootTime) {
+        if self.count(principal, hits, now) {
+            tracing::warn!(
+                %principal,
+                span_seconds = GUESSING_SPAN.as_secs(),
+                "registered secrets were met more than {GUESSES_MAX} times; somebody may be guessing"
+            );
+        }
+    }
+
+    /// Returns whether this is the hit that makes it too many.
+    fn count(&self, principal: PrincipalId, hits: u32, now: BootTime) -> bool {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= GUESSERS_MAX && !counts.contains_key(&principal) {
+            counts.clear();
+        }
+        let (since, count) = counts.entry(principal).or_insert((now, 0));
+        if now.since(*since) > GUESSING_SPAN {
+            (*since, *count) = (now, 0);
+        }
+        let before = *count;
+        *count = count.saturating_add(hits);
+        before <= GUESSES_MAX && *count > GUESSES_MAX
+    }
+}
+
+/// Shows every text of an entry that came from outside.
+fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
+    let mut maybe = |text: &Option<Redacted<String>>| {
+        if let Some(text) = text {
+            see(text.expose());
+        }
+    };
+    match event {
+        JournalEvent::SessionOpened { key, label, .. } => {
+            maybe(key);
+            maybe(label);
+        }
+        JournalEvent::SessionRenamed { label, .. } => maybe(label),
+        JournalEvent::Tape(event) => for_each_tape_content(event, see),
+        _ => {}
+    }
+}
+
+fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
+    match event {
+        TapeEvent::RunStarted(started) => for_each_input(&started.input, see),
+        TapeEvent::InputReceived { input, .. } => for_each_input(input, see),
+        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => see(text.expose()),
+        TapeEvent::ModelAttemptAbandoned { detail, .. } => see(detail.expose()),
+        TapeEvent::ToolProposed(proposed) => see(proposed.arguments.expose()),
+        TapeEvent::ToolFinished(finished) => see(finished.output.expose()),
+        TapeEvent::RunFinished(finished) => see(finished.message.expose()),
+        _ => {}
+    }
+}
+
+fn for_each_input(input: &UserInput, see: &mut dyn FnMut(&str)) {
+    see(input.text.expose());
+    for attachment in &input.attachments {
+        if let AttachmentBody::Text(text) = &attachment.body {
+            see(text.expose());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_hits_in_a_minute_are_told_once() {
+        let guesses = Guesses::default();
+        let somebody = PrincipalId::NIL;
+        let at = |seconds| BootTime::default().after(Duration::from_secs(seconds));
+        assert!(!guesses.count(somebody, GUESSES_MAX, at(0)));
+        assert!(guesses.count(somebody, 1, at(1)));
+        assert!(!guesses.count(somebody, 5, at(2)));
+        assert!(!guesses.count(somebody, GUESSES_MAX, at(100)));
+        assert!(guesses.count(somebody, 1, at(101)));
+    }
+}
