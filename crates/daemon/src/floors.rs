@@ -63,7 +63,7 @@ pub(crate) fn ports(
         proofs: Arc::clone(&store) as _,
         erasures: store,
         tools,
-        redactor: Arc::new(palyra_ports::redactor::PassThrough),
+        redactor: crate::secrets::scanner(),
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),

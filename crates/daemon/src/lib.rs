@@ -36,6 +36,8 @@ mod service_notices;
 
 mod logging;
 
+mod secrets;
+
 pub use check_configuration::{Finding, Verdict, check_configuration};
 pub use floors::Equipment;
 pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
-use crate::{floors, models};
+use crate::{floors, models, secrets};
 
 /// Where the configuration comes from.
 pub(crate) struct Source {
@@ -129,6 +129,7 @@ impl Reloader {
         let digest = snapshot.digest;
         let changed = config.changed_keys(&self.swap.config.borrow());
         let needs_restart = needs_restart(&config, &self.at_start);
+        secrets::know(&config, &self.source.environment);
         // Models first: a run that begins in between must find those that its snapshot names.
         self.swap.models.send_replace(Arc::new(directory));
         self.swap.snapshots.send_replace(Arc::new(snapshot));

@@ -29,7 +29,7 @@ use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
-use crate::{floors, listeners, logging, models, readiness, reload, stop};
+use crate::{floors, listeners, logging, models, readiness, reload, secrets, stop};
 
 /// How the daemon is started.
 #[derive(Debug, Clone, Default)]
@@ -110,7 +110,8 @@ fn start(
         let redirected = logging::redirect_to_file(lock.dir());
         redirected.map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     }
-    logging::start();
+    secrets::know(&config, &source.environment);
+    logging::start(&secrets::scanner());
     // Fails only when a provider is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread()

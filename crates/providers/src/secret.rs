@@ -23,6 +23,12 @@ impl Secret {
         &self.0
     }
 
+    /// Returns the value, for whoever keeps it out of texts.
+    #[must_use]
+    pub fn to_be_redacted(&self) -> palyra_types::Redacted<String> {
+        palyra_types::Redacted::new(self.0.clone())
+    }
+
     /// Returns `text` without the value, should a server have echoed it, and without the beginning of one that
     /// was cut off at its end.
     pub(crate) fn scrub(&self, text: &str) -> String {
