@@ -112,7 +112,7 @@ fn forms(value: &str) -> Vec<Box<[u8]>> {
     forms.push(ascii_json(inner).into_bytes());
     // A JSON text within a JSON text.
     let twice = serde_json::to_string(inner).unwrap_or_default();
-    forms.push(twice.trim_matches('"').as_bytes().to_vec());
+    forms.push(twice.get(1..twice.len().saturating_sub(1)).unwrap_or_default().as_bytes().to_vec());
     forms.retain(|form| form.len() >= REGISTERED_CHARS_MIN);
     forms.into_iter().map(Vec::into_boxed_slice).collect()
 }

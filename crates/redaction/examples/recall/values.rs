@@ -66,7 +66,8 @@ fn forms(value: &str, draw: &mut Draw) -> Vec<String> {
                 _ => part,
             })
             .collect();
-    let json = serde_json::to_string(value).unwrap_or_default().trim_matches('"').to_owned();
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
     let mut forms = vec![value.to_owned(), hex(false), hex(true), percent, json];
     for before in 0..3 {
         let around: Vec<u8> =
