@@ -30,8 +30,14 @@ fn named<'a>(figures: &'a [Value], what: &str) -> &'a Value {
 #[test]
 fn the_daemon_and_the_floor_answer_side_by_side() {
     let figures = figures(&["one-turn", "tool-round", "throughput", "cancel"]);
-    for what in ["added time to first token", "one more tool round", "runs/s, 16 at once", "cancel requested"]
-    {
+    let all = [
+        "added time to first token",
+        "sleeps of threads",
+        "one more tool round",
+        "runs/s, 16 at once",
+        "cancel requested",
+    ];
+    for what in all {
         let figure = named(&figures, what);
         assert!(figure["ours"]["p50"].is_f64() && figure["anchor"]["value"]["p50"].is_f64(), "{figure}");
     }

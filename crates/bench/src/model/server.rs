@@ -128,7 +128,7 @@ async fn connection(mut stream: TcpStream, seen: &watch::Sender<Seen>) -> std::i
         }
         seen.send_modify(|seen| seen.asked += 1);
         if directive.first.is_zero() && directive.gap.is_zero() {
-            let make = || wire::pieces(&directive, answered);
+            let make = || wire::pieces(&directive, answered).collect();
             let pieces = at_once.entry((directive, answered)).or_insert_with(make);
             stream.write_all(wire::HEAD).await?;
             for piece in pieces {
@@ -159,7 +159,7 @@ async fn paced(
     answered: usize,
 ) -> std::io::Result<Asker> {
     let begun = tokio::time::Instant::now();
-    for (at, piece) in wire::pieces(directive, answered).into_iter().enumerate() {
+    for (at, piece) in wire::pieces(directive, answered).enumerate() {
         let due = directive.first + directive.gap * u32::try_from(at).unwrap_or(u32::MAX);
         let due = begun + due.min(Duration::from_secs(3_600));
         loop {

@@ -34,17 +34,23 @@ pub(super) fn request(bytes: &[u8]) -> Option<RequestSpan> {
     (bytes.len() >= end).then_some(RequestSpan { is_chat, body_from, end })
 }
 
-/// The pieces of an answer as HTTP chunks, each to be sent on its own.
-pub(super) fn pieces(directive: &Directive, answered: usize) -> Vec<Vec<u8>> {
-    if answered < directive.tools {
-        return vec![tool_call(answered)];
+/// The pieces of an answer as HTTP chunks, each to be sent on its own. Each is made when it is asked for: a long
+/// answer must not keep the server from seeing that the one who asked has gone.
+pub(super) fn pieces(directive: &Directive, answered: usize) -> impl Iterator<Item = Vec<u8>> {
+    let call = (answered < directive.tools).then(|| tool_call(answered));
+    let count = if call.is_some() { 0 } else { directive.pieces.max(1) };
+    call.into_iter().chain((0..count).map(move |at| piece(at, count)))
+}
+
+fn piece(at: usize, count: usize) -> Vec<u8> {
+    let mut piece = chunk(&text(WORDS[at % WORDS.len()]));
+    if at == 0 {
+        piece = [chunk(&delta(r#"{"role":"assistant","content":""}"#, "null")), piece].concat();
     }
-    let count = directive.pieces.max(1);
-    let mut pieces: Vec<Vec<u8>> = (0..count).map(|at| chunk(&text(WORDS[at % WORDS.len()]))).collect();
-    pieces[0] = [chunk(&delta(r#"{"role":"assistant","content":""}"#, "null")), pieces[0].clone()].concat();
-    let last = pieces.len() - 1;
-    pieces[last].extend(ending("stop", count));
-    pieces
+    if at + 1 == count {
+        piece.extend(ending("stop", count));
+    }
+    piece
 }
 
 fn tool_call(at: usize) -> Vec<u8> {

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use crate::floor::client::{FloorClient, Times};
 use crate::lab::Lab;
 use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Samples;
+use crate::measure::samples::{Samples, Summary};
 use crate::model::ask::{Asker, Said};
 use crate::model::directive::Directive;
 use crate::process::daemon::Seat;
+use crate::process::kernel_facts::{processor_time, sleeps};
 
 pub(super) const NAME: &str = "one-turn";
 
@@ -44,7 +45,9 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     for at in 0..lab.effort.of(1, WARM_UP, WARM_UP) {
         round(&mut asker, &mut relay, &seat, at).await?;
     }
-    for at in 0..lab.effort.of(3, 100, 1_000) {
+    let rounds = lab.effort.of(3, 100, 1_000);
+    let before = [Spent::of(daemon.process.pid())?, Spent::of(floor.process.pid())?];
+    for at in 0..rounds {
         if at % QUESTIONS_PER_SESSION == 0 {
             seat = daemon.seat().await?;
         }
@@ -53,7 +56,42 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         least.push(second);
         ours.push(third);
     }
-    Ok(figures(&direct, &least, &ours))
+    let spent = [
+        Spent::of(daemon.process.pid())?.since(before[0], rounds),
+        Spent::of(floor.process.pid())?.since(before[1], rounds),
+    ];
+    Ok(figures(&direct, &least, &ours).into_iter().chain(work_figures(&spent)).collect())
+}
+
+/// What a process has spent so far.
+#[derive(Clone, Copy)]
+struct Spent {
+    cpu_us: f64,
+    sleeps: f64,
+}
+
+impl Spent {
+    fn of(pid: u32) -> anyhow::Result<Self> {
+        Ok(Self { cpu_us: processor_time(pid)?.as_secs_f64() * 1e6, sleeps: sleeps(pid)? })
+    }
+
+    fn since(self, before: Self, rounds: usize) -> Self {
+        let each =
+            |now: f64, before: f64| (now - before) / f64::from(u32::try_from(rounds).unwrap_or(u32::MAX));
+        Self { cpu_us: each(self.cpu_us, before.cpu_us), sleeps: each(self.sleeps, before.sleeps) }
+    }
+}
+
+/// What a run costs its machine: hardly touched by what else is at work there.
+fn work_figures([ours, floor]: &[Spent; 2]) -> [Figure; 2] {
+    let figure = |what, unit, of: fn(&Spent) -> f64| {
+        Figure::new(NAME, what, unit, Summary::single(of(ours))).beside("floor", Summary::single(of(floor)))
+    };
+    [
+        figure("processor time of a one-turn run, one client", Unit::CpuUs, |spent| spent.cpu_us),
+        figure("sleeps of threads in a one-turn run", Unit::Count, |spent| spent.sleeps)
+            .note("each is a change of thread; one client"),
+    ]
 }
 
 /// Asks all three ways, beginning with another one each time.

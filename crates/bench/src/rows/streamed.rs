@@ -18,9 +18,12 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     let directive = Directive::paced(THINKS, pieces, GAP);
     let folder = lab.fresh()?;
     let daemon = lab.daemon(folder.path()).await?;
-    let (mut direct, mut ours, mut whole) = (Samples::times(), Samples::times(), Samples::times());
-    let seat = daemon.seat().await?;
-    seat.ask(&Directive::AT_ONCE).await?;
+    let floor = lab.floor(folder.path())?;
+    let mut relay = floor.connect().await?;
+    let times = Samples::times;
+    let (mut direct, mut least, mut ours, mut whole) = (times(), times(), times(), times());
+    daemon.seat().await?.ask(&Directive::AT_ONCE).await?;
+    relay.ask(&Directive::AT_ONCE).await?;
     for _ in 0..lab.effort.of(1, 6, 60) {
         // Both ways have a connection already; this one is given up after its first word.
         let mut asker = Asker::connect(lab.model.address()).await?;
@@ -29,12 +32,18 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         while !matches!(asker.next().await?, Said::Text(_)) {}
         direct.push_time(begun.elapsed());
         drop(asker);
+        least.push_time(relay.ask(&directive).await?.first);
         let times = daemon.seat().await?.ask(&directive).await?;
         ours.push_time(times.first);
         whole.push_time(times.total);
     }
     let sent = THINKS + GAP * u32::try_from(pieces - 1).unwrap_or(0);
-    let note = format!("whole answer {:.0} ms; the model sends for {} ms", whole.median(), sent.as_millis());
+    let note = format!(
+        "floor {:.1} ms; whole answer {:.0} ms; the model sends for {} ms",
+        least.median(),
+        whole.median(),
+        sent.as_millis()
+    );
     let what = format!("first token; model takes 20 ms, then {pieces} tokens 10 ms apart");
     let figure = Figure::new(NAME, what, Unit::Ms, ours.summary())
         .beside("direct", direct.summary())
