@@ -335,3 +335,31 @@ async fn content_that_comes_back_is_named() {
     let fault = verify(&journal).await.fault;
     assert_eq!(fault, Some((Seq(3), "the payload is missing".to_owned())));
 }
+
+/// Power fails when the header of the write-ahead log is overwritten and nothing behind it.
+#[tokio::test]
+async fn an_overwriting_that_is_cut_off_in_the_log_loses_nothing() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let run = write_person(&journal, 0).await;
+    let reader = folder.connect();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entry;").unwrap();
+    erase(&journal, ErasureSubject::Run(run.run)).await.unwrap_err();
+    write_much(&journal, 100..105).await;
+    let entries = journal.status().entries;
+    journal.close().await;
+    drop((journal, reader));
+    let connection = folder.connect();
+    let checkpointed: (i64, i64, i64) = connection
+        .query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap();
+    assert_eq!((checkpointed.0, checkpointed.1), (0, checkpointed.2), "everything is in the database");
+    drop(connection);
+    let wal = std::fs::File::options().write(true).open(folder.database().with_extension("db-wal")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&wal, &[0; 32], 0).unwrap();
+    assert!(!search(&folder.state_dir(), &[OUTPUT]).is_empty(), "the frames are still there");
+    let journal = folder.open();
+    assert_eq!(journal.status().entries, entries + 1);
+    assert_eq!(verify(&journal).await.fault, None);
+    assert_eq!(search(&folder.state_dir(), &[INPUT, ANSWER, OUTPUT, FILE]), [].into());
+}
