@@ -68,9 +68,9 @@ impl Acknowledged {
         Ok(())
     }
 
-    /// Returns how many entries were shown.
+    /// Returns how many entries were acknowledged: those shown, and of a run that was only taken its first.
     pub(crate) fn entries(&self) -> usize {
-        self.0.iter().map(|(_, seen)| seen.len()).sum()
+        self.0.iter().map(|(_, seen)| seen.len().max(1)).sum()
     }
 }
 
