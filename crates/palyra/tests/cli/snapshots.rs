@@ -90,6 +90,8 @@ fn help_reads_well() {
         ("help-chat", &["help", "chat"]),
         ("help-runs", &["help", "runs"]),
         ("help-sessions", &["help", "sessions"]),
+        ("help-journal-erase", &["help", "journal", "erase"]),
+        ("help-journal-scrub", &["help", "journal", "scrub"]),
         ("help-exit-codes", &["help", "exit-codes"]),
         ("help-environment", &["help", "environment"]),
         ("help-nothing", &["help", "nothing"]),
@@ -113,6 +115,15 @@ fn a_first_hour_reads_well() {
     check("model-list", &home, &["model", "list"], &[]);
     check("journal-verify", &home, &["journal", "verify"], &["ok:"]);
     check("journal-rebuild", &home, &["journal", "rebuild"], &["rebuilt from"]);
+    check("journal-erase-unasked", &home, &["journal", "erase", "--run", "last"], &[]);
+    check(
+        "journal-erase",
+        &home,
+        &["journal", "erase", "--run", "last", "--yes"],
+        &["erased the content of"],
+    );
+    check("journal-erase-again", &home, &["journal", "erase", "--run", "last", "--yes"], &[]);
+    check("journal-scrub", &home, &["journal", "scrub"], &[]);
     check("admin-agents", &home, &["admin", "agents"], &[]);
     check("run-not-found", &home, &["runs", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], &[]);
     check("admin-stop", &home, &["admin", "stop"], &[]);
