@@ -30,6 +30,7 @@ mod signed_thoughts;
 mod attachments;
 mod attacks_keys;
 mod attacks_files;
+mod redaction;
 mod fitting_answers;
 mod branches;
 mod second_terminal;
