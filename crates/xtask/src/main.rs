@@ -12,6 +12,7 @@ mod tidy;
 mod suite;
 mod sim;
 mod real_model;
+mod redaction;
 mod tamper;
 mod merkle_vectors;
 mod failures;
