@@ -17,6 +17,9 @@ use super::{check, command, setup, vectors};
 const TIME: Duration = Duration::from_secs(75 * 60);
 const PHASES: [&str; 9] = ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "vectors"];
 
+/// Tells the tests of `palyra-sim` which stories to tell.
+const SIMULATED_FROM: &str = "PALYRA_SIM_OFFSET";
+
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     let (skipped_phases, skipped_tests): (Vec<&str>, Vec<&str>) =
@@ -93,7 +96,17 @@ fn demand_matches(tools: &Tools, name: &str) -> Result<()> {
 
 fn with_tools(mut command: Command, tools: &Tools) -> Result<Command> {
     command.env("PATH", tools::path_with(tools)?).env("PALYRA_TEST_PYTHON", &tools.python);
+    if std::env::var_os(SIMULATED_FROM).is_none() {
+        command.env(SIMULATED_FROM, commits().unwrap_or_default());
+    }
     Ok(command)
+}
+
+/// Returns the number of commits, which moves the simulated stories on from one to the next.
+fn commits() -> Result<String> {
+    let mut git = Command::new("git");
+    git.args(["rev-list", "--count", "HEAD"]).current_dir(crate::repo::root());
+    Ok(command::read(git)?.trim().to_owned())
 }
 
 fn installed(tools: Option<&Tools>) -> Result<&Tools> {
