@@ -65,6 +65,7 @@ kinds! {
     LoopDetected = 0x0042,
     CancelRequested = 0x0043,
     RunFinished = 0x0044,
+    RunHeld = 0x0045,
 
     ModelRequested = 0x0050,
     ModelText = 0x0051,

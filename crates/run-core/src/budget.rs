@@ -116,6 +116,7 @@ impl Budget {
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}

@@ -72,6 +72,7 @@ impl LoopCounts {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}

@@ -61,6 +61,7 @@ pub struct RunStateMachine {
     state: RunLifecycleState,
     accepted: Accepted,
     wait: Option<WaitReason>,
+    held: Held,
     stopping: Option<CancelReason>,
     model: ModelCall,
     tools: ToolCalls,
@@ -78,6 +79,13 @@ enum Accepted {
     Yes,
 }
 
+/// Whether what was under way is given up, and a person has not let the run go on yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    No,
+    Yes,
+}
+
 impl RunStateMachine {
     /// Makes the machine of a run whose tape is empty.
     #[must_use]
@@ -90,6 +98,7 @@ impl RunStateMachine {
             state: RunLifecycleState::Pending,
             accepted: Accepted::NotYet,
             wait: None,
+            held: Held::No,
             stopping: None,
             model: ModelCall::default(),
             tools: ToolCalls::default(),
@@ -129,10 +138,14 @@ impl RunStateMachine {
                 self.state = RunLifecycleState::InProgress;
             }
             TapeEvent::InputReceived { delivery, .. } => match delivery {
-                InputDelivery::Queue => self.wait_for(None),
+                InputDelivery::Queue => {
+                    self.held = Held::No;
+                    self.wait_for(None);
+                }
                 // It does not answer a question that was not asked yet.
                 InputDelivery::Steer | InputDelivery::Interrupt => {}
             },
+            TapeEvent::RunHeld { .. } => self.hold(),
             TapeEvent::LoopDetected { .. } => self.wait_for(Some(WaitReason::LoopCheck)),
             TapeEvent::ToolOutcomeUnknown { .. } => self.wait_for(Some(WaitReason::OutcomeUnknown)),
             TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),
@@ -155,6 +168,14 @@ impl RunStateMachine {
             | TapeEvent::ToolFinished(_) => {}
         }
         self.budget.evolve(event, time, self.activity(time));
+    }
+
+    fn hold(&mut self) {
+        if !self.state.is_terminal() {
+            self.state = RunLifecycleState::InProgress;
+            self.held = Held::Yes;
+            self.wait_for(Some(WaitReason::OutcomeUnknown));
+        }
     }
 
     fn wait_for(&mut self, reason: Option<WaitReason>) {
@@ -255,7 +276,7 @@ impl RunStateMachine {
 
     fn waiting_for(&self) -> Option<WaitReason> {
         let busy = self.model.open().is_some() || self.tools.started().next().is_some();
-        self.wait.filter(|_| !busy || self.is_parked())
+        self.wait.filter(|_| !busy || self.is_parked() || self.held == Held::Yes)
     }
 
     /// Returns whether the tape holds an entry that this version does not know. What it says may change

@@ -184,6 +184,8 @@ impl ModelCall {
                 self.open = None;
                 self.retry = retry_at.map(|at| Retry { after: *attempt, at });
             }
+            // A pause is over too: the person who lets the run go on ends it.
+            TapeEvent::RunHeld { .. } => self.retry = None,
             TapeEvent::InputReceived { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)

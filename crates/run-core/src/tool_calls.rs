@@ -152,6 +152,7 @@ impl ToolCalls {
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}

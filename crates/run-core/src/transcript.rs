@@ -116,6 +116,7 @@ impl Transcript {
             TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolStarted { .. }
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}

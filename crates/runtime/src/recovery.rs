@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::ReadError;
+use palyra_ports::maintain_journal::JournalHealth;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 
@@ -16,6 +17,10 @@ pub(crate) async fn take_up_open_runs(
     sessions: &SessionsHandle,
 ) -> Result<usize, ReadError> {
     let open = ports.records.open_runs().await?;
+    if ports.maintain.status().health == JournalHealth::Quarantined {
+        tracing::warn!(runs = open.len(), "the journal is read-only: no run is taken up");
+        return Ok(open.len());
+    }
     let interrupted: BTreeSet<SessionRef> =
         open.iter().filter(|run| waits_to_interrupt(run)).map(session_of).collect();
     let waiting: BTreeSet<SessionRef> =

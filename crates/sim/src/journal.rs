@@ -346,6 +346,7 @@ fn event_word(event: &JournalEvent) -> String {
         | TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
+        | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => "",
     };

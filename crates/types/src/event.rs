@@ -228,6 +228,11 @@ pub enum TapeEvent {
         /// How often it happened.
         repeats: u32,
     },
+    /// The run was held until a person looks at it: what it was doing may have happened or not.
+    RunHeld {
+        /// Why.
+        cause: HeldCause,
+    },
     /// Somebody wants the run to stop.
     CancelRequested {
         /// Who.
@@ -452,6 +457,13 @@ pub enum LoopGuard {
     SameResult,
     /// The same failure.
     SameFailure,
+}
+
+/// Why a run was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HeldCause {
+    /// The end of the log is lost, and with it perhaps the end of the run.
+    LogReopened,
 }
 
 /// The run is over.

@@ -135,6 +135,7 @@ impl RunView {
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
             Some(Event::ToolOutcomeUnknown(unknown)) => self.outcome_unknown(unknown, &mut shown),
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
+            Some(Event::RunHeld(_)) => self.held(&mut shown),
             Some(Event::CancelRequested(cancel)) => {
                 self.close_line(&mut shown);
                 // Whoever asked from here was told already.
@@ -317,6 +318,13 @@ impl RunView {
         };
         let times = count(looped.repeats.into(), "time");
         shown.push(note(Mark::Doubt, format!("the run repeats itself: {what}, {times}")));
+    }
+
+    fn held(&mut self, shown: &mut Vec<Shown>) {
+        self.may_wait = true;
+        self.close_line(shown);
+        let told = "the journal has lost its end: what this run did then is not known, and it waits for you";
+        shown.push(note(Mark::Doubt, told.to_owned()));
     }
 
     fn ended(&mut self, finished: &v1::RunFinished, shown: &mut Vec<Shown>) {

@@ -61,6 +61,9 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
             guard: names::loop_guard(*guard).to_owned(),
             repeats: *repeats,
         }),
+        TapeEvent::RunHeld { cause } => {
+            Event::RunHeld(v1::RunHeld { cause: names::held_cause(*cause).to_owned() })
+        }
         TapeEvent::CancelRequested { actor, reason } => Event::CancelRequested(v1::CancelRequested {
             actor: actor.to_string(),
             reason: names::cancel_reason(*reason).to_owned(),

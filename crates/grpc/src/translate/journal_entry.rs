@@ -62,6 +62,7 @@ fn tape_kind(event: &TapeEvent) -> String {
         TapeEvent::ToolFinished(_) => "tool_finished",
         TapeEvent::ToolOutcomeUnknown { .. } => "tool_outcome_unknown",
         TapeEvent::LoopDetected { .. } => "loop_detected",
+        TapeEvent::RunHeld { .. } => "run_held",
         TapeEvent::CancelRequested { .. } => "cancel_requested",
         TapeEvent::RunFinished(_) => "run_finished",
         TapeEvent::Unknown { kind } => return format!("unknown_{kind}"),

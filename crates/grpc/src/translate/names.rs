@@ -5,7 +5,7 @@
 use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
-use palyra_types::event::{AbandonCause, DecidedBy, LoopGuard, NextAttempt, UnknownOutcomeCause};
+use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tool::{DecisionReason, EffectContract, Isolation, ToolExecutor};
@@ -89,6 +89,9 @@ names! {
     pub(super) loop_guard(LoopGuard) {
         LoopGuard::SameResult => "same_result",
         LoopGuard::SameFailure => "same_failure",
+    }
+    pub(super) held_cause(HeldCause) {
+        HeldCause::LogReopened => "log_reopened",
     }
     pub(super) failure_class(ModelFailureClass) {
         ModelFailureClass::Auth => "auth",

@@ -81,6 +81,7 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
         TapeEvent::InputReceived { input, delivery, idempotency } => {
             (Kind::InputReceived, run::encode_input(input, *delivery, *idempotency))
         }
+        TapeEvent::RunHeld { cause } => (Kind::RunHeld, run::encode_held(*cause)),
         TapeEvent::LoopDetected { guard, repeats } => {
             (Kind::LoopDetected, run::encode_loop(*guard, *repeats))
         }
@@ -172,6 +173,7 @@ fn decode_tape(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         Kind::RunStarted => run::decode_started(facts, payload),
         Kind::InputReceived => run::decode_input(facts, payload),
         Kind::LoopDetected => run::decode_loop(facts),
+        Kind::RunHeld => run::decode_held(facts),
         Kind::CancelRequested => run::decode_cancel(facts),
         Kind::RunFinished => run::decode_finished(facts, payload),
         Kind::ModelRequested => model::decode_requested(facts, payload),

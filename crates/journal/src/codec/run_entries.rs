@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palyra_types::event::{LoopGuard, RunFinished, RunStarted, TapeEvent};
+use palyra_types::event::{HeldCause, LoopGuard, RunFinished, RunStarted, TapeEvent};
 use palyra_types::model::{ResponseFormat, TokenUsage};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, UserInput};
 use palyra_types::{AgentId, PrincipalId, Redacted};
@@ -132,6 +132,15 @@ pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> Pair {
 pub(super) fn decode_loop(facts: &[u8]) -> Read<TapeEvent> {
     let facts = store::LoopDetectedFacts::decode(facts)?;
     Ok(TapeEvent::LoopDetected { guard: StoredEnum::from_stored(facts.guard)?, repeats: facts.repeats })
+}
+
+pub(super) fn encode_held(cause: HeldCause) -> Pair {
+    facts_only(&store::RunHeldFacts { version: VERSION, cause: cause.to_stored() })
+}
+
+pub(super) fn decode_held(facts: &[u8]) -> Read<TapeEvent> {
+    let facts = store::RunHeldFacts::decode(facts)?;
+    Ok(TapeEvent::RunHeld { cause: StoredEnum::from_stored(facts.cause)? })
 }
 
 pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {

@@ -1,6 +1,6 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
-use palyra_types::event::{DecidedBy, DropReason, LoopGuard, NextAttempt, UnknownOutcomeCause};
+use palyra_types::event::{DecidedBy, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
@@ -47,6 +47,7 @@ stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel Shorte
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
 stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
+stored_enum!(HeldCause, HeldCause, LogReopened);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);
 stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);

@@ -5,7 +5,7 @@ use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::agent::AgentProfile;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
-    AbandonCause, JournalEvent, LoopGuard, NextAttempt, TapeEvent, UnknownOutcomeCause,
+    AbandonCause, HeldCause, JournalEvent, LoopGuard, NextAttempt, TapeEvent, UnknownOutcomeCause,
 };
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
@@ -38,6 +38,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
             idempotency: None,
         },
         TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 },
+        TapeEvent::RunHeld { cause: HeldCause::LogReopened },
         TapeEvent::CancelRequested { actor: samples::principal(0), reason: CancelReason::User },
         TapeEvent::ModelAttemptAbandoned {
             attempt: Attempt(2),

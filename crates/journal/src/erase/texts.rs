@@ -72,6 +72,7 @@ fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
         | TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
+        | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => Vec::new(),
     }

@@ -159,6 +159,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
             record.usage = if first { message.usage } else { before.plus(message.usage) };
         }
         TapeEvent::ToolProposed(_) => record.tool_calls += 1,
+        TapeEvent::RunHeld { .. } => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
+        }
         TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
         TapeEvent::ToolOutcomeUnknown { .. } => {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);

@@ -6,9 +6,11 @@
 use std::sync::Arc;
 
 use palyra_ledger::{Chain, CheckpointNote, EpochKey, TreeWriter, log_id};
-use palyra_types::event::JournalEvent;
+use palyra_ports::NewEntry;
+use palyra_types::event::{HeldCause, JournalEvent, TapeEvent};
 use palyra_types::proof::{ReopenReason, TreeHead};
-use palyra_types::{Epoch, LogId};
+use palyra_types::run::{RunLifecycleState, RunRecord};
+use palyra_types::{Epoch, LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::error::OpenError;
@@ -17,8 +19,8 @@ use super::standing::{head_of, holds};
 use super::tail::Tail;
 use crate::counters::Counters;
 use crate::sign::{self, Signed};
-use crate::write::{GroupError, LogWriter, own_append};
-use crate::{project, schema, tree};
+use crate::write::{GroupError, LogWriter, own_append, own_entry};
+use crate::{project, read, schema, tree};
 
 /// What an epoch begins over.
 pub(super) enum Before {
@@ -61,9 +63,15 @@ pub(super) fn begin_epoch(
     let epoch = newest.next();
     sign::save(&options.state_dir, epoch, &key).map_err(OpenError::doing("saving the epoch's key"))?;
     let is_new = matches!(before, Before::Nothing);
+    let held = match &before {
+        Before::Left(..) => hold_open_runs(&connection, options.clock.wall())?,
+        Before::Nothing | Before::Log(..) => Vec::new(),
+    };
     let Opening { chain, tree, older_keys, event } = opening(options, &key, before);
     let started = JournalEvent::EpochStarted { epoch, key: key.public() };
-    let append = own_append(options.clock.wall(), event.into_iter().chain([started]).collect());
+    let time = options.clock.wall();
+    let begins = event.into_iter().chain([started]).map(|event| own_entry(time, event));
+    let append = own_append(begins.chain(held));
     let mut log = LogWriter::new(connection, (chain, tree), epoch, Arc::clone(counters))?;
     let make_tables = |connection: &Connection| if is_new { schema::create(connection) } else { Ok(()) };
     log.begin_epoch(newest, &append, make_tables).map_err(failed)?;
@@ -72,6 +80,24 @@ pub(super) fn begin_epoch(
     log.store_head(&first).map_err(failed)?;
     sign::destroy_older(&options.state_dir, epoch);
     Ok(Begun { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
+}
+
+/// Returns what lets each open run wait for a person: nobody knows what it did in the part that is lost. Of the
+/// runs of a session that have not begun only the first is held, if none has begun; the others wait behind it.
+fn hold_open_runs(connection: &Connection, time: Timestamp) -> Result<Vec<NewEntry>, OpenError> {
+    let mut open = read::open_runs(connection)?;
+    open.sort_by_key(|run| {
+        (run.principal, run.session, run.state == RunLifecycleState::Pending, run.first_seq)
+    });
+    open.dedup_by_key(|run| (run.principal, run.session));
+    let hold = |run: RunRecord| NewEntry {
+        time,
+        principal: run.principal,
+        session: Some(run.session),
+        run: Some((run.run, run.last_tape_seq.next())),
+        event: JournalEvent::Tape(TapeEvent::RunHeld { cause: HeldCause::LogReopened }),
+    };
+    Ok(open.into_iter().map(hold).collect())
 }
 
 fn failed(error: GroupError) -> OpenError {

@@ -20,6 +20,6 @@ mod headroom;
 pub use headroom::FreeSpace;
 pub(crate) use headroom::{Headroom, free_space_of};
 pub(crate) use log_writer::{GroupError, LogWriter};
-pub(crate) use prepare::{PreparedAppend, own_append, prepare};
+pub(crate) use prepare::{PreparedAppend, own_append, own_entry, prepare};
 pub(crate) use queue::{Pending, PendingHead, PendingRebuild, Queue, Refused};
 pub(crate) use thread::{Writer, spawn};

@@ -58,12 +58,16 @@ pub(crate) fn prepare(
     })
 }
 
+/// Makes an entry on behalf of the daemon itself.
+pub(crate) fn own_entry(time: Timestamp, event: JournalEvent) -> NewEntry {
+    NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event }
+}
+
 /// Encodes entries of the journal's own, which have no payload.
-pub(crate) fn own_append(time: Timestamp, events: Vec<JournalEvent>) -> PreparedAppend {
-    let entries = events.into_iter().map(|event| {
-        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
-        PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds")
-    });
+pub(crate) fn own_append(entries: impl IntoIterator<Item = NewEntry>) -> PreparedAppend {
+    let entries = entries
+        .into_iter()
+        .map(|entry| PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds"));
     PreparedAppend {
         guards: Vec::new(),
         entries: entries.collect(),

@@ -9,7 +9,7 @@ use palyra_types::event::JournalEvent;
 use palyra_types::proof::SignedCheckpoint;
 
 use super::log_writer::GroupError;
-use super::prepare::own_append;
+use super::prepare::{own_append, own_entry};
 use super::queue::PendingHead;
 use super::thread::Writer;
 use crate::connection::{self, Failure};
@@ -84,7 +84,7 @@ impl Writer {
         sign::save(&self.keys.state_dir, epoch, &key)
             .map_err(|_| ProofError::CannotSign { why: "the new key could not be saved" })?;
         let started = JournalEvent::EpochStarted { epoch, key: key.public() };
-        let append = own_append(self.keys.clock.wall(), vec![started]);
+        let append = own_append([own_entry(self.keys.clock.wall(), started)]);
         self.log.commit(&[&append]).map_err(|error| self.failed(&error))?;
         let Some(signer) = &self.signer else { return Err(self.no_signer()) };
         let handover = signer.slot().sign_handover(self.log.head(), &key);

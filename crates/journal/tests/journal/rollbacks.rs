@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal, ReadOnlyCause};
-use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal};
+use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal, ReadRecords, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{HeldCause, JournalEvent, TapeEvent};
 use palyra_types::proof::{ReopenReason, TreeHead};
-use palyra_types::{Epoch, Seq};
+use palyra_types::run::{RunPhase, WaitReason};
+use palyra_types::{Epoch, Seq, TapeSeq};
 
 use crate::handovers::heads;
 use crate::opened::Folder;
-use crate::written::{verify, write_runs};
+use crate::written::{silent, verify, write_runs};
 
 fn anchors(folder: &Folder) -> PathBuf {
     folder.state_dir().with_file_name("anchors")
@@ -115,6 +116,35 @@ async fn a_log_behind_its_anchor_is_read_only_until_that_is_accepted() {
     assert_eq!((journal.log_id(), journal.status().cause), (new, None));
     assert_eq!(verify(&journal).await.fault, None);
     assert_eq!(heads(&folder).last().map(|head| head.1), Some(2));
+}
+
+#[tokio::test]
+async fn open_runs_wait_for_a_person_in_the_new_log() {
+    let folder = Folder::new();
+    let journal = JournalStore::open(&anchored(&folder)).unwrap();
+    write_runs(&journal, 0..1).await;
+    let [mut at_work, mut queued] =
+        [60, 61].map(|n| SampleRun::new(samples::session(samples::principal(0), 0), n));
+    let mut alone = SampleRun::new(samples::session(samples::principal(0), 1), 62);
+    let begun = samples::append(vec![at_work.started("x"), at_work.requested(1)]);
+    let accepted = samples::append(vec![queued.started("y"), alone.started("z")]);
+    for append in [begun, accepted] {
+        journal.append(append).await.unwrap();
+    }
+    journal.close().await;
+    drop(journal);
+    let journal = JournalStore::open(&reopening(&folder, ReopenReason::Restored)).unwrap();
+    let mut phases = Vec::new();
+    for run in [at_work.run, queued.run, alone.run] {
+        phases.push(journal.run(run).await.unwrap().unwrap().phase);
+    }
+    let waiting = RunPhase::Waiting(WaitReason::OutcomeUnknown);
+    assert_eq!(phases, [waiting, RunPhase::Queued, waiting]);
+    let held = journal.tape(at_work.run, TapeSeq(2), 10).await.unwrap().entries.remove(0);
+    assert_eq!(held.event, TapeEvent::RunHeld { cause: HeldCause::LogReopened });
+    journal.rebuild(silent()).await.unwrap();
+    assert_eq!(journal.run(alone.run).await.unwrap().unwrap().phase, waiting);
+    assert_eq!(verify(&journal).await.fault, None);
 }
 
 #[tokio::test]

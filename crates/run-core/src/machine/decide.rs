@@ -11,7 +11,7 @@ use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 use super::attempts::{self, Failure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{Step, Successor};
-use super::{Accepted, RunError, RunStateMachine, steering};
+use super::{Accepted, Held, RunError, RunStateMachine, steering};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
 /// Told to the model of a pure call that a stop left without a result.
@@ -251,6 +251,12 @@ fn recovered(step: &mut Step) {
     }
     // What the unknown entry says may be the very outcome that is missing here.
     if step.machine.is_parked() || step.machine.state == RunLifecycleState::Pending {
+        return;
+    }
+    if step.machine.held == Held::Yes {
+        give_up_attempt(step, AbandonCause::Restart);
+        give_up_started(step, UnknownOutcomeCause::Restart);
+        step.deny_unjudged_calls();
         return;
     }
     if step.machine.model.retry().is_some() {

@@ -45,6 +45,7 @@ impl Heard {
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}

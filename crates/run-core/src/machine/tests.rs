@@ -4,6 +4,7 @@
 
 mod attempts;
 mod ends;
+mod held;
 mod interleavings;
 mod properties;
 mod reference;

@@ -63,6 +63,7 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         },
         TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("OutcomeUnknown {effect} {cause:?}"),
         TapeEvent::LoopDetected { guard, repeats } => format!("LoopDetected {guard:?} {repeats}"),
+        TapeEvent::RunHeld { cause } => format!("Held {cause:?}"),
         TapeEvent::CancelRequested { reason, .. } => format!("CancelRequested {reason:?}"),
         TapeEvent::RunFinished(finished) => format!("RunFinished {:?} {:?}", finished.state, finished.reason),
         TapeEvent::Unknown { kind } => format!("Unknown {kind:#x}"),

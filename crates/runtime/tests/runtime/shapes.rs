@@ -33,6 +33,7 @@ fn word(event: &TapeEvent) -> String {
         },
         TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("unknown {} {cause:?}", effect.0),
         TapeEvent::LoopDetected { guard, repeats } => format!("loop {guard:?} {repeats}"),
+        TapeEvent::RunHeld { cause } => format!("held {cause:?}"),
         TapeEvent::CancelRequested { reason, .. } => format!("cancel {reason:?}"),
         TapeEvent::RunFinished(finished) => format!("finished {:?}", finished.reason),
         TapeEvent::Unknown { kind } => format!("kind {kind}"),

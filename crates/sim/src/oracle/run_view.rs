@@ -137,6 +137,7 @@ impl RunView {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
             | TapeEvent::Unknown { .. } => {}
         }
         None

@@ -10,9 +10,9 @@ use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::agent::AgentProfile;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, DecidedBy, DropReason, JournalEvent, LoopGuard, ModelMessage,
-    ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
-    UnknownOutcomeCause,
+    AbandonCause, ContentDigest, ContextPlan, DecidedBy, DropReason, HeldCause, JournalEvent, LoopGuard,
+    ModelMessage, ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished,
+    ToolProposed, UnknownOutcomeCause,
 };
 use palyra_types::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource,
@@ -182,7 +182,7 @@ impl RandomAppends {
     }
 
     fn run_event(&mut self) -> TapeEvent {
-        match self.below(4) {
+        match self.below(5) {
             0 => TapeEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),
@@ -200,6 +200,7 @@ impl RandomAppends {
                     CancelReason::Interrupted,
                 ]),
             },
+            3 => TapeEvent::RunHeld { cause: HeldCause::LogReopened },
             _ => {
                 let reason = self.one_of(&REASONS);
                 TapeEvent::RunFinished(RunFinished {

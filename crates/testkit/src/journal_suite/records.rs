@@ -3,7 +3,7 @@
 use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{JournalEvent, LoopGuard, RunFinished, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{HeldCause, JournalEvent, LoopGuard, RunFinished, TapeEvent, UnknownOutcomeCause};
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, EffectId, ErrorCode, PrincipalId, RunId, TapeSeq, Timestamp, TokenId};
@@ -70,6 +70,8 @@ pub async fn waiting_runs_say_what_for(factory: &impl JournalFactory) {
     journal.append(append(vec![run.started("x"), run.requested(1)])).await.unwrap();
     let steps = [
         (TapeEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 }, Some(WaitReason::LoopCheck)),
+        (input(), None),
+        (TapeEvent::RunHeld { cause: HeldCause::LogReopened }, Some(WaitReason::OutcomeUnknown)),
         (input(), None),
         (
             TapeEvent::ToolOutcomeUnknown { effect: EffectId(1), cause: UnknownOutcomeCause::Restart },

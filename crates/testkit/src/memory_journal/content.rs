@@ -107,6 +107,7 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
         TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
+        | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => {}
     }

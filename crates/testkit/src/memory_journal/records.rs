@@ -219,6 +219,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
                 _ => RunPhase::Running,
             };
         }
+        TapeEvent::RunHeld { .. } => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
+        }
         TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
         TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {

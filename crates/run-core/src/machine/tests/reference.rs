@@ -77,6 +77,7 @@ fn fact(event: &TapeEvent) -> Fact {
         },
         TapeEvent::ToolOutcomeUnknown { effect, .. } => Fact::Lost { effect: effect.0 },
         TapeEvent::LoopDetected { .. } => Fact::Circling,
+        TapeEvent::RunHeld { .. } => unreachable!("no machine holds a run by itself"),
         TapeEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
         TapeEvent::RunFinished(finished) => Fact::Over(finished.reason),
         TapeEvent::Unknown { kind } if *kind < 0x8000 => Fact::Foreign,

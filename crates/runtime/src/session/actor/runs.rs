@@ -1,6 +1,7 @@
 //! How the runs of a session begin, are spoken to, are interrupted, and leave.
 
 use palyra_ports::AppendError;
+use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::RunInput;
 use palyra_types::RunId;
 use palyra_types::run::CancelReason;
@@ -80,8 +81,15 @@ impl SessionActor {
         self.resume(first);
     }
 
-    /// Works on the active run again, from its tape.
+    /// Works on the active run again, from its tape; never on a journal that takes no entries: what a run does
+    /// first after a start may have been recorded before it.
     fn resume(&mut self, first: Vec<RunCommand>) {
+        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
+            for command in first {
+                command.answer(Err(AppendError::Quarantined.into()));
+            }
+            return;
+        }
         let Some(loaded) = &mut self.loaded else { return };
         let Some(active) = &mut loaded.active else { return };
         let history = loaded.history.seen_by(active.first_seq);
