@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
-use palyra_ports::StaticText;
+use palyra_ports::{AppendRedaction, NewEntry, StaticText};
 use palyra_types::tool::{ToolCatalog, ToolName};
 use tokio::sync::watch;
 
@@ -15,7 +15,7 @@ use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::drain::Drain;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
-use crate::placeholders::Guesses;
+use crate::placeholders::{Guesses, redaction_of};
 use crate::tape::TapeHub;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
@@ -44,7 +44,7 @@ pub(crate) struct Engine {
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) policy: ToolCallPolicySnapshot,
-    pub(crate) guesses: Guesses,
+    guesses: Guesses,
     catalog: Arc<WrittenCatalog>,
     stored: Mutex<BTreeSet<[u8; 32]>>,
 }
@@ -77,6 +77,11 @@ impl Engine {
     pub(crate) fn not_yet_stored(&self, texts: Vec<StaticText>) -> Vec<StaticText> {
         let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         texts.into_iter().filter(|text| !stored.contains(&text.sha256)).collect()
+    }
+
+    /// Says what the redactor did to entries that are about to be appended.
+    pub(crate) fn redaction_of(&self, entries: &[NewEntry]) -> AppendRedaction {
+        redaction_of(&self.ports, &self.guesses, entries)
     }
 
     /// Remembers texts after the commit that stored them.

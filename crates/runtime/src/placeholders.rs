@@ -15,7 +15,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
 use palyra_types::{BootTime, PrincipalId, Redacted};
 
-use crate::engine::Engine;
+use crate::parts::RuntimePorts;
 
 /// Registered values that a principal may meet in [`GUESSING_SPAN`] before it is told.
 const GUESSES_MAX: u32 = 8;
@@ -25,8 +25,8 @@ const GUESSING_SPAN: Duration = Duration::from_secs(60);
 const GUESSERS_MAX: usize = 1_024;
 
 /// Says which entries of an append bear a placeholder, and counts registered values for their principal.
-pub(crate) fn redaction_of(engine: &Engine, entries: &[NewEntry]) -> AppendRedaction {
-    let mut redaction = AppendRedaction { ruleset: engine.ports.redactor.ruleset(), entries: Vec::new() };
+pub(crate) fn redaction_of(ports: &RuntimePorts, guesses: &Guesses, entries: &[NewEntry]) -> AppendRedaction {
+    let mut redaction = AppendRedaction { ruleset: ports.redactor.ruleset(), entries: Vec::new() };
     for (at, entry) in entries.iter().enumerate() {
         let mut bears = false;
         let mut registered = 0;
@@ -39,7 +39,7 @@ pub(crate) fn redaction_of(engine: &Engine, entries: &[NewEntry]) -> AppendRedac
         }
         if registered > 0 {
             let hits = u32::try_from(registered).unwrap_or(u32::MAX);
-            engine.guesses.note(entry.principal, hits, engine.ports.clock.boot());
+            guesses.note(entry.principal, hits, ports.clock.boot());
         }
     }
     redaction

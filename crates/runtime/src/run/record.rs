@@ -13,7 +13,6 @@ use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::{RunId, Seq, TapeSeq, Timestamp};
 
 use crate::engine::Engine;
-use crate::placeholders::redaction_of;
 use crate::run::mailbox::Acceptance;
 
 /// One step, ready to be appended.
@@ -46,7 +45,7 @@ impl Step<'_> {
         let entries: Vec<_> = entries.collect();
         let request = JournalAppendRequest {
             guards: self.guards(),
-            redaction: redaction_of(engine, &entries),
+            redaction: engine.redaction_of(&entries),
             entries,
             blobs: self.blobs(offset),
             statics: self.statics.to_vec(),

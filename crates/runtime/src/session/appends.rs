@@ -18,7 +18,6 @@ use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::placeholders::redaction_of;
 use crate::session::admitted::Admitted;
 use crate::session::directory::{ChangeReply, SubmitReply};
 use crate::session::loaded::Queued;
@@ -115,7 +114,7 @@ impl Appends {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
         }
         let guards = admitted.guards();
-        let redaction = redaction_of(engine, &entries);
+        let redaction = engine.redaction_of(&entries);
         let request =
             JournalAppendRequest { guards, entries, blobs, redaction, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
@@ -147,7 +146,7 @@ impl Appends {
         let entry = change_entry(engine, session, &change);
         self.archiving += usize::from(matches!(change, SessionChange::Archive));
         let entries = vec![entry];
-        let redaction = redaction_of(engine, &entries);
+        let redaction = engine.redaction_of(&entries);
         let request = JournalAppendRequest { entries, redaction, ..JournalAppendRequest::default() };
         let appending = engine.ports.append.append(request);
         let over = async move {

@@ -34,5 +34,5 @@ pub(super) static TOKENS: [TokenRule; 26] = [
     token("tavily-key", "tvly-", "[A-Za-z0-9-]{28,}"),
     token("e2b-key", "e2b_", "[a-f0-9]{40}"),
     token("llama-cloud-key", "llx-", "[A-Za-z0-9]{40,}"),
-    token("palyra-token", "palyra_", "[A-Za-z0-9_-]{20,}"),
+    token("palyra-token", "palyra_", "[a-f0-9]{64}"),
 ];
