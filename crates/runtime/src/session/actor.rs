@@ -38,6 +38,8 @@ mod runs;
 
 /// An actor with nothing to do leaves after this.
 const IDLE_SPAN: Duration = Duration::from_secs(60);
+/// It leaves after this where many others are there: what it remembers can be read again.
+const CROWDED_IDLE_SPAN: Duration = Duration::from_secs(1);
 /// The first pause before the journal is read again after it failed; each further one is twice as long.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(250);
 /// The longest such pause.
@@ -77,7 +79,7 @@ impl SessionActor {
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let clock = Arc::clone(&self.engine.ports.clock);
         let mut alarm = Alarm::default();
-        let mut leaves_at = clock.boot().after(IDLE_SPAN);
+        let mut leaves_at = clock.boot().after(self.idle_span());
         loop {
             let retry_at = self.retry_at;
             let retry = async {
@@ -114,12 +116,16 @@ impl SessionActor {
                     continue;
                 }
             }
-            leaves_at = clock.boot().after(IDLE_SPAN);
+            leaves_at = clock.boot().after(self.idle_span());
         }
         // Senders that held on to the mailbox may still have put something in before it closed.
         while let Some(command) = commands.recv().await {
             self.directory.send(self.session, command).await;
         }
+    }
+
+    fn idle_span(&self) -> Duration {
+        if self.directory.is_crowded() { CROWDED_IDLE_SPAN } else { IDLE_SPAN }
     }
 
     fn is_busy(&self) -> bool {

@@ -22,6 +22,8 @@ use crate::session::request::{SessionChange, Submitted};
 
 /// Requests waiting for one session actor.
 const MAILBOX_MAX: usize = 64;
+/// Actors that may stay for a while with nothing to do; each keeps what its session said.
+const RESTING_ACTORS_MAX: usize = 128;
 
 /// Where the answer to a submit goes.
 pub(super) type SubmitReply = oneshot::Sender<Result<Submitted, RequestError>>;
@@ -137,6 +139,11 @@ impl Directory {
         (self.starter)(session, self.clone(), commands);
         actors.insert(session, AtWork { mailbox: mailbox.clone(), agent: None });
         mailbox
+    }
+
+    /// Returns whether there are more actors than may stay with nothing to do.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.actors.lock().unwrap_or_else(PoisonError::into_inner).len() > RESTING_ACTORS_MAX
     }
 
     /// Takes note that a session exists, and of the agent it is bound to.

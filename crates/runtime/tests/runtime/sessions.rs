@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use palyra_ports::Clock;
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{ExistingSession, ResetWish, SessionSelector};
@@ -185,6 +186,24 @@ async fn a_session_that_was_idle_for_a_minute_leaves_and_comes_back() {
     let second = rig.submit("k", "the second").await;
     rig.finished(second.run).await;
     assert_eq!(user_texts(&rig, 1), ["the first", "the second"]);
+}
+
+#[tokio::test]
+async fn of_many_idle_sessions_only_some_stay_for_their_minute() {
+    let rig = Rig::start().await;
+    let begun = rig.clock.boot();
+    for number in 0..160 {
+        let run = rig.submit(&format!("k{number}"), "a question").await;
+        rig.finished(run.run).await;
+    }
+    settle().await;
+    assert_eq!(rig.clock.next_deadline(), Some(begun.after(Duration::from_secs(1))), "too many stay");
+    rig.clock.advance(Duration::from_secs(1));
+    settle().await;
+    assert_eq!(rig.clock.next_deadline(), Some(begun.after(Duration::from_secs(60))), "some stay");
+    let again = rig.submit("k159", "and another").await;
+    rig.finished(again.run).await;
+    assert_eq!(user_texts(&rig, 160), ["a question", "and another"]);
 }
 
 #[tokio::test]
