@@ -19,7 +19,8 @@ pub(crate) const DATABASE_FILE_NAME: &str = "journal.db";
 /// Size that the WAL is pre-written to and kept at.
 pub(crate) const WAL_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
-const PAGE_CACHE_KIB_MAX: i64 = 16 * 1024;
+/// The upper pages of the indexes, and what one group changes; beyond it the system's own cache of the file is asked.
+const PAGE_CACHE_KIB_MAX: i64 = 4 * 1024;
 const STATEMENTS_CACHED_MAX: usize = 64;
 /// How long a statement waits for another process's lock.
 pub(crate) const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
