@@ -20,7 +20,7 @@ pub(super) fn write(rows: &[Row], mutations: u64, seconds: u64, tamper: &Path) -
     let before = std::fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
     let verifier = tamper.with_file_name("../palyra-verify").metadata();
     let section = format!(
-        "\nOn {}, at `{}`, {mutations} of each, in {seconds} s; `palyra-verify` (release) has {} bytes:\n\n{}",
+        "\nOn {}, at `{}`, {mutations} of each, in {seconds} s; the `palyra-verify` built with it has {} bytes:\n\n{}",
         say("date", &["-u", "+%F"])?,
         say("git", &["describe", "--always", "--dirty"])?,
         verifier.map(|data| data.len()).unwrap_or_default(),

@@ -23,14 +23,22 @@ pub(super) fn write(palyra: &Path, homes: &Path) -> Result<Vec<PathBuf>> {
         starts.say(&["run", "List the files"])?;
         starts.say(&["admin", "stop"])?;
     }
+    // With its keys beside it, as a state directory has them.
+    let sealed = Home::make(palyra, &homes.join("sealed"))?;
+    sealed.say(&["run", "--attach", "dot.png", "Read long.txt and tell me what it says"])?;
+    sealed.say(&["run", "Read short.txt"])?;
+    sealed.say(&["journal", "erase", "--run", "last", "--yes"])?;
+    sealed.say(&["run", "Read short.txt"])?;
+    sealed.say(&["admin", "stop"])?;
     let long = Home::make(palyra, &homes.join("long"))?;
     for _ in 0..RUNS {
         long.say(&["run", "Read short.txt"])?;
     }
     long.say(&["journal", "checkpoint", "--rotate-key"])?;
+    long.say(&["journal", "erase", "--range", "100..120", "--reason", "retention", "--yes"])?;
     long.say(&["run", "Read short.txt"])?;
     long.say(&["admin", "stop"])?;
-    Ok(vec![starts.journal(), long.journal()])
+    Ok(vec![starts.journal(), sealed.journal(), long.journal()])
 }
 
 struct Home {
@@ -60,6 +68,7 @@ impl Home {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &self.folder)
+            .env("PALYRA__JOURNAL__SEAL", if self.folder.ends_with("sealed") { "true" } else { "false" })
             .stdin(Stdio::null())
             .output()
             .context("could not start palyra")?;

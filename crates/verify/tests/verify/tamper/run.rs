@@ -69,11 +69,28 @@ pub(crate) struct Real(pub(crate) PathBuf);
 pub(crate) fn on_real(files: &[Real]) -> Vec<Base> {
     let base = |Real(path): &Real| {
         let name = path.display().to_string();
-        let (file, view) = (std::fs::read(path).expect("a file"), View::read(path).expect("a journal"));
+        let whole = without_wal(path);
+        let path_of_whole = whole.path().join("journal.db");
+        let file = std::fs::read(&path_of_whole).expect("a file");
+        let view = View::read(&path_of_whole).expect("a journal");
         let state = path.parent().filter(|state| state.join("keys.db").is_file()).map(Path::to_owned);
         Base { name, log: None, file, view, state }
     };
     files.iter().map(base).collect()
+}
+
+/// Returns a folder with the journal in one file, as it is once its write-ahead log was taken in.
+fn without_wal(path: &Path) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for ending in ["", "-wal"] {
+        let from = PathBuf::from(format!("{}{ending}", path.display()));
+        if from.is_file() {
+            std::fs::copy(from, folder.path().join(format!("journal.db{ending}"))).expect("a copy");
+        }
+    }
+    let whole = rusqlite::Connection::open(folder.path().join("journal.db")).expect("a database");
+    whole.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("taken in");
+    folder
 }
 
 /// Breaks logs in one way `count` times; `each` sees every file with the answer.
