@@ -78,7 +78,7 @@ impl JournalStore {
         let overwriter = Overwriter::new(&opened.database)
             .map_err(|cause| OpenError::StateDir { doing: "opening journal.db", cause })?;
         if !opened.counters.is_quarantined() {
-            overwriter.finish(&mut opened.log);
+            write::finish_erasure(&mut opened.log, &overwriter);
         }
         let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;

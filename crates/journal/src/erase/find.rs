@@ -24,7 +24,7 @@ pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite
 }
 
 /// Returns what of these entries still has content, and the open runs among them.
-pub(super) fn plan_of(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<ErasurePlan> {
+pub(crate) fn plan_of(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<ErasurePlan> {
     let mut gathered = Gathered::default();
     let mut seqs = connection.prepare("SELECT seq FROM payload WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq")?;
     for range in ranges {
@@ -39,7 +39,7 @@ pub(super) fn plan_of(connection: &Connection, ranges: &[SeqRange]) -> rusqlite:
 }
 
 /// Returns a range as two bound values; seqs beyond what SQLite counts do not exist.
-pub(super) fn bounds(range: SeqRange) -> (i64, i64) {
+pub(crate) fn bounds(range: SeqRange) -> (i64, i64) {
     let bound = |seq: Seq| i64::try_from(seq.0).unwrap_or(i64::MAX);
     (bound(range.first), bound(range.last))
 }

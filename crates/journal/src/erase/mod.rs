@@ -3,9 +3,7 @@
 //! Owns which entries belong to a subject, what leaves the tables with them, and the overwriting of bytes that
 //! SQLite leaves behind. Knows no run and no actor: whoever orders an erasure has ended the runs concerned.
 //! Invariant: payloads, files and derived texts go in the commit of the `Erased` entry; the overwriting follows,
-//! is marked as owed until it is done, and may be repeated. Begin at [`perform`].
-
-pub(crate) mod perform;
+//! is marked as owed until it is done, and may be repeated. Begin at `write::erasure`.
 
 mod find;
 mod ranges;
@@ -22,8 +20,8 @@ mod owed;
 mod slack;
 
 pub(crate) use cover::{Cover, names_earlier_only};
-pub(crate) use find::find;
-pub(crate) use overwrite::Overwriter;
-pub(crate) use perform::{Erasing, perform};
+pub(crate) use find::{bounds, find, plan_of};
+pub(crate) use overwrite::{Overwriter, Stuck};
+pub(crate) use ranges::joined;
 pub(crate) use secrets::find_secrets;
 pub(crate) use take_out::{TakenOut, take_out_named};

@@ -1,5 +1,4 @@
-//! Overwriting what an erasure leaves behind: the write-ahead log, unused space in pages, copies beside the file,
-//! and the root key under which older copies could be opened.
+//! Overwriting what an erasure leaves behind: the write-ahead log, unused space in pages, copies beside the file.
 //!
 //! Owns the order of these steps. Invariant: at every moment a crash leaves a journal that opens with everything that
 //! was committed; the log is overwritten only when the database holds and has synced all of it, header first, and
@@ -16,8 +15,6 @@ use rusqlite::Connection;
 use super::owed::Owed;
 use super::{copies, slack};
 use crate::connection::{self, Failure, LOCK_WAIT_MAX, WAL_RESERVE_BYTES, wal_path};
-use crate::seal::SealError;
-use crate::write::LogWriter;
 
 /// How long the writer waits for readers to leave the write-ahead log. Appends wait with it, so a verification is not
 /// waited for.
@@ -27,7 +24,7 @@ const WAL_HEADER_BYTES: u64 = 32;
 
 /// Why old bytes are still there.
 #[derive(Debug)]
-pub(super) enum Stuck {
+pub(crate) enum Stuck {
     /// Something stands in the way for now.
     ForNow(String),
     /// SQLite failed: the handle is not to be trusted any more.
@@ -39,7 +36,7 @@ pub(crate) struct Overwriter {
     database: PathBuf,
     /// Kept open as long as any connection: closing it drops this process's locks on the file.
     file: Arc<File>,
-    pub(super) owed: Owed,
+    owed: Owed,
 }
 
 impl Overwriter {
@@ -54,34 +51,28 @@ impl Overwriter {
         Arc::clone(&self.file)
     }
 
-    /// Does what an earlier start still owes. What stands in the way does not keep the journal from its service.
-    pub(crate) fn finish(&self, log: &mut LogWriter) {
-        if !self.owed.is_set() {
-            return;
-        }
-        match self.overwrite(log) {
-            Ok(_) => tracing::info!("an erasure that was cut off is complete"),
-            Err(Stuck::ForNow(what)) => tracing::warn!(what, "an erasure is not complete yet"),
-            Err(Stuck::Broken(error)) => {
-                tracing::error!(what = connection::describe(&error), "an erasure could not be completed");
-            }
-        }
+    /// Sets the mark that overwriting is owed.
+    pub(crate) fn owe(&self) -> io::Result<()> {
+        self.owed.set()
+    }
+
+    /// Returns whether overwriting is owed.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.owed.is_set()
+    }
+
+    /// Takes the mark away.
+    pub(crate) fn settle(&self) -> Result<(), Stuck> {
+        self.owed.clear().map_err(stuck("removing journal.erasing"))
     }
 
     /// Overwrites everything; returns the copies that it could not reach. The caller is the only writer.
-    pub(super) fn overwrite(&self, log: &mut LogWriter) -> Result<Vec<String>, Stuck> {
-        let connection = log.connection();
+    pub(crate) fn overwrite(&self, connection: &Connection) -> Result<Vec<String>, Stuck> {
         empty_wal(connection, &wal_path(&self.database))?;
         // Pages that the connection remembers would bring back what their unused space held.
         connection.execute_batch("PRAGMA shrink_memory").map_err(Stuck::Broken)?;
         slack::overwrite(&self.file).map_err(stuck("overwriting unused space in journal.db"))?;
-        let staying = copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))?;
-        log.replace_root().map_err(|error| match error {
-            SealError::Keys(_) | SealError::NoRoot => Stuck::ForNow(error.to_string()),
-            SealError::Files(error) => stuck("replacing keys/root.key")(error),
-        })?;
-        self.owed.clear().map_err(stuck("removing journal.erasing"))?;
-        Ok(staying)
+        copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))
     }
 }
 

@@ -32,7 +32,7 @@ impl Gathered {
 }
 
 /// Sorts ranges and joins those that touch or overlap; those that end before they begin are left out.
-pub(super) fn joined(mut ranges: Vec<SeqRange>) -> Vec<SeqRange> {
+pub(crate) fn joined(mut ranges: Vec<SeqRange>) -> Vec<SeqRange> {
     ranges.retain(|range| range.first <= range.last);
     ranges.sort_unstable();
     let mut joined: Vec<SeqRange> = Vec::with_capacity(ranges.len());

@@ -160,7 +160,10 @@ impl KeysDb {
     }
 }
 
-fn all_wrapped(connection: &Connection) -> rusqlite::Result<Vec<(i64, [u8; 16], Vec<u8>)>> {
+/// A key as it lies in the file: its number, whose it is, and itself, wrapped.
+type Wrapped = (i64, [u8; 16], Vec<u8>);
+
+fn all_wrapped(connection: &Connection) -> rusqlite::Result<Vec<Wrapped>> {
     let mut rows = connection.prepare("SELECT key_id, principal, wrapped FROM subject_key")?;
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()

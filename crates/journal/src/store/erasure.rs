@@ -13,9 +13,9 @@ use rusqlite::Connection;
 
 use super::{JournalStore, mark};
 use crate::connection::{Access, connect};
-use crate::erase::{self, Erasing};
+use crate::erase;
 use crate::fault::ReadFault;
-use crate::write::Refused;
+use crate::write::{Erasing, Refused};
 
 impl JournalStore {
     /// Looks through the log for as long as it takes, on a thread and a connection of its own.

@@ -12,14 +12,16 @@ mod signing;
 mod log_writer;
 mod contents;
 mod rebuild;
+mod erasure;
 mod guards;
 
 mod checkpoint;
 mod headroom;
 
+pub(crate) use erasure::{Erasing, finish as finish_erasure};
 pub use headroom::FreeSpace;
 pub(crate) use headroom::{Headroom, free_space_of};
 pub(crate) use log_writer::{GroupError, LogWriter};
-pub(crate) use prepare::{PreparedAppend, own_append, own_entry, prepare};
+pub(crate) use prepare::{own_append, own_entry, prepare};
 pub(crate) use queue::{Pending, PendingHead, PendingRebuild, Queue, Refused};
 pub(crate) use thread::{Writer, spawn};

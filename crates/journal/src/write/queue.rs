@@ -11,8 +11,8 @@ use palyra_ports::maintain_journal::{Progress, RebuildError};
 use palyra_ports::{AppendError, Committed, KeyChoice, ProofError};
 use palyra_types::proof::SignedCheckpoint;
 
+use super::erasure::Erasing;
 use super::prepare::PreparedAppend;
-use crate::erase::Erasing;
 
 /// Entries that wait, at most.
 pub(crate) const QUEUE_ENTRIES_MAX: usize = 8_192;

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
+use super::erasure::{self, Erasing};
 use super::guards::{ends_run, tools_started};
 use super::headroom::Headroom;
 use super::log_writer::{GroupError, LogWriter, Outcomes};
@@ -18,7 +19,7 @@ use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure};
 use crate::counters::{Admitted, Counters};
-use crate::erase::{self, Erasing, Overwriter};
+use crate::erase::Overwriter;
 use crate::quarantine::QuarantineMarker;
 use crate::sign::{KeySource, Signer};
 
@@ -102,7 +103,7 @@ impl Writer {
         let result = if self.counters.is_quarantined() {
             Err(EraseError::Write(AppendError::Quarantined))
         } else {
-            erase::perform(&mut self.log, &self.overwriter, &order, time).map_err(|failed| {
+            erasure::perform(&mut self.log, &self.overwriter, &order, time).map_err(|failed| {
                 failed.broken.inspect(|error| self.quarantine(error));
                 failed.error
             })

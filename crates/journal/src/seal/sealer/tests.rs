@@ -1,3 +1,5 @@
+//! Keys through restarts, wear, and a replacement of the root that is cut off anywhere.
+
 use palyra_testkit::FixedEntropy;
 use palyra_types::{LogId, Seq};
 use tempfile::TempDir;

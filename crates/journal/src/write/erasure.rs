@@ -1,4 +1,6 @@
 //! An erasure, on the writer's thread: checked, committed, overwritten.
+//!
+//! Owns the order: the mark, the commit, the old bytes, the root key, the mark again. Knows nothing of bytes on disks.
 
 use futures::channel::oneshot;
 use palyra_ports::{AppendClass, AppendError, EraseError, ErasureOrder, ErasureReceipt, NewEntry};
@@ -7,13 +9,13 @@ use palyra_types::proof::{ERASURE_RANGES_MAX, SeqRange};
 use palyra_types::{PrincipalId, Seq, Timestamp};
 use rusqlite::Connection;
 
-use super::find::{bounds, plan_of};
-use super::overwrite::{Overwriter, Stuck};
-use super::ranges::joined;
+use super::log_writer::{GroupError, LogWriter};
+use super::prepare::PreparedAppend;
 use crate::connection::{self, Failure};
 use crate::entry::PreparedEntry;
+use crate::erase::{Overwriter, Stuck, bounds, joined, plan_of};
 use crate::fault::ReadFault;
-use crate::write::{GroupError, LogWriter, PreparedAppend};
+use crate::seal::SealError;
 
 /// An erasure and the one who waits for it.
 pub(crate) struct Erasing {
@@ -54,17 +56,17 @@ pub(crate) fn perform(
     }
     let mut receipt = ErasureReceipt::default();
     if plan.entries > 0 {
-        overwriter.owed.set().map_err(|error| match error.kind() {
+        overwriter.owe().map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull => EraseError::Write(AppendError::DiskFull),
             _ => EraseError::NotOverwritten { what: format!("making journal.erasing: {error}") },
         })?;
         receipt.bytes = content_bytes(log.connection(), &plan.ranges)?;
         receipt.entries = commit(log, &append(order, &plan.ranges, time))?;
         receipt.erased = plan.entries;
-    } else if !overwriter.owed.is_set() {
+    } else if !overwriter.is_owed() {
         return Err(EraseError::Nothing.into());
     }
-    receipt.unreachable = overwriter.overwrite(log).map_err(|stuck| match stuck {
+    receipt.unreachable = overwrite(log, overwriter).map_err(|stuck| match stuck {
         Stuck::ForNow(what) => EraseError::NotOverwritten { what }.into(),
         Stuck::Broken(error) => Failed {
             error: EraseError::NotOverwritten { what: connection::describe(&error) },
@@ -72,6 +74,30 @@ pub(crate) fn perform(
         },
     })?;
     Ok(receipt)
+}
+
+/// Does what an earlier start still owes. What stands in the way does not keep the journal from its service.
+pub(crate) fn finish(log: &mut LogWriter, overwriter: &Overwriter) {
+    if !overwriter.is_owed() {
+        return;
+    }
+    match overwrite(log, overwriter) {
+        Ok(_) => tracing::info!("an erasure that was cut off is complete"),
+        Err(Stuck::ForNow(what)) => tracing::warn!(what, "an erasure is not complete yet"),
+        Err(Stuck::Broken(error)) => {
+            tracing::error!(what = connection::describe(&error), "an erasure could not be completed");
+        }
+    }
+}
+
+/// Overwrites old bytes, replaces the root key, and then owes nothing; returns the copies that stay.
+fn overwrite(log: &mut LogWriter, overwriter: &Overwriter) -> Result<Vec<String>, Stuck> {
+    let staying = overwriter.overwrite(log.connection())?;
+    log.replace_root().map_err(|error| match error {
+        SealError::Keys(_) | SealError::NoRoot | SealError::Files(_) => Stuck::ForNow(error.to_string()),
+    })?;
+    overwriter.settle()?;
+    Ok(staying)
 }
 
 fn content_bytes(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<u64> {
