@@ -6,6 +6,7 @@
 
 pub mod lab;
 pub mod rows;
+pub mod soak;
 
 pub mod measure;
 

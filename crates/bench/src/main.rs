@@ -14,6 +14,7 @@ use palyra_bench::measure::figure::{Figure, Verdict};
 use palyra_bench::measure::machine::Machine;
 use palyra_bench::measure::report::Report;
 use palyra_bench::rows::{ROWS, Row};
+use palyra_bench::soak::command::{SoakArgs, soak};
 
 /// Measures what Palyra costs, each figure beside an anchor.
 #[derive(Debug, Parser)]
@@ -55,9 +56,11 @@ struct Wanted {
     palyrad: Option<PathBuf>,
 }
 
-/// What this program is for itself: the processes that are measured.
+/// What else this program is: the soak, and for itself the processes that are measured.
 #[derive(Debug, Subcommand)]
 enum Part {
+    /// Loads a daemon for a long time and tells what grows: `cargo xtask soak`.
+    Soak(SoakArgs),
     /// The floor.
     #[command(hide = true)]
     Floor(FloorArgs),
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     match arguments.part {
         None => bench(&arguments.wanted),
+        Some(Part::Soak(args)) => soak(&args),
         Some(Part::Floor(args)) => floor(&args).map(|()| ExitCode::SUCCESS),
         Some(Part::Daemon { state_dir, config }) => palyra_daemon::serve(palyra_daemon::ServeArgs {
             state_dir: Some(state_dir),

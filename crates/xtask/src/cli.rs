@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{failures, real_model, redaction, sim, suite, tamper, tidy};
+use crate::{failures, real_model, redaction, sim, soak, suite, tamper, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -57,6 +57,8 @@ enum Verb {
     /// Cuts the power while producers append (as root).
     #[command(name = "powercut")]
     PowerCut(failures::PowerCutOptions),
+    /// Loads a daemon for long and tells what grows meanwhile.
+    Soak(soak::Options),
     /// Measures what the redactor finds, spoils and costs, in release mode.
     RedactionRecall(redaction::Options),
     /// Runs published proof vectors through the ledger's verification.
@@ -91,6 +93,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
         Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
         Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
+        Verb::Soak(options) => soak::verb(&options),
         Verb::RedactionRecall(options) => redaction::verb(&options),
         Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
         Verb::Sim(options) => sim::verb(&options),

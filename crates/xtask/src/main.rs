@@ -14,6 +14,7 @@ mod sim;
 mod real_model;
 mod redaction;
 mod tamper;
+mod soak;
 mod merkle_vectors;
 mod failures;
 mod repo;

@@ -7,3 +7,5 @@ pub mod directive;
 mod wire;
 pub mod server;
 pub mod ask;
+
+pub(crate) use wire::request;

@@ -33,6 +33,7 @@ pub struct Seen {
 pub struct MockModel {
     address: SocketAddr,
     seen: watch::Receiver<Seen>,
+    hang_up: watch::Sender<()>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -48,17 +49,19 @@ impl MockModel {
         let address = listener.local_addr()?;
         let (sender, seen) = watch::channel(Seen::default());
         let (stop, stopped) = oneshot::channel();
+        let hang_up = watch::Sender::new(());
+        let hung_up = hang_up.subscribe();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::Builder::new().name("mock-model".to_owned()).spawn(move || {
             let local = tokio::task::LocalSet::new();
             runtime.block_on(local.run_until(async move {
                 tokio::select! {
-                    () = serve(listener, sender) => {}
+                    () = serve(listener, sender, hung_up) => {}
                     _ = stopped => {}
                 }
             }));
         })?;
-        Ok(Self { address, seen, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, seen, hang_up, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Returns its address.
@@ -71,6 +74,11 @@ impl MockModel {
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Closes every connection on which nothing is being asked.
+    pub fn hang_up(&self) {
+        self.hang_up.send_replace(());
     }
 
     /// Returns what it has seen so far.
@@ -99,23 +107,34 @@ impl Drop for MockModel {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, seen: watch::Sender<Seen>) {
+async fn serve(listener: std::net::TcpListener, seen: watch::Sender<Seen>, hung_up: watch::Receiver<()>) {
     let Ok(listener) = TcpListener::from_std(listener) else { return };
     let seen = Rc::new(seen);
     while let Ok((stream, _)) = listener.accept().await {
-        let seen = Rc::clone(&seen);
+        let (seen, mut hung_up) = (Rc::clone(&seen), hung_up.clone());
+        hung_up.mark_unchanged();
         // A connection that breaks is the business of the one who broke it.
-        tokio::task::spawn_local(async move { drop(connection(stream, &seen).await) });
+        tokio::task::spawn_local(async move { drop(connection(stream, &seen, &mut hung_up).await) });
     }
 }
 
-async fn connection(mut stream: TcpStream, seen: &watch::Sender<Seen>) -> std::io::Result<()> {
+async fn connection(
+    mut stream: TcpStream,
+    seen: &watch::Sender<Seen>,
+    hung_up: &mut watch::Receiver<()>,
+) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut input = Vec::with_capacity(16 * 1024);
     let mut at_once: HashMap<(Directive, usize), Vec<Vec<u8>>> = HashMap::new();
     loop {
         let Some(span) = wire::request(&input) else {
-            if input.len() > wire::REQUEST_BYTES_MAX || stream.read_buf(&mut input).await? == 0 {
+            let asked = !input.is_empty();
+            let read = tokio::select! {
+                biased;
+                read = stream.read_buf(&mut input) => read?,
+                _ = hung_up.changed(), if !asked => return Ok(()),
+            };
+            if input.len() > wire::REQUEST_BYTES_MAX || read == 0 {
                 return Ok(());
             }
             continue;

@@ -15,14 +15,14 @@ const WORDS: [&str; 8] = ["The ", "gateway ", "writes ", "each ", "entry ", "dow
 
 /// A request that has come in whole: where its body begins and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RequestSpan {
+pub(crate) struct RequestSpan {
     pub(super) is_chat: bool,
     pub(super) body_from: usize,
     pub(super) end: usize,
 }
 
 /// Finds the request at the front of `bytes`; `None` while it is not whole.
-pub(super) fn request(bytes: &[u8]) -> Option<RequestSpan> {
+pub(crate) fn request(bytes: &[u8]) -> Option<RequestSpan> {
     let body_from = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..body_from]).unwrap_or_default();
     let length = |line: &str| {

@@ -46,6 +46,16 @@ impl Home {
         Ok(home)
     }
 
+    /// Adds a provider to the configuration, which a daemon reads at its start.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add_provider(&self, name: &str, base_url: &str) -> anyhow::Result<()> {
+        let config = std::fs::read_to_string(self.config())?;
+        let config = format!("{config}\n[providers.{name}]\nbase_url = \"{base_url}\"\n");
+        Ok(std::fs::write(self.config(), config)?)
+    }
+
     /// Returns the state directory.
     #[must_use]
     pub fn state(&self) -> PathBuf {
@@ -56,6 +66,12 @@ impl Home {
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.state().join("journal.db")
+    }
+
+    /// Returns the database's write-ahead log.
+    #[must_use]
+    pub fn write_ahead_log(&self) -> PathBuf {
+        self.state().join("journal.db-wal")
     }
 
     fn work(&self) -> PathBuf {

@@ -28,6 +28,15 @@ pub fn resident(pid: u32) -> anyhow::Result<Resident> {
     Ok(Resident { all_mib, own_mib, threads: threads(pid)?.len() })
 }
 
+/// Returns how many descriptors a process has open.
+///
+/// # Errors
+/// When it is gone.
+pub fn descriptors(pid: u32) -> anyhow::Result<usize> {
+    let folder = std::fs::read_dir(format!("/proc/{pid}/fd")).context("the process is gone")?;
+    Ok(folder.flatten().count())
+}
+
 /// Returns how much processor time all threads of a process have used.
 ///
 /// # Errors
@@ -76,6 +85,7 @@ mod tests {
         let found = resident(pid).expect("alive");
         assert!(found.all_mib > 0.5 && found.own_mib <= found.all_mib && found.threads >= 1, "{found:?}");
         assert!(processor_time(pid).expect("alive") > Duration::ZERO);
+        assert!(descriptors(pid).expect("alive") >= 3);
         assert!(sleeps(pid).is_ok() && resident(u32::MAX).is_err());
     }
 }

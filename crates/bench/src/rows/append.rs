@@ -123,6 +123,6 @@ fn write_plain(connection: &Connection, rows: u64, group: u64) -> rusqlite::Resu
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a measurement stay far below 2^52")]
-pub(super) fn as_f64(count: u64) -> f64 {
+pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
 }

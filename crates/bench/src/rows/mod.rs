@@ -13,4 +13,5 @@ mod footprint;
 mod database;
 mod long_session;
 
+pub(crate) use append::as_f64;
 pub use list::{Measured, ROWS, Row};

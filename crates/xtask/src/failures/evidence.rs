@@ -13,17 +13,16 @@ const DOCUMENT: &str = "docs/evidence.md";
 
 /// Writes what a suite found into its part of the document.
 pub(super) fn write(suite: &str, report: &Report) -> Result<()> {
+    let found = format!("{}, in {} s.\n\n{}", report.settings, report.seconds, report.markdown());
+    write_section(suite, &format!("{}: {found}", processor()))
+}
+
+/// Writes what a verb found into the part of the document that is named after it, behind the day and the commit.
+pub(crate) fn write_section(suite: &str, found: &str) -> Result<()> {
     let path = repo::root().join(DOCUMENT);
     let before = std::fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
-    let section = format!(
-        "\nOn {}, {}, at `{}`: {}, in {} s.\n\n{}",
-        say("date", &["-u", "+%F"])?,
-        processor(),
-        say("git", &["describe", "--always", "--dirty"])?,
-        report.settings,
-        report.seconds,
-        report.markdown(),
-    );
+    let (day, commit) = (say("date", &["-u", "+%F"])?, say("git", &["describe", "--always", "--dirty"])?);
+    let section = format!("\nOn {day}, at `{commit}`, {found}");
     let after = between_marks(&before, suite, &section)
         .with_context(|| format!("{DOCUMENT} has lost the marks of `{suite}`"))?;
     std::fs::write(&path, after).with_context(|| format!("could not write {DOCUMENT}"))
@@ -57,7 +56,7 @@ mod tests {
     #[test]
     fn the_document_has_the_marks_of_every_suite() {
         let document = std::fs::read_to_string(repo::root().join(DOCUMENT)).expect("it is there");
-        for suite in ["crash", "failing-sync", "full-disk", "powercut"] {
+        for suite in ["crash", "failing-sync", "full-disk", "powercut", "soak"] {
             let written = between_marks(&document, suite, "new\n").expect("its marks are there");
             assert!(written.contains(&format!("--write` -->\nnew\n<!-- {suite}: end -->")), "{suite}");
         }

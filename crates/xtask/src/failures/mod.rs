@@ -7,4 +7,5 @@ mod verb;
 mod report;
 mod evidence;
 
+pub(crate) use evidence::write_section;
 pub(crate) use verb::{CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, verb};

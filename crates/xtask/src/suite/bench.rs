@@ -2,7 +2,7 @@
 //!
 //! Owns only how they are built and started; what is measured is the bench crate's own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
@@ -16,21 +16,37 @@ const WITHOUT_DAEMON: [&str; 4] = ["--list", "--help", "-h", "counts"];
 pub(crate) fn bench(arguments: &[String]) -> Result<ExitCode> {
     let root = repo::root();
     let measures = !matches!(arguments, [only] if WITHOUT_DAEMON.contains(&only.as_str()));
-    // Apart, so that the daemon is built with its own features and no others.
-    if measures {
-        build(&root, &["--package", "palyra", "--bin", "palyrad"])?;
-    }
-    build(&root, &["--package", "palyra-bench"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let programs = root.join(target).join("release");
-    let mut command = Command::new(programs.join("palyra-bench"));
-    command.args(arguments).current_dir(&root);
-    if measures {
-        command.env("PALYRA_BENCH_DAEMON", programs.join("palyrad"));
-    }
-    let status = command.status().context("could not start the bench program")?;
+    let mut command = if measures {
+        release_bench()?
+    } else {
+        build(&root, &["--package", "palyra-bench"])?;
+        program(&root)
+    };
+    let status = command.args(arguments).status().context("could not start the bench program")?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Ok(ExitCode::from(code))
+}
+
+/// Builds the bench program and the daemon, and returns the command that measures the one with the other.
+pub(crate) fn release_bench() -> Result<Command> {
+    let root = repo::root();
+    // Apart, so that the daemon is built with its own features and no others.
+    build(&root, &["--package", "palyra", "--bin", "palyrad"])?;
+    build(&root, &["--package", "palyra-bench"])?;
+    let mut command = program(&root);
+    command.env("PALYRA_BENCH_DAEMON", programs(&root).join("palyrad"));
+    Ok(command)
+}
+
+fn program(root: &Path) -> Command {
+    let mut command = Command::new(programs(root).join("palyra-bench"));
+    command.current_dir(root);
+    command
+}
+
+fn programs(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root.join(target).join("release")
 }
 
 fn build(root: &Path, what: &[&str]) -> Result<()> {

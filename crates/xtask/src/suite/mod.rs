@@ -13,7 +13,7 @@ mod phases;
 mod command;
 mod summary;
 
-pub(crate) use bench::bench;
+pub(crate) use bench::{bench, release_bench};
 pub(crate) use check::check;
 pub(crate) use command::run as run_command;
 pub(crate) use setup::{Setup, setup};

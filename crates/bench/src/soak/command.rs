@@ -1,0 +1,234 @@
+//! `palyra-bench soak`: warm up, load, look, load again, judge.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::chart;
+use super::failing_model::FailingModel;
+use super::judge::{ANONYMOUS_RISE_MIB_MAX, judge};
+use super::load::{Effort, Enough, Stretch, stretch};
+use super::look::{Counted, Look, at_rest, file_mib};
+use super::mix::FAILING;
+use super::report::Report;
+use crate::harness::on_one_thread;
+use crate::lab::{self, Lab};
+use crate::measure::machine::Machine;
+use crate::process::daemon::Daemon;
+
+/// Looks of a soak that is measured in minutes, about.
+const LOOKS: u64 = 40;
+/// A stretch is no shorter: each look waits for rest.
+const STRETCH_MIN: Duration = Duration::from_secs(20);
+/// Runs begun per second when the length is given in minutes, so that hours leave gigabytes and not tens of them.
+const PACE: u32 = 150;
+
+/// What the command takes.
+#[derive(Debug, Args)]
+pub struct SoakArgs {
+    /// Runs between the first look and the last; a quarter as many come before.
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    runs: u64,
+    /// How long instead, with a look about forty times and at least every few.
+    #[arg(long, value_name = "N", conflicts_with = "runs")]
+    minutes: Option<u64>,
+    /// Clients at once.
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    clients: u32,
+    /// Runs begun per second, at most; unless given, 150 with --minutes and else as many as can be.
+    #[arg(long, value_name = "N")]
+    pace: Option<u32>,
+    /// Prints one JSON document instead of a table.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Prints Markdown instead.
+    #[arg(long)]
+    markdown: bool,
+    /// Draws what was seen as SVG into a file.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Where the database lies; must be on a real disk.
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    folder: PathBuf,
+    /// The daemon's program (`cargo xtask soak` names it); without it, this program serves as one.
+    #[arg(long, value_name = "FILE", env = "PALYRA_BENCH_DAEMON")]
+    palyrad: Option<PathBuf>,
+}
+
+/// Soaks a daemon and tells what grew; fails when something grew that must not.
+///
+/// # Errors
+/// When the daemon cannot be started or loaded, or a run did not end as it had to.
+pub fn soak(args: &SoakArgs) -> anyhow::Result<ExitCode> {
+    let folder = std::path::absolute(&args.folder)?;
+    let lab = Lab::new(&folder, std::env::current_exe()?, args.palyrad.clone(), lab::Effort::Full)?;
+    let report = on_one_thread(async {
+        let failing = FailingModel::bind().await?;
+        let base_url = failing.base_url()?;
+        tokio::select! {
+            report = soaked(&lab, &base_url, args) => report,
+            () = failing.serve() => anyhow::bail!("the failing model is gone"),
+        }
+    })?;
+    let text = match (args.json, args.markdown) {
+        (true, _) => serde_json::to_string_pretty(&report)? + "\n",
+        (false, true) => report.markdown(),
+        (false, false) => report.table(),
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    if let Some(file) = &args.chart {
+        let svg = chart::svg(&report.settings, &report.looks);
+        std::fs::write(file, svg).context("the chart cannot be written")?;
+    }
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Report> {
+    let begun = Instant::now();
+    let mut machine = Machine::look(lab.folder());
+    let folder = lab.fresh()?;
+    let home = lab.home(folder.path())?;
+    home.add_provider(FAILING, failing)?;
+    let daemon = home.start(&lab.daemon_program).await?;
+    let mut soak = Soak { lab, daemon, begun, effort: effort(args), by_kind: [0; 10], looks: Vec::new() };
+    let plan = plan(args);
+    for (at, enough) in plan.iter().enumerate() {
+        soak.on(*enough).await.with_context(|| format!("stretch {} of {}", at + 1, plan.len()))?;
+    }
+    machine.finish();
+    let Soak { by_kind, looks, .. } = soak;
+    Ok(Report {
+        machine,
+        settings: settings(args),
+        seconds: begun.elapsed().as_secs_f64(),
+        kinds: Report::named(by_kind),
+        watched: judge(&looks),
+        looks,
+    })
+}
+
+fn effort(args: &SoakArgs) -> Effort {
+    let per_second = args.pace.or(args.minutes.map(|_| PACE));
+    Effort { clients: args.clients, per_second }
+}
+
+fn settings(args: &SoakArgs) -> String {
+    let length = match args.minutes {
+        Some(minutes) => format!("{minutes} minutes"),
+        None => format!("{} runs after {}", args.runs, args.runs / 4),
+    };
+    let pace = effort(args).per_second.map_or(String::new(), |pace| format!(", at most {pace} runs/s"));
+    let debug = if cfg!(debug_assertions) { ", a debug build" } else { "" };
+    format!("{length}, {} clients{pace}{debug}", args.clients)
+}
+
+/// Returns the stretches: one to warm up, and those that are looked at.
+fn plan(args: &SoakArgs) -> Vec<Enough> {
+    let Some(minutes) = args.minutes else {
+        return vec![Enough::Runs(args.runs / 4), Enough::Runs(args.runs)];
+    };
+    let whole = Duration::from_secs(minutes * 60);
+    let each = (whole / u32::try_from(LOOKS).unwrap_or(u32::MAX)).max(STRETCH_MIN);
+    let count = (whole.as_secs() / each.as_secs().max(1)).max(2);
+    (0..count).map(|_| Enough::Time(each)).collect()
+}
+
+/// A soak under way.
+struct Soak<'a> {
+    lab: &'a Lab,
+    daemon: Daemon,
+    begun: Instant,
+    effort: Effort,
+    by_kind: [u64; 10],
+    looks: Vec<Look>,
+}
+
+impl Soak<'_> {
+    /// Loads for one stretch, waits for rest, and looks.
+    async fn on(&mut self, enough: Enough) -> anyhow::Result<()> {
+        let log = self.daemon.home.write_ahead_log();
+        let mut wal_mib = file_mib(&log);
+        let (before, pid) = (self.runs(), self.daemon.process.pid());
+        let done = stretch(&self.daemon.home, self.effort, enough, |runs| {
+            wal_mib = wal_mib.max(file_mib(&log));
+            let counted = Counted::of(pid).map_or(0.0, |counted| counted.anonymous_mib);
+            progress(&format!("{} runs, {counted:.1} MiB, waiting for more", before + runs));
+        })
+        .await?;
+        for (sum, more) in self.by_kind.iter_mut().zip(done.by_kind) {
+            *sum += more;
+        }
+        progress(&format!("{} runs, waiting for rest", self.runs()));
+        self.lab.model.hang_up();
+        let counted = at_rest(&self.daemon, rested_as(self.looks.first())).await?;
+        let look = self.look(&counted, &done, wal_mib.max(file_mib(&log)));
+        progress("");
+        told(&look, &done);
+        self.looks.push(look);
+        Ok(())
+    }
+
+    fn runs(&self) -> u64 {
+        self.by_kind.iter().sum()
+    }
+
+    fn look(&self, counted: &Counted, done: &Stretch, wal_mib: f64) -> Look {
+        Look {
+            runs: self.runs(),
+            seconds: self.begun.elapsed().as_secs_f64(),
+            anonymous_mib: counted.anonymous_mib,
+            resident_mib: counted.resident_mib,
+            descriptors: counted.descriptors,
+            threads: counted.threads,
+            wal_mib,
+            database_mib: file_mib(&self.daemon.home.database()),
+            p50_ms: done.p50_ms,
+        }
+    }
+}
+
+/// Returns what is waited for at a look: as little as there was at the first one.
+fn rested_as(first: Option<&Look>) -> impl Fn(&Counted) -> bool {
+    let first = first.copied();
+    move |now| {
+        first.is_none_or(|first| {
+            now.descriptors <= first.descriptors
+                && now.threads <= first.threads
+                && now.anonymous_mib < first.anonymous_mib + ANONYMOUS_RISE_MIB_MAX
+        })
+    }
+}
+
+/// Says a look at once: a soak is long, and whoever waits for it wants to know.
+fn told(look: &Look, done: &Stretch) {
+    let rate = crate::rows::as_f64(done.runs()) / done.took.as_secs_f64();
+    let Look {
+        runs,
+        seconds,
+        anonymous_mib,
+        resident_mib,
+        descriptors,
+        threads,
+        wal_mib,
+        database_mib,
+        p50_ms,
+    } = look;
+    eprintln!(
+        "{seconds:>6.0} s {runs:>9} runs ({rate:.0}/s): {anonymous_mib:.2} MiB its own of {resident_mib:.1}, \
+{descriptors} descriptors, {threads} threads, log {wal_mib:.1} MiB, database {database_mib:.1} MiB, p50 {p50_ms:.2} ms"
+    );
+}
+
+/// Shows on a terminal how far it is.
+fn progress(what: &str) {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        // A terminal that is gone does not want to know.
+        let _ = write!(err, "\r\u{1b}[K{what}");
+        let _ = err.flush();
+    }
+}

@@ -1,0 +1,190 @@
+//! What may grow in a soak, and by how much.
+//!
+//! Invariant: counts and sizes are judged in every soak; times only in one that is long enough to tell a trend from
+//! a busy machine.
+
+use serde::Serialize;
+
+use super::look::Look;
+use super::trend::Trend;
+
+/// Anonymous memory may rise by this whatever the length: what an allocator keeps differs from look to look.
+pub(super) const ANONYMOUS_RISE_MIB_MAX: f64 = 1.0;
+/// In a long soak it may rise by so much per run instead: what a table of ids for a day's runs would take.
+const ANONYMOUS_BYTES_PER_RUN_MAX: f64 = 8.0;
+/// Descriptors and threads may not rise by one.
+const COUNT_RISE_MAX: f64 = 0.99;
+const WAL_MIB_MAX: f64 = 64.0;
+/// A fortieth of the runs brings a file of 20 KiB, and long sessions ask long questions.
+const DATABASE_BYTES_PER_RUN_MAX: f64 = 16_384.0;
+/// How much slower a run may be at the end than in the middle, as a share.
+const P50_RISE_SHARE_MAX: f64 = 0.25;
+/// Fewer looks tell no trend of times.
+const P50_LOOKS_MIN: usize = 8;
+
+const MIB: f64 = 1_024.0 * 1_024.0;
+
+/// What came of one thing that was watched.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Watched {
+    /// What, with its unit.
+    pub(super) what: &'static str,
+    /// At the first look.
+    pub(super) first: f64,
+    /// At the last one.
+    pub(super) last: f64,
+    /// The rise of the fitted line from the first look to the last one.
+    pub(super) rise: f64,
+    /// The slope of the fitted line, in words.
+    pub(super) slope: String,
+    /// What it is held to, in words.
+    pub(super) limit: String,
+    /// Whether it keeps to that; `None` where it is only told.
+    pub(super) kept: Option<bool>,
+}
+
+/// Judges the looks of a soak, in their order.
+pub(super) fn judge(looks: &[Look]) -> Vec<Watched> {
+    vec![
+        anonymous(looks),
+        count("descriptors", looks, |look| f64::from(look.descriptors)),
+        count("threads", looks, |look| f64::from(look.threads)),
+        write_ahead_log(looks),
+        database(looks),
+        latency(looks),
+    ]
+}
+
+fn fitted(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> (Watched, f64, f64) {
+    let points: Vec<(f64, f64)> = looks.iter().map(|look| (runs(look), value(look))).collect();
+    let trend = Trend::of(&points);
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return (
+            Watched {
+                what,
+                first: 0.0,
+                last: 0.0,
+                rise: 0.0,
+                slope: String::new(),
+                limit: String::new(),
+                kept: Some(false),
+            },
+            0.0,
+            0.0,
+        );
+    };
+    let rise = trend.at(last.0) - trend.at(first.0);
+    let watched = Watched {
+        what,
+        first: first.1,
+        last: last.1,
+        rise,
+        slope: format!("{:+.3} per 1,000 runs", trend.slope * 1_000.0),
+        limit: String::new(),
+        kept: None,
+    };
+    (watched, trend.slope, last.0 - first.0)
+}
+
+fn runs(look: &Look) -> f64 {
+    crate::rows::as_f64(look.runs)
+}
+
+fn anonymous(looks: &[Look]) -> Watched {
+    let (watched, slope, span) = fitted("anonymous memory, MiB", looks, |look| look.anonymous_mib);
+    let most = ANONYMOUS_RISE_MIB_MAX.max(span * ANONYMOUS_BYTES_PER_RUN_MAX / MIB);
+    let kept = Some(!looks.is_empty() && watched.rise < most);
+    let slope = format!("{:+.1} bytes per run", slope * MIB);
+    Watched { slope, limit: format!("rises by less than {most:.1}"), kept, ..watched }
+}
+
+fn count(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> Watched {
+    let (watched, ..) = fitted(what, looks, value);
+    let kept = Some(!looks.is_empty() && watched.rise < COUNT_RISE_MAX);
+    Watched { limit: "does not rise".to_owned(), kept, ..watched }
+}
+
+fn write_ahead_log(looks: &[Look]) -> Watched {
+    let (watched, ..) = fitted("write-ahead log at its largest, MiB", looks, |look| look.wal_mib);
+    let kept = Some(!looks.is_empty() && looks.iter().all(|look| look.wal_mib <= WAL_MIB_MAX));
+    Watched { limit: format!("at most {WAL_MIB_MAX}"), kept, ..watched }
+}
+
+fn database(looks: &[Look]) -> Watched {
+    let (watched, slope, _) = fitted("database, MiB", looks, |look| look.database_mib);
+    let kept = Some(!looks.is_empty() && slope * MIB <= DATABASE_BYTES_PER_RUN_MAX);
+    let slope = format!("{:+.0} bytes per run", slope * MIB);
+    Watched { slope, limit: format!("at most {DATABASE_BYTES_PER_RUN_MAX} bytes per run"), kept, ..watched }
+}
+
+fn latency(looks: &[Look]) -> Watched {
+    let (watched, ..) = fitted("median time of a plain run, ms", looks, |look| look.p50_ms);
+    let middle = f64::midpoint(watched.first, watched.last);
+    let kept = (looks.len() >= P50_LOOKS_MIN).then_some(watched.rise <= middle * P50_RISE_SHARE_MAX);
+    let limit =
+        format!("rises by at most {:.0} %, from {P50_LOOKS_MIN} looks on", P50_RISE_SHARE_MAX * 100.0);
+    Watched { limit, kept, ..watched }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(runs: u64) -> Look {
+        Look {
+            runs,
+            seconds: 1.0,
+            anonymous_mib: 10.0,
+            resident_mib: 20.0,
+            descriptors: 30,
+            threads: 7,
+            wal_mib: 9.0,
+            database_mib: 10.0,
+            p50_ms: 2.0,
+        }
+    }
+
+    fn failing(looks: &[Look]) -> Vec<&'static str> {
+        judge(looks).into_iter().filter(|row| row.kept == Some(false)).map(|row| row.what).collect()
+    }
+
+    #[test]
+    fn what_stands_still_is_kept() {
+        assert!(failing(&[look(5_000), look(25_000)]).is_empty());
+    }
+
+    #[test]
+    fn each_growth_is_seen() {
+        let after = look(25_000);
+        let grown = |last: Look| failing(&[look(5_000), last]);
+        assert_eq!(grown(Look { anonymous_mib: 11.1, ..after }), ["anonymous memory, MiB"]);
+        assert_eq!(grown(Look { descriptors: 31, ..after }), ["descriptors"]);
+        assert_eq!(grown(Look { threads: 8, ..after }), ["threads"]);
+        assert_eq!(grown(Look { wal_mib: 65.0, ..after }), ["write-ahead log at its largest, MiB"]);
+        assert_eq!(grown(Look { database_mib: 400.0, ..after }), ["database, MiB"]);
+        assert!(
+            grown(Look { anonymous_mib: 10.9, p50_ms: 9.0, ..after }).is_empty(),
+            "two times are no trend"
+        );
+    }
+
+    #[test]
+    fn a_long_soak_tells_a_slope_from_noise() {
+        let looks = |rise_mib: f64, rise_ms: f64| -> Vec<Look> {
+            let at = |at: u32| Look {
+                anonymous_mib: 10.0 + rise_mib * f64::from(at) / 10.0 + f64::from(at % 2),
+                p50_ms: 2.0 + rise_ms * f64::from(at) / 10.0,
+                ..look(u64::from(at) * 100_000)
+            };
+            (0..=10).map(at).collect()
+        };
+        assert!(failing(&looks(6.0, 0.1)).is_empty(), "a million runs may leave 7.6 MiB");
+        assert_eq!(failing(&looks(12.0, 0.1)), ["anonymous memory, MiB"]);
+        assert_eq!(failing(&looks(0.0, 2.0)), ["median time of a plain run, ms"]);
+    }
+
+    #[test]
+    fn nothing_seen_is_nothing_kept() {
+        assert_eq!(failing(&[]).len(), 5);
+    }
+}
