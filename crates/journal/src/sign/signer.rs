@@ -87,7 +87,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
             state = slot.lock();
             continue;
         }
-        let next_anchor = keeper.due(&state);
+        let next_anchor = keeper.due(&state, now);
         if next_anchor.is_some_and(|due| due <= now)
             && let Some(signed) = state.newest.clone()
         {
@@ -116,9 +116,11 @@ struct Keeper {
 
 impl Keeper {
     /// Returns when the file is to be written; `None` while it says all there is.
-    fn due(&self, state: &State) -> Option<Instant> {
+    ///
+    /// Takes the caller's `now`: one that was looked up later would never be due.
+    fn due(&self, state: &State, now: Instant) -> Option<Instant> {
         let newer = state.newest.as_ref().is_some_and(|signed| signed.size() > self.size);
-        let due = self.at.map_or_else(Instant::now, |at| at + ANCHOR_PAUSE);
+        let due = self.at.map_or(now, |at| at + ANCHOR_PAUSE);
         (self.anchor.is_some() && newer).then_some(due)
     }
 
@@ -133,5 +135,33 @@ impl Keeper {
         }
         self.size = size;
         self.at = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_ledger::EpochKey;
+    use palyra_testkit::FakeClock;
+    use palyra_types::proof::TreeHead;
+    use palyra_types::{LogId, Timestamp};
+
+    use super::super::signed::sign;
+    use super::*;
+
+    #[test]
+    fn the_first_head_is_anchored_at_once_and_the_next_after_a_pause() {
+        let folder = tempfile::tempdir().unwrap();
+        let log_id = LogId([1; 16]);
+        let key = EpochKey::from_entropy([2; 32]);
+        let signed = |size| sign(log_id, TreeHead { size, root: [3; 32] }, &[&key], Timestamp(0));
+        let anchor = Some(Anchor::of(folder.path(), log_id));
+        let mut keeper = Keeper { anchor, size: 0, at: None };
+        let slot = Slot::new(log_id, Arc::new(FakeClock::new()), EpochKey::from_entropy([2; 32]), signed(1));
+        let now = Instant::now();
+        assert_eq!(keeper.due(&slot.lock(), now), Some(now), "or the thread would spin and never write");
+        keeper.keep(1, &signed(1).checkpoint.note);
+        assert_eq!(keeper.due(&slot.lock(), now), None);
+        slot.tell(signed(2));
+        assert!(keeper.due(&slot.lock(), now).is_some_and(|due| due > now));
     }
 }
