@@ -221,7 +221,7 @@ fn attachment() -> v1::Attachment {
         name: "picture.png".to_owned(),
         media_type: "image/png".to_owned(),
         bytes: content.len() as u64,
-        content: [&b"\x89PNG\r\n\x1a\n"[..], &content[8..]].concat().into(),
+        content: [&b"\x89PNG\r\n\x1a\n"[..], &content[8..]].concat(),
     }
 }
 
