@@ -5,6 +5,12 @@
 
 mod prepare;
 mod queue;
+#[cfg(test)]
+#[path = "queue/tests.rs"]
+mod queue_tests;
+#[cfg(test)]
+mod schedules;
+mod sync;
 
 mod thread;
 mod signing;

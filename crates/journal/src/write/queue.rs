@@ -4,7 +4,7 @@
 //! says that nothing will follow.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use futures::channel::oneshot;
 use palyra_ports::maintain_journal::{Progress, RebuildError};
@@ -13,6 +13,7 @@ use palyra_types::proof::SignedCheckpoint;
 
 use super::erasure::Erasing;
 use super::prepare::PreparedAppend;
+use super::sync::{Condvar, Mutex, MutexGuard};
 
 /// Entries that wait, at most.
 pub(crate) const QUEUE_ENTRIES_MAX: usize = 8_192;
@@ -111,6 +112,7 @@ impl Queue {
         }
         (state.entries, state.bytes) = (entries, bytes);
         state.waiting.push_back(Waiting::Append(pending));
+        drop(state);
         self.arrived.notify_one();
         Ok(())
     }
@@ -122,6 +124,7 @@ impl Queue {
             return Err(Refused::Closed);
         }
         state.waiting.push_back(Waiting::Rebuild(rebuild));
+        drop(state);
         self.arrived.notify_one();
         Ok(())
     }
@@ -133,6 +136,7 @@ impl Queue {
             return Err(Refused::Closed);
         }
         state.waiting.push_back(Waiting::Erase(erasing));
+        drop(state);
         self.arrived.notify_one();
         Ok(())
     }
@@ -144,6 +148,7 @@ impl Queue {
             return Err(Refused::Closed);
         }
         state.waiting.push_back(Waiting::Sign(head));
+        drop(state);
         self.arrived.notify_one();
         Ok(())
     }
@@ -153,6 +158,7 @@ impl Queue {
         let mut state = self.lock();
         if state.closed == Closed::No {
             state.waiting.push_back(Waiting::Store);
+            drop(state);
             self.arrived.notify_one();
         }
     }
@@ -219,6 +225,3 @@ fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
     }
     group
 }
-
-#[cfg(test)]
-mod tests;

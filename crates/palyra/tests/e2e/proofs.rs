@@ -61,7 +61,9 @@ fn copy_folder(from: &Path, to: &Path) {
         let target = to.join(entry.file_name());
         match entry.file_type().unwrap() {
             kind if kind.is_dir() => copy_folder(&entry.path(), &target),
-            kind if kind.is_file() => drop(fs::copy(entry.path(), target).unwrap()),
+            kind if kind.is_file() => {
+                fs::copy(entry.path(), target).unwrap();
+            }
             // The socket of a daemon that is gone.
             _ => {}
         }

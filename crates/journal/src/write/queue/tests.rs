@@ -6,8 +6,11 @@ use palyra_ports::AppendClass;
 use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
-use super::*;
-use crate::write::prepare::prepare;
+use futures::channel::oneshot;
+use palyra_ports::{AppendError, Committed};
+
+use super::prepare::{PreparedAppend, prepare};
+use super::queue::*;
 
 type Answer = oneshot::Receiver<Result<Committed, AppendError>>;
 
