@@ -90,7 +90,19 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         }
         JournalEvent::SessionRenamed { label, .. } => maybe(label),
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
-        _ => {}
+        JournalEvent::LogOpened { .. }
+        | JournalEvent::EpochStarted { .. }
+        | JournalEvent::Erased { .. }
+        | JournalEvent::LogReopened { .. }
+        | JournalEvent::PrincipalRegistered { .. }
+        | JournalEvent::TokenCreated { .. }
+        | JournalEvent::TokenRevoked { .. }
+        | JournalEvent::AgentSaved { .. }
+        | JournalEvent::AgentArchived { .. }
+        | JournalEvent::SessionArchived { .. }
+        | JournalEvent::SessionRestored { .. }
+        | JournalEvent::SessionReset { .. }
+        | JournalEvent::Unknown { .. } => {}
     }
 }
 
@@ -103,7 +115,15 @@ fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
         TapeEvent::ToolProposed(proposed) => see(proposed.arguments.expose()),
         TapeEvent::ToolFinished(finished) => see(finished.output.expose()),
         TapeEvent::RunFinished(finished) => see(finished.message.expose()),
-        _ => {}
+        TapeEvent::ModelRequested(_)
+        | TapeEvent::ModelMessage(_)
+        | TapeEvent::ToolDecided(_)
+        | TapeEvent::ToolStarted { .. }
+        | TapeEvent::ToolOutcomeUnknown { .. }
+        | TapeEvent::LoopDetected { .. }
+        | TapeEvent::RunHeld { .. }
+        | TapeEvent::CancelRequested { .. }
+        | TapeEvent::Unknown { .. } => {}
     }
 }
 

@@ -94,7 +94,7 @@ fn frames() -> Seeds {
         name: "notes.txt".to_owned(),
         media_type: "text/plain".to_owned(),
         bytes: 5,
-        content: b"notes".to_vec().into(),
+        content: b"notes".to_vec(),
     };
     let start = StartRunRequest {
         session: Some(SessionSelector { session_key: "work".to_owned(), ..SessionSelector::default() }),

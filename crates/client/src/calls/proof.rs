@@ -2,6 +2,7 @@
 
 use palyra_ledger::tree::verify_inclusion;
 use palyra_ledger::{CheckpointNote, Envelope, NodeHash, leaf_hash};
+use palyra_types::LogId;
 use palyra_wire::v1;
 use palyra_wire::v1::proof_service_client::ProofServiceClient;
 use tonic::Streaming;
@@ -34,8 +35,8 @@ pub struct ProvedEntry {
     pub seq: u64,
     /// Its leaf hash (hex).
     pub leaf: String,
-    /// The log (hex).
-    pub log_id: String,
+    /// The log.
+    pub log_id: LogId,
     /// Entries of the signed head.
     pub size: u64,
     /// Its root (hex).
@@ -61,7 +62,7 @@ impl ProvedEntry {
         Ok(Self {
             seq,
             leaf: hex(&leaf.0),
-            log_id: head.log_id.to_string(),
+            log_id: head.log_id,
             size: head.size,
             root: hex(&head.root.0),
             proof,

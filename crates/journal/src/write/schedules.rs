@@ -23,6 +23,7 @@ mod prepare {
     pub(super) use crate::write::prepare::PreparedAppend;
 }
 #[expect(dead_code, reason = "only what races is used here")]
+#[expect(clippy::duplicate_mod, reason = "the other one has the locks of the standard library")]
 #[path = "queue.rs"]
 mod queue;
 
