@@ -17,6 +17,7 @@ mod tamper;
 mod soak;
 mod merkle_vectors;
 mod failures;
+mod evidence_page;
 mod repo;
 
 use std::process::ExitCode;

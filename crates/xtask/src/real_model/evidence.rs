@@ -4,16 +4,15 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::judge::Finding;
 use super::model_server::{self, CRAMPED_TOKENS, Setting};
 use super::packages::{self, Installed};
 use super::report;
+use crate::evidence_page::Part;
 
-const DOCUMENT: &str = "docs/evidence.md";
-const BEGIN: &str = "<!-- real-model: written by `cargo xtask real-model --write` -->";
-const END: &str = "<!-- real-model: end -->";
+const PART: Part = Part::of("real-model");
 
 /// What is known of the occasion.
 #[derive(Debug)]
@@ -31,17 +30,7 @@ pub(super) struct Occasion {
 
 /// Writes what was found into the document.
 pub(super) fn write(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> Result<()> {
-    let path = crate::repo::root().join(DOCUMENT);
-    let before = std::fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
-    let after = between_marks(&before, &section(findings, installed, occasion)?)
-        .with_context(|| format!("{DOCUMENT} has lost the marks `{BEGIN}` and `{END}`"))?;
-    std::fs::write(&path, after).with_context(|| format!("could not write {DOCUMENT}"))
-}
-
-fn between_marks(document: &str, section: &str) -> Option<String> {
-    let (head, rest) = document.split_once(BEGIN)?;
-    let (_, tail) = rest.split_once(END)?;
-    Some(format!("{head}{BEGIN}\n{section}{END}{tail}"))
+    PART.write(&section(findings, installed, occasion)?)
 }
 
 fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> Result<String> {
@@ -78,23 +67,4 @@ fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> 
         name(&installed.tools_template).display()
     )?;
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_stands_between_the_marks_is_replaced() {
-        let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
-        let written = between_marks(&document, "new\n").expect("the marks are there");
-        assert_eq!(written, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(between_marks("no marks", "new"), None);
-    }
-
-    #[test]
-    fn the_document_has_its_marks() {
-        let document = std::fs::read_to_string(crate::repo::root().join(DOCUMENT)).expect("it is there");
-        assert!(between_marks(&document, "").is_some());
-    }
 }

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
 
+use crate::evidence_page::Part;
 use crate::repo;
 
-const DOCUMENT: &str = "docs/evidence.md";
-const BEGIN: &str = "<!-- redaction-recall: written by `cargo xtask redaction-recall FILE --write` -->";
-const END: &str = "<!-- redaction-recall: end -->";
+/// Its part of the page.
+const PART: Part = Part { name: "redaction-recall", command: "redaction-recall FILE" };
 
 /// What to measure.
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     print!("{said}");
     if options.write {
         let report = serde_json::from_str(&said).context("the measurement did not report")?;
-        write(&section(&report))?;
+        PART.write(&section(&report))?;
     }
     let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Ok(ExitCode::from(code))
@@ -89,15 +89,6 @@ fn registry_sources() -> Result<PathBuf> {
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let sources = home.map(|home| home.join("registry/src")).filter(|sources| sources.is_dir());
     sources.context("cargo has no registry sources here; name a folder with --clean")
-}
-
-fn write(section: &str) -> Result<()> {
-    let path = repo::root().join(DOCUMENT);
-    let before = std::fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
-    let Some((head, rest)) = before.split_once(BEGIN) else { bail!("{DOCUMENT} has lost `{BEGIN}`") };
-    let Some((_, tail)) = rest.split_once(END) else { bail!("{DOCUMENT} has lost `{END}`") };
-    let after = format!("{head}{BEGIN}\n{section}{END}{tail}");
-    std::fs::write(&path, after).with_context(|| format!("could not write {DOCUMENT}"))
 }
 
 fn section(report: &Report) -> String {

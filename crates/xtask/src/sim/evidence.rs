@@ -3,14 +3,13 @@
 //! Owns what stands between its two marks; leaves everything around them as it is.
 
 use std::fmt::Write;
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 
-const DOCUMENT: &str = "docs/evidence.md";
-const BEGIN: &str = "<!-- sim: written by `cargo xtask sim --write` -->";
-const END: &str = "<!-- sim: end -->";
+use crate::evidence_page::{self, Part};
+
+const PART: Part = Part::of("sim");
 
 /// What the simulator prints with `--json`.
 #[derive(Debug, Deserialize)]
@@ -38,23 +37,12 @@ struct Failed {
 /// Writes what a campaign found into the document.
 pub(super) fn write(json: &str) -> Result<()> {
     let found: Found = serde_json::from_str(json).context("the simulator did not print what it should")?;
-    let path = crate::repo::root().join(DOCUMENT);
-    let before = std::fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
-    let after = between_marks(&before, &section(&found)?)
-        .with_context(|| format!("{DOCUMENT} has lost the marks `{BEGIN}` and `{END}`"))?;
-    std::fs::write(&path, after).with_context(|| format!("could not write {DOCUMENT}"))
-}
-
-fn between_marks(document: &str, section: &str) -> Option<String> {
-    let (head, rest) = document.split_once(BEGIN)?;
-    let (_, tail) = rest.split_once(END)?;
-    Some(format!("{head}{BEGIN}\n{section}{END}{tail}"))
+    PART.write(&section(&found)?)
 }
 
 fn section(found: &Found) -> Result<String> {
     let Found { first, seeds, steps, faults, lives, runs, entries, seconds, digest, table, .. } = found;
-    let (date, commit) =
-        (said("date", &["-u", "+%Y-%m-%d"])?, said("git", &["describe", "--always", "--dirty"])?);
+    let (date, commit) = (evidence_page::day()?, evidence_page::commit()?);
     let last = first + seeds.saturating_sub(1);
     let mut text = String::new();
     writeln!(text, "\nOn {date}, at `{commit}`, in {seconds:.0} s:\n")?;
@@ -77,29 +65,4 @@ fn section(found: &Found) -> Result<String> {
 
 fn list(of: &[String]) -> String {
     if of.is_empty() { "none".to_owned() } else { of.join(", ") }
-}
-
-fn said(program: &str, arguments: &[&str]) -> Result<String> {
-    let output = Command::new(program).args(arguments).current_dir(crate::repo::root()).output()?;
-    ensure!(output.status.success(), "{program} failed");
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_stands_between_the_marks_is_replaced() {
-        let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
-        let written = between_marks(&document, "new\n").expect("the marks are there");
-        assert_eq!(written, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(between_marks("no marks", "new"), None);
-    }
-
-    #[test]
-    fn the_document_has_its_marks() {
-        let document = std::fs::read_to_string(crate::repo::root().join(DOCUMENT)).expect("it is there");
-        assert!(between_marks(&document, "").is_some());
-    }
 }
