@@ -61,6 +61,14 @@ impl Home {
         self.folder.path().join("home/.config/palyra/palyra.toml")
     }
 
+    /// Makes everybody forget how far the journal was: the clients of this home, and the daemon's anchor.
+    pub(crate) fn forget_heads(&self) {
+        let heads = self.folder.path().join("home/.local/share/palyra/heads");
+        for folder in [heads, self.config_file().with_file_name("anchors")] {
+            drop(std::fs::remove_dir_all(folder));
+        }
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.work().join(name), text).unwrap();
     }

@@ -21,6 +21,7 @@ use crate::verbs::ids::{RunName, session_selector};
 /// Erase content for good; the entries stay, without what they said
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "palyra journal erase --run|--session|--principal|--range WHAT [OPTIONS]",
     after_help = "Examples:\n  palyra journal erase --run last --dry-run\n  palyra journal erase --session notes\n  palyra journal erase --principal me --yes\n  palyra journal erase --range 100..120"
 )]
 pub(crate) struct EraseArgs {
