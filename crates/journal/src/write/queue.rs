@@ -21,6 +21,9 @@ pub(crate) const QUEUE_ENTRIES_MAX: usize = 8_192;
 /// Content bytes that wait, at most; one append always fits.
 pub(crate) const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Rebuilds, erasures and wishes for signed heads that wait, at most.
+pub(crate) const QUEUE_ORDERS_MAX: usize = 64;
+
 /// Entries of one commit, at most (unless a single append has more).
 pub(crate) const GROUP_ENTRIES_MAX: usize = 256;
 
@@ -81,6 +84,8 @@ struct State {
     waiting: VecDeque<Waiting>,
     entries: usize,
     bytes: usize,
+    /// Whatever waits and is no append.
+    orders: usize,
     closed: Closed,
 }
 
@@ -119,55 +124,49 @@ impl Queue {
 
     /// Puts a rebuild at the end.
     pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), Refused> {
-        let mut state = self.lock();
-        if state.closed == Closed::Yes {
-            return Err(Refused::Closed);
-        }
-        state.waiting.push_back(Waiting::Rebuild(rebuild));
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
+        self.put(Waiting::Rebuild(rebuild))
     }
 
     /// Puts an erasure at the end.
     pub(crate) fn push_erasure(&self, erasing: Erasing) -> Result<(), Refused> {
-        let mut state = self.lock();
-        if state.closed == Closed::Yes {
-            return Err(Refused::Closed);
-        }
-        state.waiting.push_back(Waiting::Erase(erasing));
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
+        self.put(Waiting::Erase(erasing))
     }
 
     /// Puts a wish for a signed head at the end.
     pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), Refused> {
+        self.put(Waiting::Sign(head))
+    }
+
+    /// Lets the writer store the newest signed head. Where that is refused it is stored later or at the end.
+    pub(crate) fn push_store(&self) {
+        let _ = self.put(Waiting::Store);
+    }
+
+    /// Puts an order that is no append at the end.
+    fn put(&self, order: Waiting) -> Result<(), Refused> {
         let mut state = self.lock();
         if state.closed == Closed::Yes {
             return Err(Refused::Closed);
         }
-        state.waiting.push_back(Waiting::Sign(head));
+        if state.orders >= QUEUE_ORDERS_MAX {
+            return Err(Refused::Full);
+        }
+        state.orders += 1;
+        state.waiting.push_back(order);
         drop(state);
         self.arrived.notify_one();
         Ok(())
-    }
-
-    /// Lets the writer store the newest signed head; when it is about to end, it does so anyway.
-    pub(crate) fn push_store(&self) {
-        let mut state = self.lock();
-        if state.closed == Closed::No {
-            state.waiting.push_back(Waiting::Store);
-            drop(state);
-            self.arrived.notify_one();
-        }
     }
 
     /// Waits for work and takes as much as belongs into one commit.
     pub(crate) fn take(&self) -> Work {
         let mut state = self.lock();
         loop {
-            match state.waiting.pop_front() {
+            let next = state.waiting.pop_front();
+            if next.as_ref().is_some_and(|next| !matches!(next, Waiting::Append(_))) {
+                state.orders -= 1;
+            }
+            match next {
                 Some(Waiting::Append(first)) => return Work::Group(take_group(&mut state, first)),
                 Some(Waiting::Rebuild(rebuild)) => return Work::Rebuild(rebuild),
                 Some(Waiting::Erase(erasing)) => return Work::Erase(erasing),
@@ -192,6 +191,7 @@ impl Queue {
         let mut state = self.lock();
         state.closed = Closed::Yes;
         state.waiting.clear();
+        state.orders = 0;
     }
 
     /// Returns whether nothing waits.

@@ -79,3 +79,19 @@ fn a_writer_that_is_gone_answers_nobody_and_keeps_nobody_waiting() {
     assert!(answered.try_recv().is_err(), "the question was dropped");
     assert_eq!(push(&queue, 1, 1), Err(Refused::Closed));
 }
+
+#[test]
+fn orders_beside_appends_are_limited_too_and_room_returns() {
+    let queue = Queue::default();
+    let order =
+        || queue.push_rebuild(PendingRebuild { progress: Arc::new(|_, _| ()), answer: oneshot::channel().0 });
+    for _ in 0..QUEUE_ORDERS_MAX {
+        assert_eq!(order(), Ok(()));
+    }
+    assert_eq!(order(), Err(Refused::Full));
+    push(&queue, 1, 1).unwrap();
+    assert_eq!(group_sizes(&queue), [0]);
+    assert_eq!(order(), Ok(()));
+    queue.close();
+    assert_eq!(order(), Err(Refused::Closed));
+}
