@@ -4,6 +4,7 @@
 //! Invariant: whoever holds a token learns sizes, roots and hashes, and nothing of what others wrote.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use palyra_ports::{Export, ExportPart, ExportSink, KeyChoice};
 use palyra_runtime::Caller;
@@ -17,6 +18,7 @@ use palyra_wire::v1::{
     Checkpoint, ExportJournalRequest, ExportJournalResponse, GetCheckpointRequest, GetCheckpointResponse,
     ProveConsistencyRequest, ProveConsistencyResponse, ProveEntryRequest, ProveEntryResponse,
 };
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
@@ -28,6 +30,8 @@ use crate::translate;
 
 /// Parts of a bundle waiting for one client.
 const PARTS_QUEUED_MAX: usize = 16;
+/// How long a client may take nothing while a bundle is made for it.
+const PART_SPAN_MAX: Duration = Duration::from_secs(30);
 /// Bytes of one part, at most.
 const PART_BYTES_MAX: usize = 1024 * 1024;
 
@@ -117,7 +121,7 @@ impl ProofServiceImpl {
     fn export(&self, what: Export) -> ReceiverStream<Result<ExportJournalResponse, Status>> {
         let (told, parts) = mpsc::channel(PARTS_QUEUED_MAX);
         let journal = self.journal.clone();
-        let sink = sink_into(told.clone());
+        let sink = sink_into(told.clone(), PART_SPAN_MAX);
         let work = async move {
             if let Err(error) = journal.export(what, sink).await {
                 // Fails only when nobody listens any more.
@@ -129,8 +133,10 @@ impl ProofServiceImpl {
     }
 }
 
-/// Passes parts on; the exporting thread waits for a client that is slow, and stops for one that is gone.
-fn sink_into(told: mpsc::Sender<Result<ExportJournalResponse, Status>>) -> ExportSink {
+/// Passes parts on; the exporting thread waits for a client that is slow, and stops for one that is gone or takes
+/// nothing for `span_max`: while it waits, its snapshot keeps the write-ahead log from being emptied.
+fn sink_into(told: mpsc::Sender<Result<ExportJournalResponse, Status>>, span_max: Duration) -> ExportSink {
+    let runtime = Handle::current();
     Arc::new(move |part: ExportPart| {
         let path = part.path.to_string();
         let whole = if part.data.is_empty() {
@@ -140,7 +146,7 @@ fn sink_into(told: mpsc::Sender<Result<ExportJournalResponse, Status>>) -> Expor
         };
         whole.into_iter().all(|data| {
             let response = ExportJournalResponse { path: path.clone(), data: data.to_vec() };
-            told.blocking_send(Ok(response)).is_ok()
+            runtime.block_on(told.send_timeout(Ok(response), span_max)).is_ok()
         })
     })
 }
@@ -193,5 +199,26 @@ impl ProofService for ProofServiceImpl {
     ) -> Result<Response<Self::ExportJournalStream>, Status> {
         let (_, message) = auth::open(request)?;
         Ok(Response::new(self.export(export_of(message)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_client_that_takes_nothing_ends_its_export() {
+        let (told, mut parts) = mpsc::channel(PARTS_QUEUED_MAX);
+        let sink = sink_into(told, Duration::from_millis(1));
+        let exporting = tokio::task::spawn_blocking(move || {
+            let part = |_| ExportPart { path: "a".into(), data: vec![0; PART_BYTES_MAX + 1] };
+            (0..PARTS_QUEUED_MAX).map(part).take_while(|part| sink(part.clone())).count()
+        });
+        assert_eq!(
+            exporting.await.unwrap(),
+            PARTS_QUEUED_MAX / 2,
+            "each part has two messages, and nobody took one"
+        );
+        assert_eq!(parts.recv().await.unwrap().unwrap().data.len(), PART_BYTES_MAX);
     }
 }
