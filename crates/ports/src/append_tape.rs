@@ -5,7 +5,9 @@ use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
 use palyra_types::session::SessionRef;
-use palyra_types::{ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+use palyra_types::{
+    ApprovalId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, TapeSeq, Timestamp,
+};
 
 /// Entries of one append, at most.
 pub const APPEND_ENTRIES_MAX: usize = 256;
@@ -105,6 +107,18 @@ pub enum Guard {
         session: SessionRef,
         /// The run that may be.
         run: RunId,
+    },
+    /// The approval waits for a decision.
+    ApprovalPending {
+        /// The approval.
+        approval: ApprovalId,
+    },
+    /// The stored grant holds at this time and may be used once more.
+    GrantUsable {
+        /// The grant.
+        grant: StoredGrantId,
+        /// The time.
+        now: Timestamp,
     },
     /// The session does not exist yet, nor does another one of this principal with the key.
     SessionAbsent {

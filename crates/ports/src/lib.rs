@@ -7,6 +7,7 @@ pub mod append_tape;
 pub mod erase_journal;
 pub mod maintain_journal;
 pub mod prove_journal;
+pub mod read_approvals;
 pub mod read_records;
 pub mod read_tape;
 
@@ -33,8 +34,11 @@ pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
 };
+pub use read_approvals::ReadApprovals;
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
-pub use tool_runtime::{CancelFlag, ExecuteToolError, ToolRuntime};
+pub use tool_runtime::{
+    CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+};
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

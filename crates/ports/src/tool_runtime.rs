@@ -1,11 +1,13 @@
 //! Running tools.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::BoxFuture;
-use palyra_run_core::Grant;
-use palyra_types::ErrorCode;
+use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_types::effect::{PreImage, UndoneFile};
+use palyra_types::{ErrorCode, Redacted};
 use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome, ToolName};
 
 /// Runs exactly what a grant permits.
@@ -13,13 +15,65 @@ pub trait ToolRuntime: Send + Sync {
     /// Returns the tools on offer.
     fn catalog(&self) -> Arc<ToolCatalog>;
 
+    /// Works out what a call would do, and changes nothing. Only tools of
+    /// [`ToolConduct::Prepared`](palyra_types::tool::ToolConduct) are asked.
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>>;
+
     /// Runs the granted call. A failure *of the tool* is an outcome; an error means the outcome is not known
-    /// or nothing was started. The caller keeps the deadline and raises `cancel`; work stops soon after.
+    /// or nothing was started. The caller keeps the deadline and raises the flag; work stops soon after.
+    ///
+    /// A grant of [`Execution::Again`](palyra_run_core::Execution) comes after a restart, by the tool's contract:
+    /// a keyed call is made again with the same key, a probing one looks at the world before it goes on.
     fn execute(
         &self,
         grant: Grant,
-        cancel: CancelFlag,
+        supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>>;
+}
+
+/// What a call would do, as its tool works it out; the caller adds digests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PreparedCall {
+    /// The tool's own record of the plan, in canonical JSON, with all that it found and depends on.
+    pub body: Redacted<String>,
+    /// What the files were before; at most [`palyra_types::effect::PRE_IMAGE_BYTES_MAX`] together.
+    pub pre_images: Vec<PreImage>,
+    /// One line that says what the call does.
+    pub summary: Redacted<String>,
+    /// What it would change, as a unified diff where there is one; at most
+    /// [`palyra_types::effect::PREVIEW_BYTES_MAX`].
+    pub preview: Redacted<String>,
+    /// What an approval does not bind; empty when all is bound.
+    pub unbound: Redacted<String>,
+}
+
+/// What a running call is given beside its grant.
+#[derive(Debug, Clone)]
+pub struct Supervision {
+    /// Raised when it should stop.
+    pub cancel: CancelFlag,
+    /// The key of this very effect, the same each time it is made.
+    pub key: EffectKey,
+}
+
+/// SHA-256 of "palyra/effect/v1\n", log id, run and effect number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct EffectKey(pub [u8; 32]);
+
+/// Puts files back as they were before a run changed them.
+pub trait RestoreFiles: Send + Sync {
+    /// Puts back each file, in order, that is still what the run left; says of each what became of it. What was put
+    /// back already is left alone, so that it can be repeated after a restart.
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>>;
+}
+
+/// What to put back.
+#[derive(Debug, Clone)]
+pub struct RestoreOrder {
+    /// The folder of the run.
+    pub workspace_root: Redacted<PathBuf>,
+    /// The files: of several changes to one path, from the last to the first.
+    pub files: Vec<PreImage>,
 }
 
 /// A flag that is raised once, and looked at by blocking work between steps.

@@ -1,13 +1,59 @@
-//! The permission to run exactly one thing.
+//! The permission to run exactly one thing, and the lesser one to look at what it would do.
 //!
 //! Invariant: only the run machine makes a [`Grant`], inside the effect that executes it, after the
-//! decision behind it. No other crate can: the fields are private and there is no public constructor.
+//! decision behind it; and an [`Intent`], for a call that policy does not deny. No other crate can: the fields are
+//! private and there is no public constructor.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_types::effect::EffectPlan;
 use palyra_types::tool::{EffectContract, ToolName};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, SessionId};
+
+/// Permission to look at what one call would do, and to change nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    pub(crate) effect: EffectId,
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: Redacted<String>,
+    pub(crate) workspace_root: Redacted<PathBuf>,
+}
+
+impl Intent {
+    /// Returns the runtime's number of the effect within its run.
+    #[must_use]
+    pub fn effect(&self) -> EffectId {
+        self.effect
+    }
+
+    /// Returns the tool.
+    #[must_use]
+    pub fn tool(&self) -> &ToolName {
+        &self.tool
+    }
+
+    /// Returns the arguments: JSON text that was validated against the tool's schema.
+    #[must_use]
+    pub fn arguments(&self) -> &Redacted<String> {
+        &self.arguments
+    }
+
+    /// Returns the folder that the tool may see.
+    #[must_use]
+    pub fn workspace_root(&self) -> &Path {
+        self.workspace_root.expose()
+    }
+}
+
+/// Whether a granted call runs for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Execution {
+    /// Nothing of it was done yet.
+    First,
+    /// The daemon stopped after its intent was recorded: all, nothing, or a part of it may be done.
+    Again,
+}
 
 /// Permission to run one tool call once. A tool runtime takes nothing else.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +66,8 @@ pub struct Grant {
     pub(crate) arguments: Redacted<String>,
     pub(crate) workspace_root: Redacted<PathBuf>,
     pub(crate) contract: EffectContract,
+    pub(crate) plan: EffectPlan,
+    pub(crate) execution: Execution,
     pub(crate) deadline: Duration,
     pub(crate) output_bytes_max: usize,
 }
@@ -71,6 +119,18 @@ impl Grant {
     #[must_use]
     pub fn contract(&self) -> EffectContract {
         self.contract
+    }
+
+    /// Returns what was recorded that the call will do; empty for a call that is not prepared.
+    #[must_use]
+    pub fn plan(&self) -> &EffectPlan {
+        &self.plan
+    }
+
+    /// Returns whether it runs for the first time.
+    #[must_use]
+    pub fn execution(&self) -> Execution {
+        self.execution
     }
 
     /// Returns how long the call may take.

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use palyra_types::approval::{ApprovalDecision, GrantWish};
+use palyra_types::effect::{EffectPlan, EffectResolution};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
-use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
+use palyra_types::run::{CancelReason, IdempotencyDigest, Surface, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
-use palyra_types::{Attempt, EffectId, PrincipalId, Redacted, Timestamp};
+use palyra_types::{ApprovalId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
-use crate::grant::Grant;
+use crate::grant::{Grant, Intent};
 
 /// A wish or a piece of news for a run: from a person, a model, a tool, a timer, or the runtime itself.
 #[derive(Debug, Clone)]
@@ -87,6 +89,33 @@ pub enum RunInput {
         /// Why.
         cause: UnknownOutcomeCause,
     },
+    /// Answers [`Effect::Prepare`]: what the call would do, or why it cannot work.
+    ToolPrepared {
+        /// Which effect.
+        effect: EffectId,
+        /// What it would do.
+        prepared: Result<Prepared, PrepareRefusal>,
+        /// The id of the approval, should it have to be asked for again.
+        fresh: ApprovalId,
+    },
+    /// A person answers an approval. What would run was judged and prepared again for it.
+    ApprovalAnswered(Box<ApprovalAnswer>),
+    /// An approval's time is over.
+    ApprovalExpired {
+        /// Which one.
+        approval: ApprovalId,
+    },
+    /// A person says what became of an effect whose outcome nobody knew.
+    EffectResolved {
+        /// Which effect.
+        effect: EffectId,
+        /// What became of it.
+        resolution: EffectResolution,
+        /// Who says so.
+        by: PrincipalId,
+        /// What they say with it.
+        note: Redacted<String>,
+    },
     /// A person answers a waiting run. One that this run took before, by its digest, changes nothing.
     Input {
         /// What was said.
@@ -125,6 +154,55 @@ pub struct JudgedCall {
     pub digest: ContentDigest,
     /// What policy says.
     pub decision: ToolDecision,
+    /// The id of the approval, should one be needed.
+    pub approval: ApprovalId,
+}
+
+/// What a call would do, worked out by its tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// What goes on the record with its start.
+    pub plan: EffectPlan,
+    /// One line that says what it does.
+    pub summary: Redacted<String>,
+    /// What it would change, as a unified diff where there is one.
+    pub preview: Redacted<String>,
+    /// What an approval does not bind; empty when all is bound.
+    pub unbound: Redacted<String>,
+}
+
+/// Why a call cannot work, found while it was prepared: nothing was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrepareRefusal {
+    /// The code.
+    pub code: ErrorCode,
+    /// What the model reads.
+    pub message: Redacted<String>,
+}
+
+/// A person's answer to an approval, with what was found out again for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalAnswer {
+    /// Which approval.
+    pub approval: ApprovalId,
+    /// Who answers.
+    pub by: PrincipalId,
+    /// Where the answer came from.
+    pub via: Surface,
+    /// The answer.
+    pub decision: ApprovalDecision,
+    /// What they say with it.
+    pub note: Redacted<String>,
+    /// The arguments that shall run instead, with the keyed digest of the call.
+    pub edited: Option<(Redacted<String>, ContentDigest)>,
+    /// What shall be remembered beyond the call.
+    pub remember: Option<GrantWish>,
+    /// What policy says now to what would run; `None` for a denial.
+    pub judged: Option<ToolDecision>,
+    /// What the call would do now; `None` for a denial, and for a call that is not prepared.
+    pub prepared: Option<Result<Prepared, PrepareRefusal>>,
+    /// The id of the approval, should it have to be asked for again.
+    pub fresh: ApprovalId,
 }
 
 /// Work for the runtime, in order. All but [`Effect::AssembleContext`] wait for the commit.
@@ -158,6 +236,8 @@ pub enum Effect {
         /// When the pause is over.
         at: Timestamp,
     },
+    /// Ask a tool what a call would do, and answer with [`RunInput::ToolPrepared`]. Changes nothing.
+    Prepare(Intent),
     /// Run a tool. Later results with the same effect number belong to it.
     Execute(Grant),
     /// Stop every running tool; each still reports how it ended.

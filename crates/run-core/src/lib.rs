@@ -32,6 +32,6 @@ pub mod coalesce;
 #[cfg(test)]
 mod scenario;
 
-pub use grant::Grant;
-pub use input::{Decision, Effect, JudgedCall, RunInput};
+pub use grant::{Execution, Grant, Intent};
+pub use input::{ApprovalAnswer, Decision, Effect, JudgedCall, PrepareRefusal, Prepared, RunInput};
 pub use machine::{RunError, RunStateMachine};

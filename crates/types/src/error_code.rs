@@ -177,6 +177,49 @@ error_codes! {
         "nothing to do: the model is told and goes on";
     ToolCancelled = 4011, "tool_cancelled", "The tool was stopped because its run was cancelled.",
         "nothing to do: the model is told and goes on";
+    SecretInArguments = 4012, "secret_in_arguments", "The arguments of a tool call hold a secret.",
+        "nothing to do: the model is told to use a handle instead";
+    PlaceholderInArguments = 4013, "placeholder_in_arguments",
+        "The arguments of a tool call hold what stands for a secret that was taken out.",
+        "nothing to do: the model is told and goes on";
+    FileConflict = 4014, "file_conflict", "A file is no longer what the call was made for.",
+        "nothing to do: the model is told, and reads it again";
+    EditNotUnique = 4015, "edit_not_unique", "The text to replace is not in the file, or more than once.",
+        "nothing to do: the model is told and goes on";
+    PatchInvalid = 4016, "patch_invalid", "A patch is malformed or does not apply.",
+        "nothing to do: the model is told and goes on";
+    NoApprovalChannel = 4017, "no_approval_channel", "The call needs an approval, and nobody could give one.",
+        "start the run without `--approve never`, or let a rule park such calls";
+    ApprovalDenied = 4018, "approval_denied", "A person denied the tool call.",
+        "nothing to do: the model is told and goes on";
+    ApprovalExpired = 4019, "approval_expired", "Nobody answered the approval in time.",
+        "say in the session that it may try again; a rule can let it wait longer";
+    ApprovalNotFound = 4101, "approval_not_found", "No such approval is visible to this principal.",
+        "`palyra approve --list` shows what waits";
+    ApprovalDecided = 4102, "approval_decided", "The approval is decided already.",
+        "`palyra approve --show ID` says how, and by whom";
+    ApproverNotEligible = 4103, "approver_not_eligible", "This principal may not decide this approval.",
+        "somebody else has to; `palyra approve --show ID` says who may";
+    ApprovalDrifted = 4104, "approval_drifted", "What would run is no longer what was asked.",
+        "look at the new question: `palyra approve` shows what changed";
+    EditRefused = 4105, "edit_refused", "The edited arguments do not fit the tool, or policy denies them.",
+        "correct what the message names; the approval still waits";
+    GrantNotFound = 4106, "grant_not_found", "No such stored grant is visible to this principal.",
+        "`palyra approve grants` shows the grants there are";
+    EffectNotUnknown = 4107, "effect_not_unknown", "The outcome of this effect is known, or a person said it already.",
+        "`palyra runs effects ID` shows where each effect stands";
+    UndoNothing = 4108, "undo_nothing", "The run changed nothing that could be taken back.",
+        "`palyra runs effects ID` shows what it did";
+    UndoOpenRun = 4109, "undo_open_run", "A run whose changes are to be taken back is still open.",
+        "`palyra runs cancel ID`, then undo";
+    PolicyInvalid = 4201, "policy_invalid", "A policy file is not valid.",
+        "`palyra policy check` names the line and the mend; the set before it stays in force";
+    PolicyUnreadable = 4202, "policy_unreadable", "The policies cannot be read.",
+        "make the policy folder readable; until then every call is denied";
+    SkillInvalid = 4301, "skill_invalid", "A skill's folder is not valid.",
+        "correct what the message names";
+    SkillChanged = 4302, "skill_changed", "A skill is not what was installed, and is quarantined.",
+        "look at the change, then `palyra skills install` it again";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",

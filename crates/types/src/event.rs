@@ -10,6 +10,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::AgentProfile;
+use crate::approval::{
+    ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, Approvers, StoredGrant,
+};
+use crate::effect::{EffectPlan, EffectResolution, UndoRequested, UndoneFile};
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
@@ -19,10 +23,13 @@ use crate::run::{
     UserInput,
 };
 use crate::session::BranchPoint;
-use crate::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use crate::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct, ToolExecutor,
+    ToolVerdict,
+};
 use crate::{
-    AgentId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, Seq, SessionId, TapeSeq,
-    Timestamp, TokenId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq, SessionId,
+    StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 /// A keyed digest of content: HMAC-SHA256 under the run's salt. Zero when there is none.
@@ -141,6 +148,24 @@ pub enum JournalEvent {
         /// Its id (also in the envelope).
         session: SessionId,
     },
+    /// A stored grant no longer holds.
+    GrantRevoked {
+        /// The grant.
+        grant: StoredGrantId,
+        /// Who revoked it.
+        by: PrincipalId,
+    },
+    /// What a run changed is about to be taken back.
+    UndoRequested(UndoRequested),
+    /// What became of taking it back.
+    UndoFinished {
+        /// Which one.
+        undo: UndoId,
+        /// The run.
+        run: RunId,
+        /// Its files.
+        files: Vec<UndoneFile>,
+    },
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -204,14 +229,7 @@ pub enum TapeEvent {
     /// Policy (or a grant, or a human) decided.
     ToolDecided(ToolDecided),
     /// The tool is about to act: committed before its first effect.
-    ToolStarted {
-        /// Which effect.
-        effect: EffectId,
-        /// What may be done if no outcome follows.
-        contract: EffectContract,
-        /// How long it may take.
-        deadline: Duration,
-    },
+    ToolStarted(ToolStarted),
     /// The tool's outcome is known.
     ToolFinished(ToolFinished),
     /// Nobody knows whether the tool took effect.
@@ -221,6 +239,25 @@ pub enum TapeEvent {
         /// Why.
         cause: UnknownOutcomeCause,
     },
+    /// A person said what became of an effect whose outcome nobody knew.
+    EffectResolved {
+        /// Which effect.
+        effect: EffectId,
+        /// What became of it.
+        resolution: EffectResolution,
+        /// Who said so.
+        by: PrincipalId,
+        /// What they said with it.
+        note: Redacted<String>,
+    },
+    /// A person is asked whether a call may run.
+    ApprovalRequested(Box<ApprovalRequested>),
+    /// One of several people whose yes is needed said yes.
+    ApprovalVoted(ApprovalVoted),
+    /// An approval is decided.
+    ApprovalResolved(ApprovalResolved),
+    /// A permission that outlives its call was given with an approval.
+    GrantStored(StoredGrant),
     /// The run repeats itself and waits for a person.
     LoopDetected {
         /// Which guard.
@@ -264,6 +301,10 @@ pub struct RunStarted {
     pub idempotency: Option<IdempotencyDigest>,
     /// How the input met its session.
     pub delivery: InputDelivery,
+    /// Whether somebody could approve its calls.
+    pub approvers: Approvers,
+    /// What its conversation has read before it.
+    pub taints: Taints,
     /// What was typed.
     pub input: UserInput,
     /// The folder its tools may see.
@@ -389,6 +430,10 @@ pub enum DecidedBy {
     Policy,
     /// The run's own budget.
     Budget,
+    /// A stored grant, without asking anybody.
+    Grant(StoredGrantId),
+    /// The approval of this call.
+    Approval(ApprovalId),
 }
 
 /// A call was decided.
@@ -412,15 +457,51 @@ pub struct ToolDecided {
     pub deadline: Duration,
     /// How much output is kept, in bytes.
     pub output_bytes_max: u64,
+    /// How the call is conducted.
+    pub conduct: ToolConduct,
+    /// The tool's version; 0 where it is unknown.
+    pub tool_version: u32,
+    /// The risk of this very call.
+    pub risk: ApprovalRiskLevel,
+    /// What the run will have read once it has seen the output.
+    pub taints: Taints,
+    /// What is wanted of the approval; `None` unless the verdict is to ask.
+    pub ask: Option<Ask>,
     /// Why, for people and the model.
     pub explanation: Redacted<String>,
+    /// What policy was asked, verbatim: canonical JSON; empty where it was not.
+    pub request: Redacted<String>,
 }
 
-/// The tool's outcome.
+/// An approval that a decision wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ask {
+    /// The id it will have.
+    pub approval: ApprovalId,
+    /// What the rule wants of it.
+    pub terms: ApprovalTerms,
+}
+
+/// The tool is about to act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolStarted {
+    /// Which effect.
+    pub effect: EffectId,
+    /// What may be done if no outcome follows.
+    pub contract: EffectContract,
+    /// How long it may take.
+    pub deadline: Duration,
+    /// What it will do; empty for a call that is not prepared.
+    pub plan: EffectPlan,
+}
+
+/// The tool's outcome, and the attestation of what ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFinished {
     /// Which effect.
     pub effect: EffectId,
+    /// What it ran under.
+    pub attested: Attested,
     /// `None` for success.
     pub failure: Option<ErrorCode>,
     /// Keyed digest of the output.
@@ -435,6 +516,21 @@ pub struct ToolFinished {
     pub isolation: Isolation,
     /// What the model reads.
     pub output: Redacted<String>,
+}
+
+/// What a call ran under; with executor and isolation of its outcome, the attestation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Attested {
+    /// The tool's version.
+    pub tool_version: u32,
+    /// Keyed digest of tool and arguments as they ran.
+    pub call_digest: ContentDigest,
+    /// Digest of the policy snapshot that let it run.
+    pub policy_digest: [u8; 32],
+    /// The approval that let it run.
+    pub approval: Option<ApprovalId>,
+    /// The stored grant that let it run.
+    pub grant: Option<StoredGrantId>,
 }
 
 /// Why an outcome is unknown.

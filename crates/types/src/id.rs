@@ -112,6 +112,19 @@ ulid_id!(
     TokenId
 );
 
+ulid_id!(
+    /// Names a question to a person whether a call may run.
+    ApprovalId
+);
+ulid_id!(
+    /// Names a permission that outlives the call it was given for.
+    StoredGrantId
+);
+ulid_id!(
+    /// Names one taking back of what a run changed.
+    UndoId
+);
+
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
         $(#[$doc])*

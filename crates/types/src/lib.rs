@@ -12,6 +12,8 @@ pub mod id;
 pub mod redacted;
 pub mod time;
 
+pub mod approval;
+pub mod effect;
 pub mod model;
 pub mod tool;
 
@@ -30,7 +32,8 @@ pub mod state_dir;
 
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, TapeSeq, TokenId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, StoredGrantId,
+    TapeSeq, TokenId, UndoId,
 };
 pub use redacted::Redacted;
 pub use time::{BootTime, Timestamp};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::approval::Approvers;
 use crate::attachment::Attachment;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
@@ -53,6 +54,10 @@ pub enum WaitReason {
     LoopCheck,
     /// A tool may or may not have taken effect: an input lets it go on.
     OutcomeUnknown,
+    /// A call waits for an approval.
+    Approval,
+    /// The model asked the person something: an input answers it.
+    Question,
     /// Its tape holds an entry that this version does not know: it can only be cancelled here.
     UnknownKind,
 }
@@ -221,6 +226,8 @@ pub struct RunSpec {
     pub workspace_root: Redacted<PathBuf>,
     /// How the input met its session.
     pub delivery: InputDelivery,
+    /// Whether somebody could approve its calls.
+    pub approvers: Approvers,
     /// The model it starts with.
     pub model: ModelRef,
     /// The models that may be asked instead when that one fails, in order.

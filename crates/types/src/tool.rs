@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCode, Redacted};
+use crate::approval::{ApprovalTerms, Approvers};
+use crate::run::Surface;
+use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, Timestamp};
 
 /// A tool's name as the catalogue has it; a model may also name one that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -39,6 +41,12 @@ impl fmt::Display for ToolName {
 pub enum EffectContract {
     /// It changes nothing: run it again.
     Pure,
+    /// The other side tells a repetition by the key that comes with it: run it again with the same key.
+    Keyed,
+    /// The world shows whether it took effect: look, then finish it or note that it is done.
+    Probe,
+    /// It changes only the journal: its effect and its outcome are one commit.
+    Local,
     /// Nobody can tell: never again by itself; a human is asked.
     Opaque,
 }
@@ -50,6 +58,83 @@ pub enum Parallelism {
     Parallel,
     /// One at a time, with nothing beside it.
     Exclusive,
+}
+
+/// What a tool can reach, as far as its contract does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Capability {
+    /// Reads files of the workspace.
+    ReadFiles,
+    /// Changes files of the workspace.
+    WriteFiles,
+    /// Speaks to other machines.
+    Network,
+    /// Starts processes.
+    Process,
+    /// Uses secrets.
+    Secrets,
+    /// Asks the person for whom the run works.
+    AskUser,
+}
+
+/// How a call gets from its decision to its outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ToolConduct {
+    /// It is started as it was decided.
+    #[default]
+    Direct,
+    /// The tool is first asked what the call would do: for the approval, and for the record of the intent.
+    Prepared,
+    /// A person answers it; no tool is run.
+    Question,
+}
+
+/// What a run has read, as a set of labels; it only grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Taints(pub u32);
+
+impl Taints {
+    /// Nothing but what its person typed.
+    pub const NONE: Self = Self(0);
+    /// Files of the workspace.
+    pub const WORKSPACE: Self = Self(1);
+    /// Pages of the web.
+    pub const WEB: Self = Self(1 << 1);
+    /// Mail.
+    pub const MAIL: Self = Self(1 << 2);
+    /// What other people said in a chat.
+    pub const CHAT_OTHER: Self = Self(1 << 3);
+    /// Output of a tool that is not built in.
+    pub const TOOL: Self = Self(1 << 4);
+    /// A secret.
+    pub const SECRET: Self = Self(1 << 5);
+
+    /// Every label with its name, in order.
+    pub const NAMED: [(Self, &'static str); 6] = [
+        (Self::WORKSPACE, "workspace"),
+        (Self::WEB, "web"),
+        (Self::MAIL, "mail"),
+        (Self::CHAT_OTHER, "chat_other"),
+        (Self::TOOL, "tool"),
+        (Self::SECRET, "secret"),
+    ];
+
+    /// Returns both sets together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns whether every label of `other` is in this set.
+    #[must_use]
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns the names of its labels, in order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMED.into_iter().filter(move |(label, _)| self.has(*label)).map(|(_, name)| name)
+    }
 }
 
 /// How much harm a call can do.
@@ -80,12 +165,35 @@ pub struct ToolSpec {
     pub contract: EffectContract,
     /// Whether calls may overlap.
     pub parallelism: Parallelism,
-    /// Its base risk; the concrete call can raise it.
+    /// How its calls are conducted.
+    pub conduct: ToolConduct,
+    /// What it can reach.
+    pub capabilities: Vec<Capability>,
+    /// What a run has read once it has seen its output.
+    pub taints: Taints,
+    /// Its base risk; the concrete call can raise it, never lower it.
     pub risk: ApprovalRiskLevel,
     /// How long a call may take.
     pub deadline: Duration,
     /// How much output is kept, in bytes.
     pub output_bytes_max: usize,
+}
+
+impl ToolSpec {
+    /// Returns whether a call can change or give away anything: such a tool is denied where nobody could approve.
+    #[must_use]
+    pub fn is_sensitive(&self) -> bool {
+        let harmless = |capability: &Capability| match capability {
+            Capability::ReadFiles | Capability::AskUser => true,
+            Capability::WriteFiles | Capability::Network | Capability::Process | Capability::Secrets => false,
+        };
+        let changes = match self.contract {
+            EffectContract::Pure => false,
+            EffectContract::Local => self.conduct != ToolConduct::Question,
+            EffectContract::Keyed | EffectContract::Probe | EffectContract::Opaque => true,
+        };
+        changes || !self.capabilities.iter().all(harmless)
+    }
 }
 
 /// The tools a run may see, by name.
@@ -127,6 +235,7 @@ impl ToolCatalog {
             serde_json::json!({
                 "name": tool.name.as_str(), "version": tool.version, "description": tool.description,
                 "schema": tool.schema, "contract": format!("{:?}", tool.contract), "risk": format!("{:?}", tool.risk),
+                "conduct": format!("{:?}", tool.conduct), "capabilities": format!("{:?}", tool.capabilities),
             })
         });
         serde_json::Value::Array(tools.collect()).to_string()
@@ -140,6 +249,33 @@ pub struct ToolCall {
     pub tool: ToolName,
     /// The arguments as the model wrote them.
     pub arguments: Redacted<String>,
+    /// Who asks, where, and what the run has done so far.
+    pub context: CallContext,
+}
+
+/// What is known about a call beside its tool and arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallContext {
+    /// On whose behalf.
+    pub principal: PrincipalId,
+    /// The agent that proposes it.
+    pub agent: AgentId,
+    /// The conversation.
+    pub session: SessionId,
+    /// The run.
+    pub run: RunId,
+    /// Where the run's input came from.
+    pub surface: Surface,
+    /// Whether somebody could approve it.
+    pub approvers: Approvers,
+    /// What the run has read.
+    pub taints: Taints,
+    /// Model turns of the run so far.
+    pub turns: u32,
+    /// Tool calls of the run so far.
+    pub tool_calls: u32,
+    /// When it is judged.
+    pub now: Timestamp,
 }
 
 /// What policy says to a call.
@@ -166,6 +302,34 @@ pub enum DecisionReason {
     InvalidArguments,
     /// The run has used its tool calls.
     BudgetExhausted,
+    /// A rule permits it once a person approves.
+    NeedsApproval,
+    /// It needs an approval, and nobody could give one.
+    NoApprovalChannel,
+    /// A rule forbids it.
+    Forbidden,
+    /// The tool is switched off.
+    Disabled,
+    /// A skill of the agent does not include it.
+    SkillForbids,
+    /// The rules could not be evaluated.
+    PolicyError,
+    /// The arguments hold a secret.
+    SecretInArguments,
+    /// The arguments hold what stands for a secret that was taken out.
+    PlaceholderInArguments,
+    /// A stored grant covers it.
+    Granted,
+    /// A person approved it.
+    Approved,
+    /// A person denied it.
+    ApprovalDenied,
+    /// Nobody answered in time.
+    ApprovalExpired,
+    /// What would run is no longer what was approved.
+    Drifted,
+    /// The tool says that the call cannot work.
+    NotPossible,
 }
 
 /// A verdict with its reasons, made against one policy snapshot.
@@ -187,6 +351,20 @@ pub struct ToolDecision {
     pub deadline: Duration,
     /// How much output is kept, in bytes.
     pub output_bytes_max: usize,
+    /// How the call is conducted.
+    pub conduct: ToolConduct,
+    /// The tool's version; 0 where it is unknown.
+    pub tool_version: u32,
+    /// The risk of this very call.
+    pub risk: ApprovalRiskLevel,
+    /// What the run will have read once it has seen the output.
+    pub taints: Taints,
+    /// What the rule wants of an approval; meaningful with [`ToolVerdict::Ask`].
+    pub approval: ApprovalTerms,
+    /// The stored grant that covers it.
+    pub grant: Option<StoredGrantId>,
+    /// What policy was asked, verbatim, so that it can be asked again: canonical JSON; empty where it was not.
+    pub request: Redacted<String>,
 }
 
 /// Where a tool ran.

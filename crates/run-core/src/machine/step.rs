@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use palyra_types::Timestamp;
+use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, NextAttempt,
-    RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    AbandonCause, Ask, Attested, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, NextAttempt,
+    RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::TerminationReason;
 use palyra_types::tool::{
-    DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutionOutcome, ToolExecutor, ToolVerdict,
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
+    ToolExecutionOutcome, ToolExecutor, ToolVerdict,
 };
 use palyra_types::{EffectId, ErrorCode, Redacted};
 
 use super::RunStateMachine;
-use crate::grant::Grant;
+use crate::grant::{Execution, Grant};
 use crate::input::{Decision, Effect, JudgedCall};
 use crate::model_call::OpenAttempt;
 use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
@@ -158,7 +160,13 @@ impl Step {
             parallelism: judged.parallelism,
             deadline: judged.deadline,
             output_bytes_max: u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX),
+            conduct: judged.conduct,
+            tool_version: judged.tool_version,
+            risk: judged.risk,
+            taints: judged.taints,
+            ask: (verdict == ToolVerdict::Ask).then_some(Ask { approval: call.approval, terms: judged.approval }),
             explanation,
+            request: judged.request.clone(),
         }));
     }
 
@@ -176,7 +184,13 @@ impl Step {
                 parallelism: Parallelism::Exclusive,
                 deadline: Duration::ZERO,
                 output_bytes_max: 0,
+                conduct: ToolConduct::Direct,
+                tool_version: 0,
+                risk: ApprovalRiskLevel::Critical,
+                taints: Taints::NONE,
+                ask: None,
                 explanation: "the daemon stopped before this call was judged".into(),
+                request: Redacted::default(),
             }));
         }
     }
@@ -189,11 +203,12 @@ impl Step {
             calls.iter().map(|(effect, call)| (*effect, call.terms)).collect()
         };
         for (effect, terms) in startable {
-            self.record(TapeEvent::ToolStarted {
+            self.record(TapeEvent::ToolStarted(ToolStarted {
                 effect,
                 contract: terms.contract,
                 deadline: terms.deadline,
-            });
+                plan: EffectPlan::default(),
+            }));
             self.execute(effect);
         }
     }
@@ -211,6 +226,8 @@ impl Step {
             arguments: call.arguments.clone(),
             workspace_root: machine.workspace_root.clone(),
             contract: call.terms.contract,
+            plan: EffectPlan::default(),
+            execution: Execution::First,
             deadline: call.terms.deadline,
             output_bytes_max: usize::try_from(call.terms.output_bytes_max).unwrap_or(usize::MAX),
         };
@@ -226,6 +243,7 @@ impl Step {
     ) {
         self.record(TapeEvent::ToolFinished(ToolFinished {
             effect,
+            attested: Attested::default(),
             failure: outcome.failure,
             output_digest,
             output_bytes_total: outcome.output_bytes_total,

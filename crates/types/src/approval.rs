@@ -1,0 +1,295 @@
+//! Approvals: what a person is asked, what they may answer, and what outlives the answer.
+
+use std::time::Duration;
+
+use crate::event::ContentDigest;
+use crate::run::Surface;
+use crate::tool::ApprovalRiskLevel;
+use crate::{
+    ApprovalId, EffectId, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, TapeSeq, Timestamp,
+};
+
+/// People whose yes one rule may want, at most.
+pub const APPROVALS_NEEDED_MAX: u32 = 8;
+
+/// How long an approval waits when no rule says otherwise.
+pub const APPROVAL_SPAN_DEFAULT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long a rule may let it wait, at most.
+pub const APPROVAL_SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Whether somebody could approve the calls of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Approvers {
+    /// A known person has an inbox.
+    #[default]
+    Inbox,
+    /// Whoever started the run said that nobody will.
+    Nobody,
+}
+
+/// Who may decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Separation {
+    /// Also the person for whom the run works.
+    #[default]
+    AnyPerson,
+    /// Only somebody else.
+    AnotherPerson,
+}
+
+/// What happens when nobody answers in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AtExpiry {
+    /// The call is denied.
+    #[default]
+    Deny,
+    /// It stays parked until somebody answers; also where nobody could be asked at once.
+    Park,
+}
+
+/// What a rule wants of an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ApprovalTerms {
+    /// How long it waits, at most [`APPROVAL_SPAN_MAX`].
+    pub span: Duration,
+    /// What happens then.
+    pub at_expiry: AtExpiry,
+    /// Whose yes counts.
+    pub separation: Separation,
+    /// How many different people have to say yes: 1 to [`APPROVALS_NEEDED_MAX`].
+    pub needed: u32,
+}
+
+impl Default for ApprovalTerms {
+    fn default() -> Self {
+        Self {
+            span: APPROVAL_SPAN_DEFAULT,
+            at_expiry: AtExpiry::default(),
+            separation: Separation::default(),
+            needed: 1,
+        }
+    }
+}
+
+/// A person is asked whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRequested {
+    /// Its id.
+    pub approval: ApprovalId,
+    /// The call.
+    pub effect: EffectId,
+    /// Keyed digest of everything that it is bound to.
+    pub binding: ContentDigest,
+    /// How much harm the call can do.
+    pub risk: ApprovalRiskLevel,
+    /// What the rule wants.
+    pub terms: ApprovalTerms,
+    /// When it expires; `None` when it stays parked.
+    pub expires: Option<Timestamp>,
+    /// Digest of the policy snapshot that wants it.
+    pub policy_digest: [u8; 32],
+    /// What the person is shown.
+    pub prompt: ApprovalPromptRecord,
+}
+
+/// What a person is shown: exactly what will run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApprovalPromptRecord {
+    /// The tool.
+    pub tool: Redacted<String>,
+    /// Its arguments, in canonical JSON.
+    pub arguments: Redacted<String>,
+    /// One line that says what the call does.
+    pub summary: Redacted<String>,
+    /// What it would change, as a unified diff where there is one; at most
+    /// [`crate::effect::PREVIEW_BYTES_MAX`].
+    pub preview: Redacted<String>,
+    /// Why policy asks.
+    pub reason: Redacted<String>,
+    /// What is not bound by the approval; empty when all is.
+    pub unbound: Redacted<String>,
+    /// Why it is asked again; empty the first time.
+    pub asked_again: Redacted<String>,
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ApprovalDecision {
+    /// It may run.
+    Approve,
+    /// It may not.
+    Deny,
+}
+
+/// Where an approval stands. All but the first are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ApprovalState {
+    /// Nobody has decided.
+    Pending,
+    /// Enough people said yes.
+    Approved,
+    /// Somebody said no, or policy did meanwhile.
+    Denied,
+    /// Nobody answered in time.
+    Expired,
+    /// The run ended, or what would run is no longer what was asked.
+    Withdrawn,
+}
+
+/// One of several people whose yes is needed said yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalVoted {
+    /// The approval.
+    pub approval: ApprovalId,
+    /// The call.
+    pub effect: EffectId,
+    /// Who.
+    pub by: PrincipalId,
+    /// Where the answer came from.
+    pub via: Surface,
+    /// What they said with it.
+    pub note: Redacted<String>,
+}
+
+/// An approval is decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalResolved {
+    /// The approval.
+    pub approval: ApprovalId,
+    /// The call.
+    pub effect: EffectId,
+    /// How it ended; never [`ApprovalState::Pending`].
+    pub state: ApprovalState,
+    /// Who decided; `None` when nobody did.
+    pub by: Option<PrincipalId>,
+    /// Where the answer came from.
+    pub via: Option<Surface>,
+    /// Keyed digest of tool and arguments, when the arguments were edited; zero otherwise.
+    pub edited_digest: ContentDigest,
+    /// The arguments that run instead of those proposed.
+    pub edited: Option<Redacted<String>>,
+    /// What the person said with it, or why it was withdrawn.
+    pub note: Redacted<String>,
+}
+
+/// For which calls a stored grant holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GrantScope {
+    /// Calls of one session.
+    Session(SessionId),
+    /// Calls of every session of its principal.
+    Principal,
+}
+
+/// A permission that outlives the call it was given for; always narrower than its tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredGrant {
+    /// Its id.
+    pub grant: StoredGrantId,
+    /// Whose calls.
+    pub principal: PrincipalId,
+    /// The approval it came from.
+    pub approval: ApprovalId,
+    /// Who gave it.
+    pub granted_by: PrincipalId,
+    /// For which calls.
+    pub scope: GrantScope,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// How often it may be used.
+    pub uses_max: Option<u32>,
+    /// The tool.
+    pub tool: Redacted<String>,
+    /// What its arguments have to look like, one rule per argument; an argument without a rule has to be absent.
+    pub matcher: Vec<ArgumentRule>,
+}
+
+/// What one argument of a covered call has to look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentRule {
+    /// The argument's name.
+    pub argument: Redacted<String>,
+    /// What it has to be.
+    pub shape: ArgumentShape,
+}
+
+/// What an argument has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgumentShape {
+    /// Exactly this value, in canonical JSON.
+    Equal(Redacted<String>),
+    /// A path at or below this one.
+    Beneath(Redacted<String>),
+    /// Anything.
+    Any,
+}
+
+/// What a person wants to be remembered beyond the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantWish {
+    /// The id it will have.
+    pub grant: StoredGrantId,
+    /// For which calls.
+    pub scope: GrantScope,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// How often it may be used.
+    pub uses_max: Option<u32>,
+    /// What the arguments have to look like.
+    pub matcher: Vec<ArgumentRule>,
+}
+
+/// An approval as lists show it: a projection of its run's tape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRecord {
+    /// Its id.
+    pub approval: ApprovalId,
+    /// The run that asks.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// For whom the run works.
+    pub principal: PrincipalId,
+    /// The call.
+    pub effect: EffectId,
+    /// Where it asks on the run's tape.
+    pub tape_seq: TapeSeq,
+    /// Where it asks in the journal.
+    pub seq: Seq,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// How much harm the call can do.
+    pub risk: ApprovalRiskLevel,
+    /// What the rule wants.
+    pub terms: ApprovalTerms,
+    /// People who said yes so far.
+    pub voters: Vec<PrincipalId>,
+    /// When it was asked.
+    pub created: Timestamp,
+    /// When it expires.
+    pub expires: Option<Timestamp>,
+    /// When it was decided.
+    pub decided: Option<Timestamp>,
+    /// Who decided.
+    pub decided_by: Option<PrincipalId>,
+    /// What the person is shown; empty once erased.
+    pub prompt: ApprovalPromptRecord,
+    /// What was said with the decision; empty once erased.
+    pub note: Redacted<String>,
+}
+
+/// A stored grant as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredGrantRecord {
+    /// The grant.
+    pub stored: StoredGrant,
+    /// How often it was used.
+    pub uses: u32,
+    /// When it was given.
+    pub created: Timestamp,
+    /// When it was revoked.
+    pub revoked: Option<Timestamp>,
+    /// The entry that gave it.
+    pub seq: Seq,
+}

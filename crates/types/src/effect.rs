@@ -1,0 +1,147 @@
+//! Effects: what a call intends before it acts, and what became of it.
+
+use crate::event::ContentDigest;
+use crate::tool::EffectContract;
+use crate::{
+    ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UndoId,
+};
+
+/// Bytes of a preview, at most.
+pub const PREVIEW_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of former contents kept with one effect, at most: a call that would change more cannot be taken back, and
+/// is refused.
+pub const PRE_IMAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What a call will do, worked out before it does it; recorded with its start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EffectPlan {
+    /// Keyed digest of everything that the call depends on: its arguments, and what it found.
+    pub binding: ContentDigest,
+    /// The tool's own record of the plan, in canonical JSON; what it needs to finish or recognise it later.
+    pub body: Redacted<String>,
+    /// What the files were before.
+    pub pre_images: Vec<PreImage>,
+}
+
+/// What one file was before a call changed it, and what it will be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreImage {
+    /// The path below the workspace root.
+    pub path: Redacted<String>,
+    /// What was there.
+    pub before: Before,
+    /// SHA-256 of what will be there; `None` when nothing will be.
+    pub after_sha256: Option<[u8; 32]>,
+}
+
+/// What was at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing.
+    Absent,
+    /// A file with these bytes and permission bits.
+    File {
+        /// Its bytes.
+        bytes: Redacted<Vec<u8>>,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A file whose bytes held a secret and were not kept.
+    Withheld {
+        /// Its permission bits.
+        mode: u32,
+    },
+}
+
+/// What a person says about an effect whose outcome nobody knew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EffectResolution {
+    /// It took effect.
+    Happened,
+    /// It did not.
+    DidNotHappen,
+    /// It did not, and is to be tried again as a new call.
+    Retry,
+}
+
+/// Where an effect stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EffectState {
+    /// The intent is recorded, and there is no outcome.
+    Started,
+    /// It is done.
+    Finished,
+    /// It failed.
+    Failed,
+    /// Nobody knows.
+    Unknown,
+    /// Nobody knew, and a person said so.
+    Resolved(EffectResolution),
+}
+
+/// An effect as lists show it: a projection of its run's tape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectRecord {
+    /// The run.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// For whom the run works.
+    pub principal: PrincipalId,
+    /// Its number within the run.
+    pub effect: EffectId,
+    /// What may be done when the outcome is unknown.
+    pub contract: EffectContract,
+    /// Where it stands.
+    pub state: EffectState,
+    /// The approval that permitted it.
+    pub approval: Option<ApprovalId>,
+    /// Why it failed.
+    pub failure: Option<ErrorCode>,
+    /// The tool; empty once erased.
+    pub tool: Redacted<String>,
+    /// When its intent was recorded.
+    pub started: Timestamp,
+    /// When its outcome was.
+    pub ended: Option<Timestamp>,
+    /// The entry of its start.
+    pub started_at: (TapeSeq, Seq),
+    /// The entry of its outcome.
+    pub ended_at: Option<(TapeSeq, Seq)>,
+}
+
+/// What became of one file when a run's changes were taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoneFile {
+    /// The path below the workspace root.
+    pub path: Redacted<String>,
+    /// What became of it.
+    pub result: UndoResult,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UndoResult {
+    /// It is what it was before.
+    Restored,
+    /// It was that already.
+    AlreadyRestored,
+    /// It changed since: nothing was done; the difference to what the run left, as a unified diff.
+    Conflict(Redacted<String>),
+    /// What it was before was not kept.
+    Withheld,
+    /// It could not be written.
+    Failed(Redacted<String>),
+}
+
+/// A taking back, as the journal records it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoRequested {
+    /// Its id.
+    pub undo: UndoId,
+    /// The run.
+    pub run: RunId,
+    /// The files, in the order in which they are taken back.
+    pub paths: Vec<Redacted<String>>,
+}
