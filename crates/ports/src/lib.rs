@@ -39,6 +39,7 @@ pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
 pub use tool_runtime::{
-    CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+    CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
+    ToolRuntime,
 };
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

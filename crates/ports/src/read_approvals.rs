@@ -18,16 +18,10 @@ pub trait ReadApprovals: Send + Sync {
     -> BoxFuture<'static, Result<Option<ApprovalRecord>, ReadError>>;
 
     /// Returns approvals, newest first.
-    fn approvals(
-        &self,
-        query: ApprovalQuery,
-    ) -> BoxFuture<'static, Result<Vec<ApprovalRecord>, ReadError>>;
+    fn approvals(&self, query: ApprovalQuery) -> BoxFuture<'static, Result<Vec<ApprovalRecord>, ReadError>>;
 
     /// Returns what is due next among those that wait: the earliest by time, at most `limit`, with their run.
-    fn next_to_expire(
-        &self,
-        limit: usize,
-    ) -> BoxFuture<'static, Result<Vec<ExpiringApproval>, ReadError>>;
+    fn next_to_expire(&self, limit: usize) -> BoxFuture<'static, Result<Vec<ExpiringApproval>, ReadError>>;
 
     /// Returns a stored grant whoever gave it; callers check.
     fn stored_grant(

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_types::effect::{PreImage, UndoneFile};
-use palyra_types::{ErrorCode, Redacted};
 use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome, ToolName};
+use palyra_types::{ErrorCode, Redacted};
 
 /// Runs exactly what a grant permits.
 pub trait ToolRuntime: Send + Sync {

@@ -112,9 +112,14 @@ impl Budget {
             | TapeEvent::ModelText { .. }
             | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolStarted(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }

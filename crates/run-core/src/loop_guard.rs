@@ -70,7 +70,12 @@ impl LoopCounts {
             | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolStarted(_)
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }

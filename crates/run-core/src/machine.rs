@@ -164,8 +164,13 @@ impl RunStateMachine {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted { .. }
-            | TapeEvent::ToolFinished(_) => {}
+            | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolFinished(_)
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_) => {}
         }
         self.budget.evolve(event, time, self.activity(time));
     }

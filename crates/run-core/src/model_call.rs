@@ -189,9 +189,14 @@ impl ModelCall {
             TapeEvent::InputReceived { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolStarted(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)

@@ -132,8 +132,8 @@ impl ToolCalls {
         match event {
             TapeEvent::ToolProposed(proposed) => self.propose(proposed),
             TapeEvent::ToolDecided(decided) => self.decide(decided),
-            TapeEvent::ToolStarted { effect, .. } => {
-                if let Some(call) = self.calls.get_mut(effect) {
+            TapeEvent::ToolStarted(started) => {
+                if let Some(call) = self.calls.get_mut(&started.effect) {
                     call.station = Station::Started;
                     call.started_at = time;
                 }
@@ -151,6 +151,11 @@ impl ToolCalls {
             | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }

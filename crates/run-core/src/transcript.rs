@@ -114,7 +114,12 @@ impl Transcript {
                 self.items.append(&mut self.steering);
             }
             TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolStarted(_)
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }

@@ -64,6 +64,10 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
         }
         RunInput::Input { idempotency, .. } => return steering::admit_answer(machine, *idempotency),
         RunInput::Steer { idempotency, .. } => return steering::admit_steering(machine, *idempotency),
+        RunInput::ToolPrepared { .. }
+        | RunInput::ApprovalAnswered(_)
+        | RunInput::ApprovalExpired { .. }
+        | RunInput::EffectResolved { .. } => (false, RunError::Stale),
         RunInput::Start(_) | RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => {
             (true, RunError::OutOfPlace)
         }
@@ -115,6 +119,10 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::Input { input, idempotency } | RunInput::Steer { input, idempotency } => {
             steering::hear(step, input, *idempotency);
         }
+        RunInput::ToolPrepared { .. }
+        | RunInput::ApprovalAnswered(_)
+        | RunInput::ApprovalExpired { .. }
+        | RunInput::EffectResolved { .. } => {}
         RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
         RunInput::Recovered => recovered(step),
         RunInput::Broken => broken(step),
@@ -164,7 +172,9 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
 fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
     match step.machine.tools.started_contract(effect) {
         None => {}
-        Some(EffectContract::Opaque) => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        Some(
+            EffectContract::Opaque | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local,
+        ) => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
         Some(EffectContract::Pure) => {
             let (failure, output) = match cause {
                 UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
@@ -236,7 +246,10 @@ fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
             EffectContract::Pure => {
                 step.record_failure(effect, ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT, duration);
             }
-            EffectContract::Opaque => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+            EffectContract::Opaque
+            | EffectContract::Keyed
+            | EffectContract::Probe
+            | EffectContract::Local => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
         }
     }
 }
@@ -277,7 +290,9 @@ fn recovered(step: &mut Step) {
     }
     for (effect, contract) in step.machine.tools.started_contracts() {
         match contract {
-            EffectContract::Pure => step.execute(effect),
+            EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local => {
+                step.execute(effect);
+            }
             EffectContract::Opaque => {
                 step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart });
             }

@@ -41,9 +41,14 @@ impl Heard {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted { .. }
+            | TapeEvent::ToolStarted(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
+            | TapeEvent::EffectResolved { .. }
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::CancelRequested { .. }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use palyra_types::Timestamp;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    AbandonCause, Ask, Attested, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested, NextAttempt,
-    RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
+    AbandonCause, Ask, Attested, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested,
+    NextAttempt, RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::TerminationReason;
@@ -164,7 +164,8 @@ impl Step {
             tool_version: judged.tool_version,
             risk: judged.risk,
             taints: judged.taints,
-            ask: (verdict == ToolVerdict::Ask).then_some(Ask { approval: call.approval, terms: judged.approval }),
+            ask: (verdict == ToolVerdict::Ask)
+                .then_some(Ask { approval: call.approval, terms: judged.approval }),
             explanation,
             request: judged.request.clone(),
         }));
