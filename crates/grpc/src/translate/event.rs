@@ -3,13 +3,15 @@
 use palyra_types::Redacted;
 use palyra_types::attachment::Attachment;
 use palyra_types::event::{
-    ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    DecidedBy, ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished,
+    ToolProposed, ToolStarted,
 };
 use palyra_types::model::ModelRef;
 use palyra_types::run::RunLimits;
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
+use super::approval;
 use super::names;
 use super::plain::{
     duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, timestamp, token_usage,
@@ -45,17 +47,29 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
         }
         TapeEvent::ToolProposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
         TapeEvent::ToolDecided(decided) => Event::ToolDecided(tool_decided(decided)),
-        TapeEvent::ToolStarted { effect, contract, deadline } => Event::ToolStarted(v1::ToolStarted {
-            effect_id: effect.0,
-            contract: names::effect_contract(*contract).to_owned(),
-            deadline: duration(*deadline),
-        }),
+        TapeEvent::ToolStarted(started) => Event::ToolStarted(tool_started(started)),
         TapeEvent::ToolFinished(finished) => Event::ToolFinished(tool_finished(finished)),
         TapeEvent::ToolOutcomeUnknown { effect, cause } => {
             Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
                 effect_id: effect.0,
                 cause: names::unknown_outcome_cause(*cause).to_owned(),
             })
+        }
+        TapeEvent::EffectResolved { effect, resolution, by, note } => {
+            Event::EffectResolved(v1::EffectResolved {
+                effect_id: effect.0,
+                resolution: names::effect_resolution(*resolution).to_owned(),
+                by: by.to_string(),
+                note: note.expose().clone(),
+            })
+        }
+        TapeEvent::ApprovalRequested(requested) => {
+            Event::ApprovalRequested(approval::requested(requested))
+        }
+        TapeEvent::ApprovalVoted(voted) => Event::ApprovalVoted(approval::voted(voted)),
+        TapeEvent::ApprovalResolved(resolved) => Event::ApprovalResolved(approval::resolved(resolved)),
+        TapeEvent::GrantStored(stored) => {
+            Event::GrantStored(v1::GrantStored { grant: Some(approval::stored_grant(stored)) })
         }
         TapeEvent::LoopDetected { guard, repeats } => Event::LoopDetected(v1::LoopDetected {
             guard: names::loop_guard(*guard).to_owned(),
@@ -164,10 +178,27 @@ fn tool_decided(decided: &ToolDecided) -> v1::ToolDecided {
         explanation: decided.explanation.expose().clone(),
         decided_by: names::decided_by(decided.decided_by).to_owned(),
         policy_digest: hex(&decided.policy_digest),
+        decider_id: match decided.decided_by {
+            DecidedBy::Policy | DecidedBy::Budget => String::new(),
+            DecidedBy::Grant(grant) => grant.to_string(),
+            DecidedBy::Approval(approval) => approval.to_string(),
+        },
+        risk: names::risk(decided.risk).to_owned(),
+        approval_id: decided.ask.map(|ask| ask.approval.to_string()).unwrap_or_default(),
+    }
+}
+
+fn tool_started(started: &ToolStarted) -> v1::ToolStarted {
+    v1::ToolStarted {
+        effect_id: started.effect.0,
+        contract: names::effect_contract(started.contract).to_owned(),
+        deadline: duration(started.deadline),
+        paths: started.plan.pre_images.iter().map(|file| file.path.expose().clone()).collect(),
     }
 }
 
 fn tool_finished(finished: &ToolFinished) -> v1::ToolFinished {
+    let attested = &finished.attested;
     v1::ToolFinished {
         effect_id: finished.effect.0,
         succeeded: finished.failure.is_none(),
@@ -178,6 +209,11 @@ fn tool_finished(finished: &ToolFinished) -> v1::ToolFinished {
         output_digest: hex_or_empty(&finished.output_digest.0),
         executor: names::tool_executor(finished.executor).to_owned(),
         isolation: names::isolation(finished.isolation).to_owned(),
+        tool_version: attested.tool_version,
+        call_digest: hex_or_empty(&attested.call_digest.0),
+        policy_digest: hex_or_empty(&attested.policy_digest),
+        approval_id: attested.approval.map(|id| id.to_string()).unwrap_or_default(),
+        grant_id: attested.grant.map(|id| id.to_string()).unwrap_or_default(),
     }
 }
 

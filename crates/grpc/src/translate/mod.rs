@@ -5,6 +5,8 @@
 mod entry;
 mod event;
 
+mod approval;
+
 mod records;
 
 mod journal_entry;
@@ -19,6 +21,9 @@ mod names;
 
 mod plain;
 
+pub(crate) use approval::{
+    approval, argument_rule_from, effect, effect_resolution, grant, undone_file,
+};
 pub(crate) use entry::{page_to_wire, tape_entry};
 pub(crate) use event::attachment_info;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days};

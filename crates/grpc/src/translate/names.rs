@@ -3,12 +3,15 @@
 //! Invariant: a word never changes its meaning; each is named in the comment of its field.
 
 use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
+use palyra_ports::read_approvals::{ApprovalFilter, EffectFilter};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
+use palyra_types::approval::{Approvers, Separation};
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
-use palyra_types::tool::{DecisionReason, EffectContract, Isolation, ToolExecutor};
+use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, ToolExecutor};
 
 use super::ids::InvalidValue;
 
@@ -28,6 +31,8 @@ names! {
     pub(super) wait_reason(WaitReason) {
         WaitReason::LoopCheck => "loop_check",
         WaitReason::OutcomeUnknown => "outcome_unknown",
+        WaitReason::Approval => "approval",
+        WaitReason::Question => "question",
         WaitReason::UnknownKind => "unknown_kind",
     }
     pub(super) termination_reason(TerminationReason) {
@@ -65,13 +70,47 @@ names! {
         DecisionReason::UnknownTool => "unknown_tool",
         DecisionReason::InvalidArguments => "invalid_arguments",
         DecisionReason::BudgetExhausted => "budget_exhausted",
+        DecisionReason::NeedsApproval => "needs_approval",
+        DecisionReason::NoApprovalChannel => "no_approval_channel",
+        DecisionReason::Forbidden => "forbidden",
+        DecisionReason::Disabled => "disabled",
+        DecisionReason::SkillForbids => "skill_forbids",
+        DecisionReason::PolicyError => "policy_error",
+        DecisionReason::SecretInArguments => "secret_in_arguments",
+        DecisionReason::PlaceholderInArguments => "placeholder_in_arguments",
+        DecisionReason::Granted => "granted",
+        DecisionReason::Approved => "approved",
+        DecisionReason::ApprovalDenied => "approval_denied",
+        DecisionReason::ApprovalExpired => "approval_expired",
+        DecisionReason::Drifted => "drifted",
+        DecisionReason::NotPossible => "not_possible",
     }
     pub(super) decided_by(DecidedBy) {
         DecidedBy::Policy => "policy",
         DecidedBy::Budget => "budget",
+        DecidedBy::Grant(_) => "grant",
+        DecidedBy::Approval(_) => "approval",
+    }
+    pub(super) risk(ApprovalRiskLevel) {
+        ApprovalRiskLevel::Low => "low",
+        ApprovalRiskLevel::Medium => "medium",
+        ApprovalRiskLevel::High => "high",
+        ApprovalRiskLevel::Critical => "critical",
+    }
+    pub(super) separation(Separation) {
+        Separation::AnyPerson => "any_person",
+        Separation::AnotherPerson => "another_person",
+    }
+    pub(super) effect_resolution(EffectResolution) {
+        EffectResolution::Happened => "happened",
+        EffectResolution::DidNotHappen => "did_not_happen",
+        EffectResolution::Retry => "retry",
     }
     pub(super) effect_contract(EffectContract) {
         EffectContract::Pure => "pure",
+        EffectContract::Keyed => "keyed",
+        EffectContract::Probe => "probe",
+        EffectContract::Local => "local",
         EffectContract::Opaque => "opaque",
     }
     pub(super) tool_executor(ToolExecutor) {
@@ -150,6 +189,35 @@ pub(crate) fn run_filter(only: &str) -> Result<RunFilter, InvalidValue> {
         "open" => Ok(RunFilter::Open),
         "finished" => Ok(RunFilter::Finished),
         _ => Err(InvalidValue { field: "only", wanted: "empty, open or finished" }),
+    }
+}
+
+/// Reads which approvals a list is about.
+pub(crate) fn approval_filter(only: &str) -> Result<ApprovalFilter, InvalidValue> {
+    match only {
+        "" | "pending" => Ok(ApprovalFilter::Pending),
+        "decided" => Ok(ApprovalFilter::Decided),
+        "all" => Ok(ApprovalFilter::All),
+        _ => Err(InvalidValue { field: "only", wanted: "empty, decided or all" }),
+    }
+}
+
+/// Reads which effects a list is about.
+pub(crate) fn effect_filter(only: &str) -> Result<EffectFilter, InvalidValue> {
+    match only {
+        "" => Ok(EffectFilter::All),
+        "unknown" => Ok(EffectFilter::Unknown),
+        "changing" => Ok(EffectFilter::Changing),
+        _ => Err(InvalidValue { field: "only", wanted: "empty, unknown or changing" }),
+    }
+}
+
+/// Reads whether somebody could approve the calls of a run.
+pub(crate) fn approvers(word: &str) -> Result<Approvers, InvalidValue> {
+    match word {
+        "" | "inbox" => Ok(Approvers::Inbox),
+        "never" => Ok(Approvers::Nobody),
+        _ => Err(InvalidValue { field: "approve", wanted: "empty, inbox or never" }),
     }
 }
 
