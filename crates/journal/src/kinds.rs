@@ -77,6 +77,15 @@ kinds! {
     ToolStarted = 0x0062,
     ToolFinished = 0x0063,
     ToolOutcomeUnknown = 0x0064,
+    ApprovalRequested = 0x0065,
+    ApprovalVoted = 0x0066,
+    ApprovalResolved = 0x0067,
+    GrantStored = 0x0068,
+    EffectResolved = 0x0069,
+
+    GrantRevoked = 0x0070,
+    UndoRequested = 0x0071,
+    UndoFinished = 0x0072,
 
     ModelReasoning = 0x8050,
 }

@@ -4,8 +4,8 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
-    log_entries as log, model_entries as model, proof_entries as proof, run_entries as run,
-    tool_entries as tool,
+    approval_entries as approval, effect_entries as effect, log_entries as log, model_entries as model,
+    proof_entries as proof, run_entries as run, tool_entries as tool,
 };
 use crate::kinds::Kind;
 
@@ -70,6 +70,15 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
             (Kind::SessionRestored, log::encode_session_restored(*session))
         }
         JournalEvent::SessionReset { session } => (Kind::SessionReset, log::encode_session_reset(*session)),
+        JournalEvent::GrantRevoked { grant, by } => {
+            (Kind::GrantRevoked, approval::encode_grant_revoked(*grant, *by))
+        }
+        JournalEvent::UndoRequested(requested) => {
+            (Kind::UndoRequested, effect::encode_undo_requested(requested))
+        }
+        JournalEvent::UndoFinished { undo, run, files } => {
+            (Kind::UndoFinished, effect::encode_undo_finished(*undo, *run, files))
+        }
         JournalEvent::Unknown { .. } => return Err(NotStorable),
     };
     Ok(Coded { kind: kind.number(), facts, payload })
@@ -108,13 +117,22 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
         }
         TapeEvent::ToolProposed(proposed) => (Kind::ToolProposed, tool::encode_proposed(proposed)),
         TapeEvent::ToolDecided(decided) => (Kind::ToolDecided, tool::encode_decided(decided)),
-        TapeEvent::ToolStarted { effect, contract, deadline } => {
-            (Kind::ToolStarted, tool::encode_started(*effect, *contract, *deadline))
-        }
+        TapeEvent::ToolStarted(started) => (Kind::ToolStarted, effect::encode_started(started)),
         TapeEvent::ToolFinished(finished) => (Kind::ToolFinished, tool::encode_finished(finished)),
         TapeEvent::ToolOutcomeUnknown { effect, cause } => {
             (Kind::ToolOutcomeUnknown, tool::encode_unknown(*effect, *cause))
         }
+        TapeEvent::EffectResolved { effect, resolution, by, note } => {
+            (Kind::EffectResolved, effect::encode_resolved(*effect, *resolution, *by, note))
+        }
+        TapeEvent::ApprovalRequested(requested) => {
+            (Kind::ApprovalRequested, approval::encode_requested(requested))
+        }
+        TapeEvent::ApprovalVoted(voted) => (Kind::ApprovalVoted, approval::encode_voted(voted)),
+        TapeEvent::ApprovalResolved(resolved) => {
+            (Kind::ApprovalResolved, approval::encode_resolved(resolved))
+        }
+        TapeEvent::GrantStored(stored) => (Kind::GrantStored, approval::encode_grant(stored)),
         TapeEvent::Unknown { .. } => return Err(NotStorable),
     })
 }
@@ -164,6 +182,9 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::SessionRenamed => log::decode_session_renamed(facts, payload),
         Kind::SessionArchived => log::decode_session_archived(facts),
         Kind::SessionRestored => log::decode_session_restored(facts),
+        Kind::GrantRevoked => approval::decode_grant_revoked(facts),
+        Kind::UndoRequested => effect::decode_undo_requested(facts, payload),
+        Kind::UndoFinished => effect::decode_undo_finished(facts, payload),
         _ => Err(Unreadable::Malformed),
     }
 }
@@ -183,9 +204,14 @@ fn decode_tape(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         Kind::ModelReasoning => model::decode_reasoning(facts, payload),
         Kind::ToolProposed => tool::decode_proposed(facts, payload),
         Kind::ToolDecided => tool::decode_decided(facts, payload),
-        Kind::ToolStarted => tool::decode_started(facts),
+        Kind::ToolStarted => effect::decode_started(facts, payload),
         Kind::ToolFinished => tool::decode_finished(facts, payload),
         Kind::ToolOutcomeUnknown => tool::decode_unknown(facts),
+        Kind::EffectResolved => effect::decode_resolved(facts, payload),
+        Kind::ApprovalRequested => approval::decode_requested(facts, payload),
+        Kind::ApprovalVoted => approval::decode_voted(facts, payload),
+        Kind::ApprovalResolved => approval::decode_resolved(facts, payload),
+        Kind::GrantStored => approval::decode_grant(facts, payload),
         _ => Err(Unreadable::Malformed),
     }
 }

@@ -6,7 +6,9 @@
 
 mod event;
 
+mod approval_entries;
 mod attachments;
+mod effect_entries;
 mod log_entries;
 mod model_entries;
 mod proof_entries;

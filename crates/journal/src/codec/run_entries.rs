@@ -8,6 +8,7 @@ use std::time::Duration;
 use palyra_types::event::{HeldCause, LoopGuard, RunFinished, RunStarted, TapeEvent};
 use palyra_types::model::{ResponseFormat, TokenUsage};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, UserInput};
+use palyra_types::tool::Taints;
 use palyra_types::{AgentId, PrincipalId, Redacted};
 use palyra_wire::store;
 use prost::Message;
@@ -36,6 +37,8 @@ pub(super) fn encode_started(started: &RunStarted) -> Pair {
             config_digest: unless_zero(&started.config_digest),
             idempotency: idempotency_to_stored(started.idempotency),
             delivery: started.delivery.to_stored(),
+            approvers: started.approvers.to_stored(),
+            taints: started.taints.0,
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -69,6 +72,8 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         config_digest: fixed_or_zero(&facts.config_digest)?,
         idempotency: idempotency_from_stored(&facts.idempotency)?,
         delivery: StoredEnum::from_stored(facts.delivery)?,
+        approvers: StoredEnum::from_stored(facts.approvers)?,
+        taints: Taints(facts.taints),
         input: UserInput {
             text: payload.input.into(),
             attachments: attachments::from_stored(payload.attachments)?,

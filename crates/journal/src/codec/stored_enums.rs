@@ -1,10 +1,15 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
-use palyra_types::event::{DecidedBy, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
+use palyra_types::approval::{ApprovalState, Approvers, AtExpiry, Separation};
+use palyra_types::effect::EffectResolution;
+use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
-use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, ToolConduct, ToolExecutor,
+    ToolVerdict,
+};
 use palyra_wire::store;
 
 use super::field::{Read, Unreadable};
@@ -44,6 +49,13 @@ macro_rules! stored_enum {
 
 stored_enum!(with zero InputDelivery, InputDelivery, Queue Steer Interrupt);
 stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
+stored_enum!(with zero Approvers, Approvers, Inbox Nobody);
+stored_enum!(with zero ToolConduct, Conduct, Direct Prepared Question);
+stored_enum!(with zero ApprovalRiskLevel, Risk, Low Medium High Critical);
+stored_enum!(with zero Separation, Separation, AnyPerson AnotherPerson);
+stored_enum!(with zero AtExpiry, AtExpiry, Deny Park);
+stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withdrawn);
+stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
 stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
@@ -62,9 +74,10 @@ stored_enum!(ModelFailureClass, ModelFailureClass,
     Timeout);
 stored_enum!(ToolVerdict, Verdict, Allow Ask Deny);
 stored_enum!(DecisionReason, DecisionReason,
-    Permitted NoRulePermits UnknownTool InvalidArguments BudgetExhausted);
-stored_enum!(DecidedBy, DecidedBy, Policy Budget);
-stored_enum!(EffectContract, Contract, Pure Opaque);
+    Permitted NoRulePermits UnknownTool InvalidArguments BudgetExhausted NeedsApproval NoApprovalChannel Forbidden
+    Disabled SkillForbids PolicyError SecretInArguments PlaceholderInArguments Granted Approved ApprovalDenied
+    ApprovalExpired Drifted NotPossible);
+stored_enum!(EffectContract, Contract, Pure Opaque Keyed Probe Local);
 stored_enum!(Parallelism, Overlap, Parallel Exclusive);
 stored_enum!(ToolExecutor, Executor, Internal);
 stored_enum!(Isolation, Isolation, DescriptorRelative);

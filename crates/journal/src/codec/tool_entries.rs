@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use palyra_types::Attempt;
-use palyra_types::EffectId;
 use palyra_types::event::{
-    ContentDigest, TapeEvent, ToolDecided, ToolFinished, ToolProposed, UnknownOutcomeCause,
+    Ask, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    UnknownOutcomeCause,
 };
-use palyra_types::tool::EffectContract;
+use palyra_types::tool::Taints;
+use palyra_types::{ApprovalId, Attempt, EffectId, StoredGrantId};
 use palyra_wire::store;
 use prost::Message;
 
+use super::approval_entries::{terms_from_stored, terms_to_stored};
 use super::field::{
-    Pair, Read, VERSION, error_code, error_number, facts_only, fixed_or_zero, micros, pair, unless_zero,
+    Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
+    pair, unless_zero,
 };
 use super::stored_enums::StoredEnum;
 
@@ -46,20 +48,33 @@ pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
 }
 
 pub(super) fn encode_decided(decided: &ToolDecided) -> Pair {
+    let (decided_by, decided_by_id) = decider_to_stored(decided.decided_by);
     pair(
         &store::ToolDecidedFacts {
             version: VERSION,
             effect: decided.effect.0,
             verdict: decided.verdict.to_stored(),
             reason: decided.reason.to_stored(),
-            decided_by: decided.decided_by.to_stored(),
+            decided_by: decided_by.into(),
             policy_digest: unless_zero(&decided.policy_digest),
             contract: decided.contract.to_stored(),
             overlap: decided.parallelism.to_stored(),
             deadline: micros(decided.deadline),
             output_bytes_max: decided.output_bytes_max,
+            conduct: decided.conduct.to_stored(),
+            tool_version: decided.tool_version,
+            risk: decided.risk.to_stored(),
+            taints: decided.taints.0,
+            ask: decided.ask.map(|ask| store::Ask {
+                approval: unless_zero(&ask.approval.to_bytes()),
+                terms: Some(terms_to_stored(&ask.terms)),
+            }),
+            decided_by_id,
         },
-        &store::ToolDecidedPayload { explanation: decided.explanation.expose().clone() },
+        &store::ToolDecidedPayload {
+            explanation: decided.explanation.expose().clone(),
+            request: decided.request.expose().clone(),
+        },
     )
 }
 
@@ -70,31 +85,45 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         effect: EffectId(facts.effect),
         verdict: StoredEnum::from_stored(facts.verdict)?,
         reason: StoredEnum::from_stored(facts.reason)?,
-        decided_by: StoredEnum::from_stored(facts.decided_by)?,
+        decided_by: decider_from_stored(facts.decided_by, &facts.decided_by_id)?,
         policy_digest: fixed_or_zero(&facts.policy_digest)?,
         contract: StoredEnum::from_stored(facts.contract)?,
         parallelism: StoredEnum::from_stored(facts.overlap)?,
         deadline: Duration::from_micros(facts.deadline),
         output_bytes_max: facts.output_bytes_max,
+        conduct: StoredEnum::from_stored(facts.conduct)?,
+        tool_version: facts.tool_version,
+        risk: StoredEnum::from_stored(facts.risk)?,
+        taints: Taints(facts.taints),
+        ask: facts.ask.map(ask_from_stored).transpose()?,
         explanation: payload.explanation.into(),
+        request: payload.request.into(),
     }))
 }
 
-pub(super) fn encode_started(effect: EffectId, contract: EffectContract, deadline: Duration) -> Pair {
-    facts_only(&store::ToolStartedFacts {
-        version: VERSION,
-        effect: effect.0,
-        contract: contract.to_stored(),
-        deadline: micros(deadline),
+fn ask_from_stored(ask: store::Ask) -> Read<Ask> {
+    Ok(Ask {
+        approval: ApprovalId::from_bytes(fixed_or_zero(&ask.approval)?),
+        terms: terms_from_stored(ask.terms)?,
     })
 }
 
-pub(super) fn decode_started(facts: &[u8]) -> Read<TapeEvent> {
-    let facts = store::ToolStartedFacts::decode(facts)?;
-    Ok(TapeEvent::ToolStarted {
-        effect: EffectId(facts.effect),
-        contract: StoredEnum::from_stored(facts.contract)?,
-        deadline: Duration::from_micros(facts.deadline),
+fn decider_to_stored(decided_by: DecidedBy) -> (store::DecidedBy, Vec<u8>) {
+    match decided_by {
+        DecidedBy::Policy => (store::DecidedBy::Policy, Vec::new()),
+        DecidedBy::Budget => (store::DecidedBy::Budget, Vec::new()),
+        DecidedBy::Grant(grant) => (store::DecidedBy::Grant, unless_zero(&grant.to_bytes())),
+        DecidedBy::Approval(approval) => (store::DecidedBy::Approval, unless_zero(&approval.to_bytes())),
+    }
+}
+
+fn decider_from_stored(number: i32, id: &[u8]) -> Read<DecidedBy> {
+    Ok(match store::DecidedBy::try_from(number).map_err(|_| Unreadable::Newer)? {
+        store::DecidedBy::Unspecified => return Err(Unreadable::Malformed),
+        store::DecidedBy::Policy => DecidedBy::Policy,
+        store::DecidedBy::Budget => DecidedBy::Budget,
+        store::DecidedBy::Grant => DecidedBy::Grant(StoredGrantId::from_bytes(fixed_or_zero(id)?)),
+        store::DecidedBy::Approval => DecidedBy::Approval(ApprovalId::from_bytes(fixed_or_zero(id)?)),
     })
 }
 
@@ -109,6 +138,7 @@ pub(super) fn encode_finished(finished: &ToolFinished) -> Pair {
             duration: micros(finished.duration),
             executor: finished.executor.to_stored(),
             isolation: finished.isolation.to_stored(),
+            attested: attested_to_stored(&finished.attested),
         },
         &store::ToolFinishedPayload { output: finished.output.expose().clone() },
     )
@@ -119,6 +149,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let payload = store::ToolFinishedPayload::decode(payload)?;
     Ok(TapeEvent::ToolFinished(ToolFinished {
         effect: EffectId(facts.effect),
+        attested: attested_from_stored(facts.attested)?,
         failure: error_code(facts.failure)?,
         output_digest: ContentDigest(fixed_or_zero(&facts.output_digest)?),
         output_bytes_total: facts.output_bytes_total,
@@ -127,6 +158,28 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         isolation: StoredEnum::from_stored(facts.isolation)?,
         output: payload.output.into(),
     }))
+}
+
+fn attested_to_stored(attested: &Attested) -> Option<store::Attested> {
+    (*attested != Attested::default()).then(|| store::Attested {
+        tool_version: attested.tool_version,
+        call_digest: unless_zero(&attested.call_digest.0),
+        policy_digest: unless_zero(&attested.policy_digest),
+        approval: attested.approval.map_or_else(Vec::new, |approval| approval.to_bytes().to_vec()),
+        grant: attested.grant.map_or_else(Vec::new, |grant| grant.to_bytes().to_vec()),
+    })
+}
+
+fn attested_from_stored(attested: Option<store::Attested>) -> Read<Attested> {
+    let Some(attested) = attested else { return Ok(Attested::default()) };
+    let id = |bytes: &[u8]| if bytes.is_empty() { Ok(None) } else { fixed(bytes).map(Some) };
+    Ok(Attested {
+        tool_version: attested.tool_version,
+        call_digest: ContentDigest(fixed_or_zero(&attested.call_digest)?),
+        policy_digest: fixed_or_zero(&attested.policy_digest)?,
+        approval: id(&attested.approval)?.map(ApprovalId::from_bytes),
+        grant: id(&attested.grant)?.map(StoredGrantId::from_bytes),
+    })
 }
 
 pub(super) fn encode_unknown(effect: EffectId, cause: UnknownOutcomeCause) -> Pair {

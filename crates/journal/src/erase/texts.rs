@@ -1,6 +1,8 @@
 //! Every text that an entry's payload holds, for those who look for something in it.
 
+use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
 
@@ -28,12 +30,17 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         JournalEvent::SessionRenamed { label, .. } => {
             label.iter().map(|label| Text::Plain(label.expose())).collect()
         }
+        JournalEvent::UndoRequested(requested) => {
+            requested.paths.iter().map(|path| Text::Plain(path.expose())).collect()
+        }
+        JournalEvent::UndoFinished { files, .. } => files.iter().flat_map(of_undone).collect(),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }
         | JournalEvent::TokenRevoked { .. }
         | JournalEvent::AgentArchived { .. }
+        | JournalEvent::GrantRevoked { .. }
         | JournalEvent::SessionReset { .. }
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
@@ -61,7 +68,18 @@ fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
         TapeEvent::ToolProposed(proposed) => {
             vec![Text::Plain(proposed.tool.expose()), Text::Json(proposed.arguments.expose())]
         }
-        TapeEvent::ToolDecided(decided) => vec![Text::Plain(decided.explanation.expose())],
+        TapeEvent::ToolDecided(decided) => {
+            vec![Text::Plain(decided.explanation.expose()), Text::Json(decided.request.expose())]
+        }
+        TapeEvent::ToolStarted(started) => of_plan(&started.plan),
+        TapeEvent::ApprovalRequested(requested) => of_prompt(&requested.prompt),
+        TapeEvent::ApprovalVoted(voted) => vec![Text::Plain(voted.note.expose())],
+        TapeEvent::ApprovalResolved(resolved) => {
+            let edited = resolved.edited.iter().map(|edited| Text::Json(edited.expose()));
+            edited.chain([Text::Plain(resolved.note.expose())]).collect()
+        }
+        TapeEvent::GrantStored(stored) => of_grant(stored),
+        TapeEvent::EffectResolved { note, .. } => vec![Text::Plain(note.expose())],
         TapeEvent::ToolFinished(finished) => vec![Text::Plain(finished.output.expose())],
         TapeEvent::RunFinished(finished) => vec![Text::Plain(finished.message.expose())],
         TapeEvent::ModelMessage(message) => {
@@ -69,13 +87,52 @@ fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
         }
         // Models' names are configuration.
         TapeEvent::ModelRequested(_)
-        | TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
         | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => Vec::new(),
     }
+}
+
+/// Former contents that are no text hold nothing that is looked for.
+fn of_plan(plan: &EffectPlan) -> Vec<Text<'_>> {
+    let mut texts = vec![Text::Json(plan.body.expose())];
+    for image in &plan.pre_images {
+        texts.push(Text::Plain(image.path.expose()));
+        if let Before::File { bytes, .. } = &image.before {
+            texts.extend(std::str::from_utf8(bytes.expose()).ok().map(Text::Plain));
+        }
+    }
+    texts
+}
+
+fn of_prompt(prompt: &ApprovalPromptRecord) -> Vec<Text<'_>> {
+    let ApprovalPromptRecord { tool, arguments, summary, preview, reason, unbound, asked_again } = prompt;
+    let plain = [tool, summary, preview, reason, unbound, asked_again];
+    let plain = plain.into_iter().map(|text| Text::Plain(text.expose()));
+    plain.chain([Text::Json(arguments.expose())]).collect()
+}
+
+fn of_grant(stored: &StoredGrant) -> Vec<Text<'_>> {
+    let mut texts = vec![Text::Plain(stored.tool.expose())];
+    for rule in &stored.matcher {
+        texts.push(Text::Plain(rule.argument.expose()));
+        match &rule.shape {
+            ArgumentShape::Equal(value) => texts.push(Text::Json(value.expose())),
+            ArgumentShape::Beneath(path) => texts.push(Text::Plain(path.expose())),
+            ArgumentShape::Any => {}
+        }
+    }
+    texts
+}
+
+fn of_undone(file: &UndoneFile) -> impl Iterator<Item = Text<'_>> {
+    let detail = match &file.result {
+        UndoResult::Conflict(text) | UndoResult::Failed(text) => Some(text),
+        UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld => None,
+    };
+    [&file.path].into_iter().chain(detail).map(|text| Text::Plain(text.expose()))
 }
 
 fn of_input(input: &UserInput) -> Vec<Text<'_>> {

@@ -86,7 +86,10 @@ impl Projections {
                 resets::reset(&mut self.resets, entry, *session);
                 sessions::reset(&mut self.sessions, connection, entry, *session)?;
             }
-            JournalEvent::LogOpened { .. }
+            JournalEvent::GrantRevoked { .. }
+            | JournalEvent::UndoRequested(_)
+            | JournalEvent::UndoFinished { .. }
+            | JournalEvent::LogOpened { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
             | JournalEvent::Unknown { .. } => {}

@@ -167,7 +167,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         TapeEvent::ToolOutcomeUnknown { .. } => {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => {
+        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted(_) => {
             record.phase = running(record.state);
         }
         TapeEvent::RunFinished(finished) => finish(record, finished),
@@ -182,6 +182,11 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)
+        | TapeEvent::EffectResolved { .. }
+        | TapeEvent::ApprovalRequested(_)
+        | TapeEvent::ApprovalVoted(_)
+        | TapeEvent::ApprovalResolved(_)
+        | TapeEvent::GrantStored(_)
         | TapeEvent::CancelRequested { .. } => {}
     }
 }
@@ -269,6 +274,8 @@ fn stored_wait(phase: RunPhase) -> i64 {
         RunPhase::Waiting(WaitReason::LoopCheck) => 1,
         RunPhase::Waiting(WaitReason::OutcomeUnknown) => 2,
         RunPhase::Waiting(WaitReason::UnknownKind) => 3,
+        RunPhase::Waiting(WaitReason::Approval) => 4,
+        RunPhase::Waiting(WaitReason::Question) => 5,
     }
 }
 
@@ -278,6 +285,8 @@ fn phase_from_stored(state: RunLifecycleState, wait: i64) -> RunPhase {
         (false, 1, _) => RunPhase::Waiting(WaitReason::LoopCheck),
         (false, 2, _) => RunPhase::Waiting(WaitReason::OutcomeUnknown),
         (false, 3, _) => RunPhase::Waiting(WaitReason::UnknownKind),
+        (false, 4, _) => RunPhase::Waiting(WaitReason::Approval),
+        (false, 5, _) => RunPhase::Waiting(WaitReason::Question),
         (false, _, RunLifecycleState::Pending) => RunPhase::Queued,
         (false, ..) => RunPhase::Running,
     }

@@ -37,6 +37,7 @@ fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusq
             let names = (session.principal.to_bytes(), session.id.to_bytes(), run.to_bytes());
             is_empty(connection, sql, names)
         }
+        Guard::ApprovalPending { .. } | Guard::GrantUsable { .. } => Ok(false),
         Guard::SessionAbsent { session, key } => {
             if rows.sessions.get(connection, session)?.is_some() {
                 return Ok(false);
@@ -101,7 +102,7 @@ pub(super) fn tools_started(append: &PreparedAppend) -> (u64, u64) {
         let is = |entry: &&crate::entry::PreparedEntry| matches!(&entry.event, JournalEvent::Tape(event) if wanted(event));
         append.entries.iter().filter(is).count() as u64
     };
-    let started = count(|event| matches!(event, TapeEvent::ToolStarted { .. }));
+    let started = count(|event| matches!(event, TapeEvent::ToolStarted(_)));
     let ended =
         count(|event| matches!(event, TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. }));
     (started, ended)

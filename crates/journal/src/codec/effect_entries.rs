@@ -1,0 +1,173 @@
+//! Stored forms of what a call will do, what a person says of it, and how it is taken back.
+
+use std::time::Duration;
+
+use palyra_types::effect::{
+    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+};
+use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{Pair, Read, Unreadable, VERSION, fixed, fixed_or_zero, micros, pair, unless_zero};
+use super::stored_enums::StoredEnum;
+
+pub(super) fn encode_started(started: &ToolStarted) -> Pair {
+    let plan = &started.plan;
+    pair(
+        &store::ToolStartedFacts {
+            version: VERSION,
+            effect: started.effect.0,
+            contract: started.contract.to_stored(),
+            deadline: micros(started.deadline),
+            binding: unless_zero(&plan.binding.0),
+        },
+        &store::ToolStartedPayload {
+            plan: plan.body.expose().clone(),
+            pre_images: plan.pre_images.iter().map(pre_image_to_stored).collect(),
+        },
+    )
+}
+
+pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ToolStartedFacts::decode(facts)?;
+    let payload = store::ToolStartedPayload::decode(payload)?;
+    Ok(TapeEvent::ToolStarted(ToolStarted {
+        effect: EffectId(facts.effect),
+        contract: StoredEnum::from_stored(facts.contract)?,
+        deadline: Duration::from_micros(facts.deadline),
+        plan: EffectPlan {
+            binding: ContentDigest(fixed_or_zero(&facts.binding)?),
+            body: payload.plan.into(),
+            pre_images: payload.pre_images.into_iter().map(pre_image_from_stored).collect::<Read<_>>()?,
+        },
+    }))
+}
+
+fn pre_image_to_stored(image: &PreImage) -> store::PreImage {
+    let (before, content, mode) = match &image.before {
+        Before::Absent => (store::Before::Absent, Vec::new(), 0),
+        Before::File { bytes, mode } => (store::Before::File, bytes.expose().clone(), *mode),
+        Before::Withheld { mode } => (store::Before::Withheld, Vec::new(), *mode),
+    };
+    store::PreImage {
+        path: image.path.expose().clone(),
+        before: before.into(),
+        content,
+        mode,
+        after_sha256: image.after_sha256.map_or_else(Vec::new, |digest| digest.to_vec()),
+    }
+}
+
+fn pre_image_from_stored(image: store::PreImage) -> Read<PreImage> {
+    let mode = image.mode;
+    Ok(PreImage {
+        path: image.path.into(),
+        before: match store::Before::try_from(image.before).map_err(|_| Unreadable::Newer)? {
+            store::Before::Unspecified => return Err(Unreadable::Malformed),
+            store::Before::Absent => Before::Absent,
+            store::Before::File => Before::File { bytes: Redacted::new(image.content), mode },
+            store::Before::Withheld => Before::Withheld { mode },
+        },
+        after_sha256: match image.after_sha256.as_slice() {
+            [] => None,
+            digest => Some(fixed(digest)?),
+        },
+    })
+}
+
+pub(super) fn encode_resolved(
+    effect: EffectId,
+    resolution: EffectResolution,
+    by: PrincipalId,
+    note: &Redacted<String>,
+) -> Pair {
+    pair(
+        &store::EffectResolvedFacts {
+            version: VERSION,
+            effect: effect.0,
+            resolution: resolution.to_stored(),
+            by: unless_zero(&by.to_bytes()),
+        },
+        &store::EffectResolvedPayload { note: note.expose().clone() },
+    )
+}
+
+pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::EffectResolvedFacts::decode(facts)?;
+    let payload = store::EffectResolvedPayload::decode(payload)?;
+    Ok(TapeEvent::EffectResolved {
+        effect: EffectId(facts.effect),
+        resolution: StoredEnum::from_stored(facts.resolution)?,
+        by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
+        note: payload.note.into(),
+    })
+}
+
+pub(super) fn encode_undo_requested(requested: &UndoRequested) -> Pair {
+    pair(
+        &store::UndoRequestedFacts {
+            version: VERSION,
+            undo: unless_zero(&requested.undo.to_bytes()),
+            run: unless_zero(&requested.run.to_bytes()),
+        },
+        &store::UndoRequestedPayload {
+            paths: requested.paths.iter().map(|path| path.expose().clone()).collect(),
+        },
+    )
+}
+
+pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::UndoRequestedFacts::decode(facts)?;
+    let payload = store::UndoRequestedPayload::decode(payload)?;
+    Ok(JournalEvent::UndoRequested(UndoRequested {
+        undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
+        run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
+        paths: payload.paths.into_iter().map(Redacted::from).collect(),
+    }))
+}
+
+pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile]) -> Pair {
+    pair(
+        &store::UndoFinishedFacts {
+            version: VERSION,
+            undo: unless_zero(&undo.to_bytes()),
+            run: unless_zero(&run.to_bytes()),
+        },
+        &store::UndoFinishedPayload { files: files.iter().map(undone_to_stored).collect() },
+    )
+}
+
+pub(super) fn decode_undo_finished(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::UndoFinishedFacts::decode(facts)?;
+    let payload = store::UndoFinishedPayload::decode(payload)?;
+    Ok(JournalEvent::UndoFinished {
+        undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
+        run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
+        files: payload.files.into_iter().map(undone_from_stored).collect::<Read<_>>()?,
+    })
+}
+
+fn undone_to_stored(file: &UndoneFile) -> store::UndoneFile {
+    let (result, detail) = match &file.result {
+        UndoResult::Restored => (store::UndoResult::Restored, String::new()),
+        UndoResult::AlreadyRestored => (store::UndoResult::AlreadyRestored, String::new()),
+        UndoResult::Conflict(diff) => (store::UndoResult::Conflict, diff.expose().clone()),
+        UndoResult::Withheld => (store::UndoResult::Withheld, String::new()),
+        UndoResult::Failed(why) => (store::UndoResult::Failed, why.expose().clone()),
+    };
+    store::UndoneFile { path: file.path.expose().clone(), result: result.into(), detail }
+}
+
+fn undone_from_stored(file: store::UndoneFile) -> Read<UndoneFile> {
+    let result = match store::UndoResult::try_from(file.result).map_err(|_| Unreadable::Newer)? {
+        store::UndoResult::Unspecified => return Err(Unreadable::Malformed),
+        store::UndoResult::Restored => UndoResult::Restored,
+        store::UndoResult::AlreadyRestored => UndoResult::AlreadyRestored,
+        store::UndoResult::Conflict => UndoResult::Conflict(file.detail.into()),
+        store::UndoResult::Withheld => UndoResult::Withheld,
+        store::UndoResult::Failed => UndoResult::Failed(file.detail.into()),
+    };
+    Ok(UndoneFile { path: file.path.into(), result })
+}
