@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_run_core::{Decision, Effect, Grant, JudgedCall, RunInput, RunStateMachine};
+use palyra_types::approval::{ApprovalTerms, Approvers};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
-use palyra_types::tool::{DecisionReason, EffectContract, Parallelism, ToolDecision, ToolName, ToolVerdict};
-use palyra_types::{AgentId, Attempt, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolConduct, ToolDecision,
+    ToolName, ToolVerdict,
+};
+use palyra_types::{AgentId, ApprovalId, Attempt, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
 /// Returns a grant for one pure call with a deadline of two minutes and 64 KiB of output.
 ///
@@ -96,6 +100,8 @@ impl GrantRequest {
             config_digest: [0; 32],
             idempotency: None,
             delivery: InputDelivery::Queue,
+            approvers: Approvers::Inbox,
+            taints: Taints::NONE,
             input: UserInput::text("use the tool".into()),
             workspace_root: Redacted::new(self.root.clone()),
             model: Redacted::new(None),
@@ -117,6 +123,13 @@ impl GrantRequest {
             parallelism: Parallelism::Parallel,
             deadline: self.deadline,
             output_bytes_max: self.output_bytes_max,
+            conduct: ToolConduct::Direct,
+            tool_version: 1,
+            risk: ApprovalRiskLevel::Low,
+            taints: Taints::NONE,
+            approval: ApprovalTerms::default(),
+            grant: None,
+            request: Redacted::default(),
         };
         let answer = ModelAnswer {
             response_id: Redacted::default(),
@@ -126,7 +139,12 @@ impl GrantRequest {
             proposals: vec![proposal.clone()],
             continuation: None,
         };
-        let call = JudgedCall { proposal, digest: ContentDigest::default(), decision };
+        let call = JudgedCall {
+            proposal,
+            digest: ContentDigest::default(),
+            decision,
+            approval: ApprovalId::from_parts(1, 5),
+        };
         RunInput::Answered { attempt: Attempt(1), answer, model, calls: vec![call] }
     }
 }

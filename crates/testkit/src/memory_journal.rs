@@ -14,6 +14,8 @@ mod state;
 
 mod records;
 
+mod approvals;
+
 mod entry;
 
 mod content;

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{CancelFlag, ExecuteToolError, ToolRuntime};
-use palyra_run_core::Grant;
+use palyra_ports::{EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_types::effect::EffectPlan;
 use palyra_types::tool::{
-    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
-    ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
+    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
-use palyra_types::{EffectId, ErrorCode, RunId};
+use palyra_types::{EffectId, ErrorCode, Redacted, RunId};
 use tokio::sync::watch;
 
 use crate::scripted_provider::Gate;
@@ -28,8 +29,14 @@ pub const SCRIPTED_TOOL_DEADLINE: Duration = Duration::from_secs(30);
 pub const LOOK: &str = "look";
 /// A pure tool whose calls run alone.
 pub const COUNT: &str = "count";
-/// An opaque tool; the shipped policy denies it.
+/// An opaque tool; no rule of the shipped policy names it.
 pub const ACT: &str = "act";
+/// A probing tool that is prepared, changes files, and runs alone.
+pub const CHANGE: &str = "change";
+/// A keyed tool that speaks to others.
+pub const SEND: &str = "send";
+/// A question to the person.
+pub const QUESTION: &str = "question";
 
 /// What one execution does.
 #[derive(Debug, Clone)]
@@ -65,6 +72,12 @@ pub struct Execution {
     pub arguments: String,
     /// The folder it may see.
     pub workspace_root: std::path::PathBuf,
+    /// What was recorded that it would do.
+    pub plan: EffectPlan,
+    /// Whether it ran for the first time.
+    pub execution: palyra_run_core::Execution,
+    /// The key of the effect.
+    pub key: EffectKey,
 }
 
 /// What became of the executions so far.
@@ -93,6 +106,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     scripts: BTreeMap<String, VecDeque<ToolScript>>,
+    found: BTreeMap<String, Result<String, PrepareRefusal>>,
+    prepared: Vec<Intent>,
     executions: Vec<Execution>,
 }
 
@@ -103,13 +118,29 @@ impl Default for ScriptedTools {
 }
 
 impl ScriptedTools {
-    /// Makes the tools [`LOOK`], [`COUNT`] and [`ACT`].
+    /// Makes the tools [`LOOK`], [`COUNT`], [`ACT`], [`CHANGE`], [`SEND`] and [`QUESTION`].
     #[must_use]
     pub fn new() -> Self {
         let catalog = ToolCatalog::new(vec![
             spec(LOOK, EffectContract::Pure, Parallelism::Parallel),
             spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
             spec(ACT, EffectContract::Opaque, Parallelism::Exclusive),
+            ToolSpec {
+                conduct: ToolConduct::Prepared,
+                capabilities: vec![Capability::WriteFiles],
+                risk: ApprovalRiskLevel::Medium,
+                ..spec(CHANGE, EffectContract::Probe, Parallelism::Exclusive)
+            },
+            ToolSpec {
+                capabilities: vec![Capability::Network],
+                risk: ApprovalRiskLevel::High,
+                ..spec(SEND, EffectContract::Keyed, Parallelism::Parallel)
+            },
+            ToolSpec {
+                conduct: ToolConduct::Question,
+                capabilities: vec![Capability::AskUser],
+                ..spec(QUESTION, EffectContract::Local, Parallelism::Exclusive)
+            },
         ]);
         let counts = watch::Sender::new(ExecutionCounts::default());
         Self { catalog: Arc::new(catalog), shared: Arc::new(Shared { state: Mutex::default(), counts }) }
@@ -118,6 +149,23 @@ impl ScriptedTools {
     /// Adds a script to the end of a tool's queue.
     pub fn push(&self, tool: &str, script: ToolScript) {
         self.shared.state().scripts.entry(tool.to_owned()).or_default().push_back(script);
+    }
+
+    /// Sets what the next preparations of a tool find; another text is another plan.
+    pub fn finds(&self, tool: &str, found: &str) {
+        self.shared.state().found.insert(tool.to_owned(), Ok(found.to_owned()));
+    }
+
+    /// Lets the next preparations of a tool say that the call cannot work.
+    pub fn refuses(&self, tool: &str, code: ErrorCode, message: &str) {
+        let refusal = PrepareRefusal { code, message: message.into() };
+        self.shared.state().found.insert(tool.to_owned(), Err(refusal));
+    }
+
+    /// Returns what was prepared so far, in order.
+    #[must_use]
+    pub fn preparations(&self) -> Vec<Intent> {
+        self.shared.state().prepared.clone()
     }
 
     /// Returns what was executed so far, in order.
@@ -145,21 +193,36 @@ impl ToolRuntime for ScriptedTools {
         Arc::clone(&self.catalog)
     }
 
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let mut state = self.shared.state();
+        let found = state.found.get(intent.tool().as_str()).cloned().unwrap_or_else(|| Ok(String::new()));
+        let arguments = intent.arguments().clone();
+        let prepared = found.map(|found| PreparedCall {
+            body: format!("{{\"arguments\":{},\"found\":{found:?}}}", arguments.expose()).into(),
+            pre_images: Vec::new(),
+            summary: format!("{} {}", intent.tool(), arguments.expose()).into(),
+            preview: format!("-{found}\n+{}\n", arguments.expose()).into(),
+            unbound: Redacted::default(),
+        });
+        state.prepared.push(intent);
+        futures::future::ready(prepared).boxed()
+    }
+
     fn execute(
         &self,
         grant: Grant,
-        cancel: CancelFlag,
+        supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
         let script = self.shared.state().scripts.get_mut(grant.tool().as_str()).and_then(VecDeque::pop_front);
         if matches!(script, Some(ToolScript::PanicAtOnce)) {
-            Execution::record(&self.shared, &grant);
+            Execution::record(&self.shared, &grant, &supervision);
             panic!("a scripted tool panics at once");
         }
         let shared = Arc::clone(&self.shared);
         async move {
-            Execution::record(&shared, &grant);
+            Execution::record(&shared, &grant, &supervision);
             let mut under_way = UnderWay::begin(shared);
-            let outcome = play(script, &grant, &cancel).await;
+            let outcome = play(script, &grant, &supervision).await;
             under_way.end();
             outcome
         }
@@ -170,7 +233,7 @@ impl ToolRuntime for ScriptedTools {
 async fn play(
     script: Option<ToolScript>,
     grant: &Grant,
-    cancel: &CancelFlag,
+    supervision: &Supervision,
 ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
     match script {
         None => Ok(outcome(None, grant.arguments().expose())),
@@ -180,7 +243,7 @@ async fn play(
             Ok(outcome(None, &output))
         }
         Some(ToolScript::UntilCancelled) => {
-            while !cancel.is_cancelled() {
+            while !supervision.cancel.is_cancelled() {
                 tokio::task::yield_now().await;
             }
             Ok(outcome(Some(ErrorCode::ToolCancelled), "told to stop"))
@@ -193,13 +256,16 @@ async fn play(
 }
 
 impl Execution {
-    fn record(shared: &Shared, grant: &Grant) {
+    fn record(shared: &Shared, grant: &Grant, supervision: &Supervision) {
         shared.state().executions.push(Self {
             run: grant.run(),
             effect: grant.effect(),
             tool: grant.tool().as_str().to_owned(),
             arguments: grant.arguments().expose().clone(),
             workspace_root: grant.workspace_root().to_owned(),
+            plan: grant.plan().clone(),
+            execution: grant.execution(),
+            key: supervision.key,
         });
     }
 }
@@ -248,6 +314,9 @@ fn spec(name: &str, contract: EffectContract, parallelism: Parallelism) -> ToolS
         schema: serde_json::json!({ "type": "object" }),
         contract,
         parallelism,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: SCRIPTED_TOOL_DEADLINE,
         output_bytes_max: 64 * 1024,
@@ -268,15 +337,21 @@ fn outcome(failure: Option<ErrorCode>, output: &str) -> ToolExecutionOutcome {
 mod tests {
     use std::path::Path;
 
+    use palyra_ports::CancelFlag;
+
     use super::*;
     use crate::grants::grant_for;
+
+    fn supervised() -> Supervision {
+        Supervision { cancel: CancelFlag::default(), key: EffectKey::default() }
+    }
 
     #[tokio::test]
     async fn scripts_are_played_in_order_and_recorded() {
         let tools = ScriptedTools::new();
         tools.push(LOOK, ToolScript::Say("first".to_owned()));
         tools.push(LOOK, ToolScript::Lose);
-        let call = || tools.execute(grant_for(LOOK, "{}", Path::new("/w")), CancelFlag::default());
+        let call = || tools.execute(grant_for(LOOK, "{}", Path::new("/w")), supervised());
         assert_eq!(call().await.unwrap().output.expose(), "first");
         assert!(matches!(call().await, Err(ExecuteToolError::OutcomeUnknown { .. })));
         assert_eq!(call().await.unwrap().output.expose(), "{}");
@@ -288,7 +363,7 @@ mod tests {
     async fn an_execution_that_is_dropped_is_counted_so() {
         let tools = ScriptedTools::new();
         tools.push(LOOK, ToolScript::Hang);
-        let mut hanging = tools.execute(grant_for(LOOK, "{}", Path::new("/w")), CancelFlag::default());
+        let mut hanging = tools.execute(grant_for(LOOK, "{}", Path::new("/w")), supervised());
         assert!((&mut hanging).now_or_never().is_none());
         drop(hanging);
         assert_eq!(tools.counts(), ExecutionCounts { begun: 1, ended: 0, dropped: 1 });

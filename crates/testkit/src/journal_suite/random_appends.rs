@@ -8,22 +8,17 @@ use std::time::Duration;
 use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::agent::AgentProfile;
+use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, DecidedBy, DropReason, HeldCause, JournalEvent, LoopGuard,
-    ModelMessage, ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished,
-    ToolProposed, UnknownOutcomeCause,
+    AbandonCause, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent, LoopGuard, ModelMessage,
+    ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    ToolStarted,
 };
-use palyra_types::model::{
-    FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource,
-};
-use palyra_types::run::{
-    CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, TerminationReason, UserInput,
-};
+use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
+use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
 use palyra_types::session::{BranchPoint, SessionRef};
-use palyra_types::tool::{
-    DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolName, ToolVerdict,
-};
+use palyra_types::tool::{Isolation, Parallelism, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
 use palyra_types::{
     AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
     TokenId,
@@ -31,6 +26,11 @@ use palyra_types::{
 
 use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
+
+mod asking;
+mod variants;
+
+use variants::{CONTRACTS, DECISIONS, FAILURES, FINISHES, REASONS, UNKNOWN};
 
 const PRINCIPALS: u64 = 3;
 const TEXTS: [&str; 6] = ["", "x", "two words", "日本語 🦀 \u{0}\n", "{\"path\":\"../..\"}", "secret"];
@@ -91,7 +91,9 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(5) {
+        let event = match self.below(8) {
+            5 => JournalEvent::GrantRevoked { grant: self.stored_grant_id(), by: self.principal() },
+            6 | 7 => self.undo_event(),
             0 => JournalEvent::PrincipalRegistered {
                 principal: PrincipalId::from_parts(9, self.below(5).into()),
                 name: self.text(),
@@ -155,6 +157,8 @@ impl RandomAppends {
             config_digest: self.digest(),
             idempotency: self.maybe(|_| IdempotencyDigest(idempotency)),
             delivery: self.delivery(),
+            approvers: self.one_of(&[Approvers::Inbox, Approvers::Nobody]),
+            taints: self.taints(),
             input: self.input(),
             workspace_root: Redacted::new(self.text().into_exposed().into()),
             model: Redacted::new(self.maybe(Self::model)),
@@ -172,9 +176,10 @@ impl RandomAppends {
         if self.runs.is_empty() {
             return self.run_started();
         }
-        let event = match self.below(5) {
+        let event = match self.below(7) {
             0 => self.run_event(),
             1 | 2 => self.model_event(),
+            3 | 4 => self.approval_event(),
             _ => self.tool_event(),
         };
         let at = usize::try_from(self.below(self.runs.len() as u64)).unwrap_or(0);
@@ -300,7 +305,7 @@ impl RandomAppends {
 
     fn tool_event(&mut self) -> TapeEvent {
         let effect = EffectId(self.number());
-        let contract = self.one_of(&[EffectContract::Opaque, EffectContract::Pure]);
+        let contract = self.one_of(&CONTRACTS);
         match self.below(5) {
             0 => TapeEvent::ToolProposed(ToolProposed {
                 effect,
@@ -314,17 +319,29 @@ impl RandomAppends {
                 effect,
                 verdict: self.one_of(&[ToolVerdict::Allow, ToolVerdict::Ask, ToolVerdict::Deny]),
                 reason: self.one_of(&DECISIONS),
-                decided_by: self.one_of(&[DecidedBy::Budget, DecidedBy::Policy]),
+                decided_by: self.decided_by(),
                 policy_digest: self.digest(),
                 contract,
                 parallelism: self.one_of(&[Parallelism::Exclusive, Parallelism::Parallel]),
                 deadline: self.span(),
                 output_bytes_max: self.entropy.next_u64(),
+                conduct: self.one_of(&[ToolConduct::Direct, ToolConduct::Prepared, ToolConduct::Question]),
+                tool_version: self.number(),
+                risk: self.risk(),
+                taints: self.taints(),
+                ask: self.maybe(Self::ask),
                 explanation: self.text(),
+                request: self.text(),
             }),
-            2 => TapeEvent::ToolStarted { effect, contract, deadline: self.span() },
+            2 => TapeEvent::ToolStarted(ToolStarted {
+                effect,
+                contract,
+                deadline: self.span(),
+                plan: self.plan(),
+            }),
             3 => TapeEvent::ToolFinished(ToolFinished {
                 effect,
+                attested: self.attested(),
                 failure: self.maybe(Self::error),
                 output_digest: ContentDigest(self.digest()),
                 output_bytes_total: self.entropy.next_u64(),
@@ -409,53 +426,3 @@ impl RandomAppends {
 fn exposed<T: std::fmt::Debug>(rows: &[T], content: impl Fn(&T) -> String) -> String {
     rows.iter().map(|row| format!("{row:?} {}\n", content(row))).collect()
 }
-
-const REASONS: [TerminationReason; 10] = [
-    TerminationReason::FinalAnswer,
-    TerminationReason::Cancelled,
-    TerminationReason::TimeLimit,
-    TerminationReason::TurnLimit,
-    TerminationReason::ToolLimit,
-    TerminationReason::ProviderError,
-    TerminationReason::ContextExhausted,
-    TerminationReason::ContentPolicy,
-    TerminationReason::LoopStopped,
-    TerminationReason::InternalError,
-];
-
-const FINISHES: [FinishReason; 5] = [
-    FinishReason::Stop,
-    FinishReason::Length,
-    FinishReason::ToolCalls,
-    FinishReason::ContentFilter,
-    FinishReason::Other,
-];
-
-const FAILURES: [ModelFailureClass; 11] = [
-    ModelFailureClass::Auth,
-    ModelFailureClass::Permission,
-    ModelFailureClass::RateLimit,
-    ModelFailureClass::Quota,
-    ModelFailureClass::Transient,
-    ModelFailureClass::Permanent,
-    ModelFailureClass::ContextExceeded,
-    ModelFailureClass::ContentPolicy,
-    ModelFailureClass::Malformed,
-    ModelFailureClass::Network,
-    ModelFailureClass::Timeout,
-];
-
-const DECISIONS: [DecisionReason; 5] = [
-    DecisionReason::Permitted,
-    DecisionReason::NoRulePermits,
-    DecisionReason::UnknownTool,
-    DecisionReason::InvalidArguments,
-    DecisionReason::BudgetExhausted,
-];
-
-const UNKNOWN: [UnknownOutcomeCause; 4] = [
-    UnknownOutcomeCause::Restart,
-    UnknownOutcomeCause::Deadline,
-    UnknownOutcomeCause::Cancelled,
-    UnknownOutcomeCause::ExecutorLost,
-];

@@ -5,16 +5,21 @@
 use std::time::Duration;
 
 use palyra_ports::{JournalAppendRequest, NewEntry};
+use palyra_types::approval::Approvers;
+use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelMessage, ModelRequested, RunFinished,
-    RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    Attested, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelMessage, ModelRequested, RunFinished,
+    RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
 };
 use palyra_types::session::SessionRef;
-use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
+    ToolExecutor, ToolVerdict,
+};
 use palyra_types::{AgentId, Attempt, EffectId, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
 /// Returns the n-th principal.
@@ -110,6 +115,8 @@ impl SampleRun {
             config_digest: [3; 32],
             idempotency: self.idempotency,
             delivery: InputDelivery::Queue,
+            approvers: Approvers::Inbox,
+            taints: Taints::NONE,
             input: UserInput::text(input.into()),
             workspace_root: Redacted::new("/home/somebody/project".into()),
             model: Redacted::new(Some(model())),
@@ -177,6 +184,12 @@ impl SampleRun {
             parallelism: Parallelism::Parallel,
             deadline: Duration::from_secs(120),
             output_bytes_max: 65_536,
+            conduct: ToolConduct::Direct,
+            tool_version: 1,
+            risk: ApprovalRiskLevel::Low,
+            taints: Taints::WORKSPACE,
+            ask: None,
+            request: Redacted::default(),
             explanation: "reading inside the workspace is allowed".into(),
         });
         vec![self.entry(proposed), self.entry(decided)]
@@ -184,17 +197,19 @@ impl SampleRun {
 
     /// Makes the start of a tool.
     pub fn tool_started(&mut self, effect: u32) -> NewEntry {
-        self.entry(TapeEvent::ToolStarted {
+        self.entry(TapeEvent::ToolStarted(ToolStarted {
             effect: EffectId(effect),
             contract: EffectContract::Pure,
             deadline: Duration::from_secs(120),
-        })
+            plan: EffectPlan::default(),
+        }))
     }
 
     /// Makes the outcome of a tool.
     pub fn tool_finished(&mut self, effect: u32, output: &str) -> NewEntry {
         self.entry(TapeEvent::ToolFinished(ToolFinished {
             effect: EffectId(effect),
+            attested: Attested::default(),
             failure: None,
             output_digest: ContentDigest([8; 32]),
             output_bytes_total: output.len() as u64,

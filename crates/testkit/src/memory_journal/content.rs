@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use palyra_types::Redacted;
+use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::effect::{Before, EffectPlan, UndoResult};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
 
@@ -50,7 +52,22 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             label.iter_mut().for_each(&mut empty);
             *label = None;
         }
-        JournalEvent::LogOpened { .. }
+        JournalEvent::UndoRequested(requested) => {
+            requested.paths.iter_mut().for_each(&mut empty);
+            requested.paths.clear();
+        }
+        JournalEvent::UndoFinished { files, .. } => {
+            for file in files.iter_mut() {
+                empty(&mut file.path);
+                match &mut file.result {
+                    UndoResult::Conflict(text) | UndoResult::Failed(text) => empty(text),
+                    UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld => {}
+                }
+            }
+            files.clear();
+        }
+        JournalEvent::GrantRevoked { .. }
+        | JournalEvent::LogOpened { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }
         | JournalEvent::SessionArchived { .. }
@@ -100,15 +117,57 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
                 .into_iter()
                 .for_each(empty);
         }
-        TapeEvent::ToolDecided(decided) => empty(&mut decided.explanation),
+        TapeEvent::ToolDecided(decided) => {
+            [&mut decided.explanation, &mut decided.request].into_iter().for_each(empty);
+        }
+        TapeEvent::ToolStarted(started) => visit_plan(&mut started.plan, empty),
+        TapeEvent::ApprovalRequested(requested) => visit_prompt(&mut requested.prompt, empty),
+        TapeEvent::ApprovalVoted(voted) => empty(&mut voted.note),
+        TapeEvent::ApprovalResolved(resolved) => {
+            empty(&mut resolved.note);
+            resolved.edited.iter_mut().for_each(empty);
+            resolved.edited = None;
+        }
+        TapeEvent::GrantStored(stored) => visit_grant(stored, empty),
+        TapeEvent::EffectResolved { note, .. } => empty(note),
         TapeEvent::ToolFinished(finished) => empty(&mut finished.output),
         TapeEvent::RunFinished(finished) => empty(&mut finished.message),
         TapeEvent::ModelAttemptAbandoned { detail, .. } => empty(detail),
-        TapeEvent::ToolStarted { .. }
-        | TapeEvent::ToolOutcomeUnknown { .. }
+        TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
         | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => {}
     }
+}
+
+fn visit_plan(plan: &mut EffectPlan, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    empty(&mut plan.body);
+    for image in &mut plan.pre_images {
+        empty(&mut image.path);
+        match &image.before {
+            Before::Absent | Before::Withheld { .. } => {}
+            Before::File { bytes, .. } => {
+                empty(&mut Redacted::new(String::from_utf8_lossy(bytes.expose()).into_owned()));
+            }
+        }
+    }
+    plan.pre_images.clear();
+}
+
+fn visit_prompt(prompt: &mut ApprovalPromptRecord, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    let ApprovalPromptRecord { tool, arguments, summary, preview, reason, unbound, asked_again } = prompt;
+    [tool, arguments, summary, preview, reason, unbound, asked_again].into_iter().for_each(empty);
+}
+
+fn visit_grant(stored: &mut StoredGrant, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    empty(&mut stored.tool);
+    for rule in &mut stored.matcher {
+        empty(&mut rule.argument);
+        match &mut rule.shape {
+            ArgumentShape::Equal(text) | ArgumentShape::Beneath(text) => empty(text),
+            ArgumentShape::Any => {}
+        }
+    }
+    stored.matcher.clear();
 }

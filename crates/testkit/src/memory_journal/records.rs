@@ -89,6 +89,9 @@ impl Records {
             | JournalEvent::EpochStarted { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
+            | JournalEvent::GrantRevoked { .. }
+            | JournalEvent::UndoRequested(_)
+            | JournalEvent::UndoFinished { .. }
             | JournalEvent::Unknown { .. } => {}
         }
     }
@@ -213,7 +216,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         }
         TapeEvent::ModelMessage(message) => record.usage = record.usage.plus(message.usage),
         TapeEvent::ToolProposed(_) => record.tool_calls += 1,
-        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted { .. } => {
+        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted(_) => {
             record.phase = match record.state {
                 RunLifecycleState::Pending => RunPhase::Queued,
                 _ => RunPhase::Running,
@@ -223,6 +226,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
+        TapeEvent::ApprovalRequested(_) => record.phase = RunPhase::Waiting(WaitReason::Approval),
         TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
         TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {
@@ -243,6 +247,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)
+        | TapeEvent::ApprovalVoted(_)
+        | TapeEvent::ApprovalResolved(_)
+        | TapeEvent::GrantStored(_)
+        | TapeEvent::EffectResolved { .. }
         | TapeEvent::CancelRequested { .. } => {}
     }
 }

@@ -166,6 +166,8 @@ impl State {
                     && other.run != *run
                     && other.state == RunLifecycleState::InProgress
             }),
+            Guard::ApprovalPending { approval } => self.is_pending(*approval),
+            Guard::GrantUsable { grant, now } => self.is_usable(*grant, *now),
             Guard::SessionAbsent { session, key } => {
                 let key = key.as_ref().map(Redacted::expose);
                 !records.sessions.contains_key(session)

@@ -1,0 +1,215 @@
+//! Events about calls that ask and effects that are told of: approvals, grants, plans, takings back.
+//!
+//! What is asked, given or begun has an id of its own; what follows names a recent one, or none at all.
+
+use std::time::Duration;
+
+use palyra_types::approval::{
+    ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
+    ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
+};
+use palyra_types::effect::{
+    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+};
+use palyra_types::event::{Ask, Attested, ContentDigest, DecidedBy, JournalEvent, TapeEvent};
+use palyra_types::run::Surface;
+use palyra_types::tool::{ApprovalRiskLevel, Taints};
+use palyra_types::{ApprovalId, EffectId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
+
+use super::RandomAppends;
+
+impl RandomAppends {
+    pub(super) fn approval_event(&mut self) -> TapeEvent {
+        let effect = EffectId(self.number());
+        match self.below(6) {
+            0 | 1 => TapeEvent::ApprovalRequested(Box::new(ApprovalRequested {
+                approval: ApprovalId::from_parts(5, self.made.into()),
+                effect,
+                binding: ContentDigest(self.digest()),
+                risk: self.risk(),
+                terms: self.terms(),
+                expires: self.maybe(Self::time),
+                policy_digest: self.digest(),
+                prompt: self.prompt(),
+            })),
+            2 => TapeEvent::ApprovalVoted(ApprovalVoted {
+                approval: self.approval(),
+                effect,
+                by: self.principal(),
+                via: self.one_of(&[Surface::LocalSocket, Surface::Tcp]),
+                note: self.text(),
+            }),
+            3 => TapeEvent::ApprovalResolved(ApprovalResolved {
+                approval: self.approval(),
+                effect,
+                state: self.one_of(&DECIDED),
+                by: self.maybe(Self::principal),
+                via: self.maybe(|me| me.one_of(&[Surface::LocalSocket, Surface::Tcp])),
+                edited_digest: ContentDigest(self.digest()),
+                edited: self.maybe(Self::text),
+                note: self.text(),
+            }),
+            4 => TapeEvent::GrantStored(self.grant()),
+            _ => TapeEvent::EffectResolved {
+                effect,
+                resolution: self.one_of(&[
+                    EffectResolution::Happened,
+                    EffectResolution::DidNotHappen,
+                    EffectResolution::Retry,
+                ]),
+                by: self.principal(),
+                note: self.text(),
+            },
+        }
+    }
+
+    pub(super) fn undo_event(&mut self) -> JournalEvent {
+        let run = self.any_run();
+        match self.below(2) {
+            0 => JournalEvent::UndoRequested(UndoRequested {
+                undo: UndoId::from_parts(7, self.made.into()),
+                run,
+                paths: (0..self.below(3)).map(|_| self.text()).collect(),
+            }),
+            _ => JournalEvent::UndoFinished {
+                undo: self.undo(),
+                run,
+                files: (0..self.below(4)).map(|_| self.undone()).collect(),
+            },
+        }
+    }
+
+    /// One that was given lately, or perhaps never.
+    pub(super) fn stored_grant_id(&mut self) -> StoredGrantId {
+        let back = self.below(60);
+        StoredGrantId::from_parts(6, self.made.saturating_sub(back).into())
+    }
+
+    pub(super) fn decided_by(&mut self) -> DecidedBy {
+        match self.below(4) {
+            0 => DecidedBy::Budget,
+            1 => DecidedBy::Grant(self.stored_grant_id()),
+            2 => DecidedBy::Approval(self.approval()),
+            _ => DecidedBy::Policy,
+        }
+    }
+
+    pub(super) fn ask(&mut self) -> Ask {
+        Ask { approval: self.approval(), terms: self.terms() }
+    }
+
+    pub(super) fn risk(&mut self) -> ApprovalRiskLevel {
+        self.one_of(&RISKS)
+    }
+
+    pub(super) fn taints(&mut self) -> Taints {
+        Taints(self.number() * 9)
+    }
+
+    pub(super) fn attested(&mut self) -> Attested {
+        Attested {
+            tool_version: self.number(),
+            call_digest: ContentDigest(self.digest()),
+            policy_digest: self.digest(),
+            approval: self.maybe(Self::approval),
+            grant: self.maybe(Self::stored_grant_id),
+        }
+    }
+
+    pub(super) fn plan(&mut self) -> EffectPlan {
+        let images = (0..self.below(3)).map(|_| PreImage {
+            path: self.text(),
+            before: match self.below(3) {
+                0 => Before::Absent,
+                1 => Before::Withheld { mode: self.number() },
+                _ => Before::File {
+                    bytes: Redacted::new(self.text().into_exposed().into_bytes()),
+                    mode: self.number(),
+                },
+            },
+            after_sha256: self.maybe(Self::digest),
+        });
+        let pre_images = images.collect();
+        EffectPlan { binding: ContentDigest(self.digest()), body: self.text(), pre_images }
+    }
+
+    fn undone(&mut self) -> UndoneFile {
+        let result = match self.below(5) {
+            0 => UndoResult::Restored,
+            1 => UndoResult::AlreadyRestored,
+            2 => UndoResult::Conflict(self.text()),
+            3 => UndoResult::Withheld,
+            _ => UndoResult::Failed(self.text()),
+        };
+        UndoneFile { path: self.text(), result }
+    }
+
+    fn grant(&mut self) -> StoredGrant {
+        StoredGrant {
+            grant: StoredGrantId::from_parts(6, self.made.into()),
+            principal: self.principal(),
+            approval: self.approval(),
+            granted_by: self.principal(),
+            scope: match self.below(2) {
+                0 => GrantScope::Principal,
+                _ => GrantScope::Session(SessionId::from_parts(2, self.below(9).into())),
+            },
+            expires: self.maybe(Self::time),
+            uses_max: self.maybe(Self::number),
+            tool: self.text(),
+            matcher: (0..self.below(4)).map(|_| self.rule()).collect(),
+        }
+    }
+
+    fn rule(&mut self) -> ArgumentRule {
+        let shape = match self.below(3) {
+            0 => ArgumentShape::Equal(self.text()),
+            1 => ArgumentShape::Beneath(self.text()),
+            _ => ArgumentShape::Any,
+        };
+        ArgumentRule { argument: self.text(), shape }
+    }
+
+    fn prompt(&mut self) -> ApprovalPromptRecord {
+        ApprovalPromptRecord {
+            tool: self.text(),
+            arguments: self.text(),
+            summary: self.text(),
+            preview: self.text(),
+            reason: self.text(),
+            unbound: self.text(),
+            asked_again: self.text(),
+        }
+    }
+
+    fn terms(&mut self) -> ApprovalTerms {
+        ApprovalTerms {
+            span: Duration::from_secs(self.below(4) * 3_600),
+            at_expiry: self.one_of(&[AtExpiry::Deny, AtExpiry::Park]),
+            separation: self.one_of(&[Separation::AnyPerson, Separation::AnotherPerson]),
+            needed: 1 + self.number(),
+        }
+    }
+
+    /// One that was asked lately, or perhaps never.
+    fn approval(&mut self) -> ApprovalId {
+        let back = self.below(40);
+        ApprovalId::from_parts(5, self.made.saturating_sub(back).into())
+    }
+
+    fn undo(&mut self) -> UndoId {
+        let back = self.below(60);
+        UndoId::from_parts(7, self.made.saturating_sub(back).into())
+    }
+
+    fn any_run(&mut self) -> RunId {
+        let runs: Vec<RunId> = self.runs.iter().map(|run| run.run).collect();
+        if runs.is_empty() { RunId::from_parts(4, 1) } else { self.one_of(&runs) }
+    }
+}
+
+const DECIDED: [ApprovalState; 4] =
+    [ApprovalState::Approved, ApprovalState::Denied, ApprovalState::Expired, ApprovalState::Withdrawn];
+
+const RISKS: [ApprovalRiskLevel; 4] =
+    [ApprovalRiskLevel::Low, ApprovalRiskLevel::Medium, ApprovalRiskLevel::High, ApprovalRiskLevel::Critical];
