@@ -6,7 +6,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use palyra_types::event::ContentDigest;
 use palyra_types::run::IdempotencyDigest;
-use palyra_types::{PrincipalId, Redacted};
+use palyra_types::{EffectId, LogId, PrincipalId, Redacted, RunId};
 use sha2::{Digest, Sha256};
 
 use crate::domains;
@@ -25,6 +25,28 @@ pub fn commitment(salt: &PayloadSalt, payload: &[u8]) -> [u8; 32] {
 #[must_use]
 pub fn content_digest(run_salt: &Redacted<[u8; 32]>, content: &[u8]) -> ContentDigest {
     ContentDigest(keyed(run_salt.expose(), domains::DIGEST, &[content]))
+}
+
+/// Returns the digest of all that an approval is bound to, in order, under the run's salt.
+///
+/// Each part is preceded by its length, so that no two lists of parts are the same bytes.
+#[must_use]
+pub fn binding_digest(run_salt: &Redacted<[u8; 32]>, parts: &[&[u8]]) -> ContentDigest {
+    let lengths: Vec<[u8; 8]> = parts.iter().map(|part| (part.len() as u64).to_be_bytes()).collect();
+    let framed: Vec<&[u8]> =
+        lengths.iter().zip(parts).flat_map(|(length, part)| [length.as_slice(), part]).collect();
+    ContentDigest(keyed(run_salt.expose(), domains::BINDING, &framed))
+}
+
+/// Returns the key of one effect: SHA-256 over log, run and effect number, the same each time the effect is made.
+#[must_use]
+pub fn effect_key(log: LogId, run: RunId, effect: EffectId) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(domains::EFFECT);
+    hash.update(log.0);
+    hash.update(run.to_bytes());
+    hash.update(effect.0.to_be_bytes());
+    hash.finalize().into()
 }
 
 /// Returns the digest of a client's idempotency key, different for each principal.
@@ -61,6 +83,23 @@ mod tests {
         assert_ne!(content_digest(&salt, b"x"), content_digest(&Redacted::new([8; 32]), b"x"));
         let [a, b] = [1, 2].map(|n| idempotency_digest(PrincipalId::from_parts(1, n), &"key".into()));
         assert_ne!(a, b);
+    }
+
+    #[test]
+    fn what_is_bound_is_framed() {
+        let salt = Redacted::new([7; 32]);
+        let bound = |parts: &[&[u8]]| binding_digest(&salt, parts);
+        assert_ne!(bound(&[b"ab", b"c"]), bound(&[b"a", b"bc"]));
+        assert_ne!(bound(&[b"abc"]), bound(&[b"abc", b""]));
+        assert_ne!(bound(&[b"x"]), content_digest(&salt, b"x"));
+    }
+
+    #[test]
+    fn an_effect_keeps_its_key_for_ever() {
+        let key = |effect| effect_key(LogId([1; 16]), RunId::from_parts(2, 3), EffectId(effect));
+        let hex: String = key(4).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "654ab94822f4aa12b087d9d4a1900bb134bbda8ffc474a3b5205964f3fd9bb8d");
+        assert_ne!(key(4), key(5));
     }
 
     #[test]

@@ -8,6 +8,10 @@ pub const PAYLOAD: &[u8] = b"palyra/payload/v1\n";
 pub const DIGEST: &[u8] = b"palyra/digest/v1\n";
 /// Of digests of clients' idempotency keys.
 pub const IDEMPOTENCY: &[u8] = b"palyra/idempotency/v1\n";
+/// Of what an approval is bound to, keyed by the run's salt.
+pub const BINDING: &[u8] = b"palyra/binding/v1\n";
+/// Of the key of one effect.
+pub const EFFECT: &[u8] = b"palyra/effect/v1\n";
 /// Of the id of a log that began in the journal's format 1, which had no tree.
 pub const LOG_V1: &[u8] = b"palyra/log/v1\n";
 /// Of a log's id.
@@ -24,7 +28,7 @@ mod tests {
 
     #[test]
     fn no_domain_begins_another() {
-        let all = [PAYLOAD, DIGEST, IDEMPOTENCY, LOG_V1, LOG_V2];
+        let all = [PAYLOAD, DIGEST, IDEMPOTENCY, BINDING, EFFECT, LOG_V1, LOG_V2];
         for (i, a) in all.iter().enumerate() {
             assert_eq!(a.last(), Some(&b'\n'));
             for (j, b) in all.iter().enumerate() {

@@ -21,7 +21,9 @@ pub mod key_ring;
 
 pub use chain::{Chain, ChainFault};
 pub use checkpoint::{Checkpoint, CheckpointNote, VerifierKey, log_name};
-pub use digest::{PayloadSalt, commitment, content_digest, idempotency_digest, sha256};
+pub use digest::{
+    PayloadSalt, binding_digest, commitment, content_digest, effect_key, idempotency_digest, sha256,
+};
 pub use envelope::{ENVELOPE_BYTES_MAX, Envelope, EnvelopeError, FACTS_BYTES_MAX};
 pub use epoch_key::{EpochKey, LogOrigin, log_id, log_id_v1, log_origin};
 pub use key_ring::{KeyRing, KeyRingFault};
