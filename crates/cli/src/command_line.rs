@@ -21,7 +21,7 @@ const HELP_COLUMNS_MAX: usize = 80;
     version,
     max_term_width = HELP_COLUMNS_MAX,
     disable_help_subcommand = true,
-    help_template = "{about}\n{usage-heading} {usage}\n\n{all-args}"
+    help_template = "{about}\n{usage-heading} {usage}\n{all-args}"
 )]
 pub(crate) struct CommandLine {
     #[command(flatten)]
@@ -43,6 +43,8 @@ pub(crate) enum Verb {
     /// Look at runs, follow, answer, steer or stop one
     #[command(subcommand)]
     Runs(verbs::runs::RunsVerb),
+    /// Answer what waits for you, and see what may run silently
+    Approve(verbs::approve::ApproveArgs),
     /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),
@@ -61,6 +63,7 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Admin(verbs::admin::AdminVerb),
     /// Explain a verb, `exit-codes` or `environment`
+    #[command(hide = true)]
     Help(HelpVerb),
 }
 

@@ -12,8 +12,9 @@ use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, Flow, RunView, Shown, run_state, span};
-use crate::terminal::{Interrupts, Keyboard, Mark, Output, TypedLines};
+use crate::render::{Detail, Echo, Flow, RunView, Shown, question, run_state, span};
+use crate::terminal::{Answer, Interrupts, Keyboard, Mark, Output, TypedLines};
+use crate::verbs::approve::outcome;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -28,6 +29,11 @@ pub(crate) trait FollowedRun {
     fn send_input(&mut self, text: String) -> Result<(), ClientError>;
     /// Returns the run's id, once it is known.
     fn run(&self) -> Option<RunId>;
+    /// Answers an approval of the run.
+    async fn answer_approval(
+        &mut self,
+        request: v1::ResolveApprovalRequest,
+    ) -> Result<v1::ResolveApprovalResponse, ClientError>;
     /// Returns what the run waits for; `None` when it does not.
     async fn waits_for(&self) -> Result<Option<String>, ClientError>;
 }
@@ -53,6 +59,13 @@ impl FollowedRun for DaemonRun {
 
     fn run(&self) -> Option<RunId> {
         self.follower.run()
+    }
+
+    async fn answer_approval(
+        &mut self,
+        request: v1::ResolveApprovalRequest,
+    ) -> Result<v1::ResolveApprovalResponse, ClientError> {
+        self.client.resolve_approval(request).await
     }
 
     async fn waits_for(&self) -> Result<Option<String>, ClientError> {
@@ -136,11 +149,21 @@ pub(crate) struct Drive<'a, R, F> {
     opened: F,
     view: RunView,
     caught_up: bool,
-    /// A person was asked, and the answer is still due.
-    asking: bool,
+    /// What a person was asked and has not answered.
+    asking: Asking,
     /// When patience ends: first with the run, then with its end.
     time_up: Option<Instant>,
     timed_out: bool,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    Nothing,
+    /// For words that let the run go on.
+    Words,
+    /// Whether a call may run.
+    Approval,
 }
 
 /// What happened first.
@@ -159,7 +182,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
         let view = RunView::new(seat.echo, flow);
         let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
-        Self { run, seat, opened, view, caught_up: false, asking: false, time_up, timed_out: false }
+        Self { run, seat, opened, view, caught_up: false, asking: Asking::Nothing, time_up, timed_out: false }
     }
 
     /// Returns the run.
@@ -169,7 +192,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     /// Returns whether the run waits for what the person types next.
     pub(crate) fn is_asking(&self) -> bool {
-        self.asking
+        self.asking != Asking::Nothing
     }
 
     /// Drives until the run is over, or a key is pressed.
@@ -180,7 +203,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 Happened::TimeUp if self.timed_out => return Ok(Pause::Over(Exit::TimeLimit)),
                 Happened::TimeUp => self.stop_at_limit(),
                 Happened::Touched => return Ok(Pause::Touched),
-                Happened::Typed(Some(answer)) => self.take_line(answer)?,
+                Happened::Typed(Some(answer)) => self.take_line(answer).await?,
                 Happened::Typed(None) => {
                     self.say_how_to_answer();
                     return Ok(Pause::Over(Exit::Withheld));
@@ -202,7 +225,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     async fn happening(&mut self) -> Result<Happened, Failure> {
-        let (asking, time_up) = (self.asking, self.time_up);
+        let (asking, time_up) = (self.is_asking(), self.time_up);
         let person = &mut self.seat.person;
         let hands = async {
             match person {
@@ -239,19 +262,61 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             .note(Mark::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
     }
 
-    fn take_line(&mut self, answer: String) -> Result<(), Failure> {
+    async fn take_line(&mut self, answer: String) -> Result<(), Failure> {
         self.seat.output.line_was_typed();
-        if answer.trim().is_empty() {
+        if self.asking == Asking::Words && answer.trim().is_empty() {
             self.seat.output.prompt("answer> ");
             return Ok(());
         }
-        self.answer(answer)
+        self.answer(answer).await
     }
 
     /// Answers a run that waits.
-    pub(crate) fn answer(&mut self, answer: String) -> Result<(), Failure> {
-        self.asking = false;
+    pub(crate) async fn answer(&mut self, answer: String) -> Result<(), Failure> {
+        if self.asking == Asking::Approval {
+            return self.answer_approval(&answer).await;
+        }
+        self.asking = Asking::Nothing;
         Ok(self.run.send_input(answer)?)
+    }
+
+    async fn answer_approval(&mut self, typed: &str) -> Result<(), Failure> {
+        let Some(asked) = self.view.asked().cloned() else {
+            self.asking = Asking::Nothing;
+            return Ok(());
+        };
+        match Answer::read(typed) {
+            Answer::Decide { decision, note, remember } => {
+                self.asking = Asking::Nothing;
+                let request = v1::ResolveApprovalRequest {
+                    approval_id: asked.approval_id,
+                    decision: decision.into(),
+                    note,
+                    remember,
+                    run_id: self.run.run().map(|run| run.to_string()).unwrap_or_default(),
+                    ..Default::default()
+                };
+                let answer = self.run.answer_approval(request).await?;
+                // The rest is on the tape.
+                if !answer.counted {
+                    let (mark, told) = outcome(&answer);
+                    self.seat.output.note(mark, &told);
+                }
+                return Ok(());
+            }
+            Answer::More => {
+                let prompt = asked.prompt.unwrap_or_default();
+                let lines = question(&prompt, &asked.risk, Detail::Full);
+                lines.iter().for_each(|line| self.seat.output.row(line));
+            }
+            Answer::Skip => {
+                let told = format!("left for later; `palyra approve yes {}` runs it", asked.approval_id);
+                self.seat.output.note(Mark::Info, &told);
+            }
+            Answer::Unclear => self.seat.output.note(Mark::Info, Answer::HELP),
+        }
+        self.seat.output.prompt(Answer::PROMPT);
+        Ok(())
     }
 
     /// Takes an event; returns how the program ends when nothing more can be done here.
@@ -265,7 +330,12 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted),
             FollowEvent::CancelTaken | FollowEvent::Ended(_) => {}
         }
-        if !self.caught_up || self.asking || !self.view.may_wait() {
+        if self.asking == Asking::Approval && self.view.asked().is_none() {
+            // Somebody else answered.
+            self.seat.output.close_line();
+            self.asking = Asking::Nothing;
+        }
+        if !self.caught_up || self.is_asking() || !self.view.may_wait() {
             return Ok(None);
         }
         self.ask().await
@@ -302,6 +372,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 Shown::Progress(progress) => self.seat.output.progress(&progress),
                 Shown::Remark(remark) => self.seat.output.remark(&remark)?,
                 Shown::Note(mark, note) => self.seat.output.note(mark, &note),
+                Shown::Row(row) => self.seat.output.row(&row),
                 Shown::Error(code, message) => self.seat.output.error(code, &message),
             }
         }
@@ -322,6 +393,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             self.seat.output.note(Mark::Doubt, told);
             return Ok(Some(Exit::Withheld));
         }
+        if waits_for == "approval" {
+            return Ok(self.ask_approval());
+        }
         let (told, prompt) = match &self.seat.person {
             Person::Nobody => {
                 self.say_how_to_answer();
@@ -332,7 +406,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             }
             Person::Watched(_) => ("the run waits: what you type next lets it go on, Ctrl-C cancels it", ""),
         };
-        self.asking = true;
+        self.asking = Asking::Words;
         self.seat.output.note(Mark::Doubt, told);
         if !prompt.is_empty() {
             self.seat.output.prompt(prompt);
@@ -340,7 +414,32 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         Ok(None)
     }
 
+    /// Asks whether a call may run, or says how that is answered elsewhere.
+    fn ask_approval(&mut self) -> Option<Exit> {
+        let Some(asked) = self.view.asked() else { return None };
+        match &self.seat.person {
+            Person::Nobody => {
+                self.say_how_to_approve(&asked.approval_id);
+                return Some(Exit::Withheld);
+            }
+            Person::Types(_) => self.seat.output.prompt(Answer::PROMPT),
+            Person::Watched(_) => self.seat.output.note(Mark::Doubt, Answer::HELP),
+        }
+        self.asking = Asking::Approval;
+        None
+    }
+
+    fn say_how_to_approve(&self, approval: &str) {
+        let told = format!(
+            "the run waits; `palyra approve yes {approval}` lets it run, `palyra approve no {approval}` denies it"
+        );
+        self.seat.output.note(Mark::Doubt, &told);
+    }
+
     fn say_how_to_answer(&self) {
+        if let Some(asked) = self.view.asked() {
+            return self.say_how_to_approve(&asked.approval_id);
+        }
         let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());
         let told = format!(
             "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"

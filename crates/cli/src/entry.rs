@@ -64,6 +64,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Chat(args) => verbs::chat::run(context, args).await,
         Verb::Run(args) => verbs::run::run(context, args).await,
         Verb::Runs(verb) => verbs::runs::run(context, verb).await,
+        Verb::Approve(args) => verbs::approve::run(context, args).await,
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,

@@ -18,7 +18,10 @@ mod calls;
 mod heads;
 mod follow;
 
-pub use calls::{AskProviders, ExportedParts, JournalStep, JournalWatch, ProvedEntry};
+pub use calls::{
+    ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch, PolicyDiffStep,
+    ProvedEntry, WatchedApproval,
+};
 pub use client::Client;
 pub use error::{ClientError, LogTail};
 pub use find::{build_id_of, read_lock_record};

@@ -195,11 +195,11 @@ error_codes! {
     ApprovalExpired = 4019, "approval_expired", "Nobody answered the approval in time.",
         "say in the session that it may try again; a rule can let it wait longer";
     ApprovalNotFound = 4101, "approval_not_found", "No such approval is visible to this principal.",
-        "`palyra approve --list` shows what waits";
+        "`palyra approve list` shows what waits";
     ApprovalDecided = 4102, "approval_decided", "The approval is decided already.",
-        "`palyra approve --show ID` says how, and by whom";
+        "`palyra approve show ID` says how, and by whom";
     ApproverNotEligible = 4103, "approver_not_eligible", "This principal may not decide this approval.",
-        "somebody else has to; `palyra approve --show ID` says who may";
+        "somebody else has to; `palyra approve show ID` says who may";
     ApprovalDrifted = 4104, "approval_drifted", "What would run is no longer what was asked.",
         "look at the new question: `palyra approve` shows what changed";
     EditRefused = 4105, "edit_refused", "The edited arguments do not fit the tool, or policy denies them.",
@@ -212,6 +212,8 @@ error_codes! {
         "`palyra runs effects ID` shows what it did";
     UndoOpenRun = 4109, "undo_open_run", "A run whose changes are to be taken back is still open.",
         "`palyra runs cancel ID`, then undo";
+    ClockBehind = 4110, "clock_behind", "The machine's clock stands before the newest entry of the journal.",
+        "set the clock right; approvals are held until it has passed the newest entry";
     PolicyInvalid = 4201, "policy_invalid", "A policy file is not valid.",
         "`palyra policy check` names the line and the mend; the set before it stays in force";
     PolicyUnreadable = 4202, "policy_unreadable", "The policies cannot be read.",
@@ -219,7 +221,7 @@ error_codes! {
     SkillInvalid = 4301, "skill_invalid", "A skill's folder is not valid.",
         "correct what the message names";
     SkillChanged = 4302, "skill_changed", "A skill is not what was installed, and is quarantined.",
-        "look at the change, then `palyra skills install` it again";
+        "look at what changed, then install its folder again";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",

@@ -16,6 +16,8 @@ enum Step {
     UntilCancelled,
     /// Nothing, until an input comes.
     UntilInput,
+    /// Nothing, until an approval is answered.
+    UntilAnswer,
 }
 
 #[derive(Default)]
@@ -24,6 +26,7 @@ struct ScriptedRun {
     waits_for: Option<String>,
     cancelled: bool,
     inputs: Vec<String>,
+    answers: Vec<v1::ResolveApprovalRequest>,
 }
 
 impl FollowedRun for ScriptedRun {
@@ -31,6 +34,7 @@ impl FollowedRun for ScriptedRun {
         let held = match self.steps.front() {
             Some(Step::UntilCancelled) => !self.cancelled,
             Some(Step::UntilInput) => self.inputs.is_empty(),
+            Some(Step::UntilAnswer) => self.answers.is_empty(),
             _ => false,
         };
         if held {
@@ -39,7 +43,7 @@ impl FollowedRun for ScriptedRun {
         match self.steps.pop_front() {
             Some(Step::Event(event)) => Ok(Some(event)),
             Some(Step::Fails(error)) => Err(error),
-            Some(Step::UntilCancelled | Step::UntilInput) => Ok(Some(FollowEvent::CaughtUp)),
+            Some(Step::UntilCancelled | Step::UntilInput | Step::UntilAnswer) => Ok(Some(FollowEvent::CaughtUp)),
             None => Ok(None),
         }
     }
@@ -56,6 +60,15 @@ impl FollowedRun for ScriptedRun {
 
     fn run(&self) -> Option<RunId> {
         Some(RunId::from_parts(7, 7))
+    }
+
+    async fn answer_approval(
+        &mut self,
+        request: v1::ResolveApprovalRequest,
+    ) -> Result<v1::ResolveApprovalResponse, ClientError> {
+        self.waits_for = None;
+        self.answers.push(request);
+        Ok(v1::ResolveApprovalResponse { counted: true, ..Default::default() })
     }
 
     async fn waits_for(&self) -> Result<Option<String>, ClientError> {
@@ -198,6 +211,90 @@ async fn a_waiting_run_is_answered_by_the_next_line_that_says_something() {
     let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
     let driven = driven(waiting, Format::Text, Some("\ngo on\n"), &Interrupts::default()).await;
     assert_eq!((driven.outcome.unwrap(), driven.run.inputs), (Exit::Done, vec!["go on".to_owned()]));
+}
+
+fn asked(tape_seq: u32, approval: &str) -> Step {
+    let prompt = v1::ApprovalPrompt {
+        tool: "write_file".to_owned(),
+        summary: "create notes.txt (5 bytes)".to_owned(),
+        preview: "+hello".to_owned(),
+        ..Default::default()
+    };
+    entry(
+        tape_seq,
+        Event::ApprovalRequested(v1::ApprovalRequested {
+            approval_id: approval.to_owned(),
+            effect_id: 1,
+            risk: "medium".to_owned(),
+            prompt: Some(prompt),
+            ..Default::default()
+        }),
+    )
+}
+
+fn resolved(tape_seq: u32, approval: &str, state: v1::ApprovalState) -> Step {
+    let resolved = v1::ApprovalResolved {
+        approval_id: approval.to_owned(),
+        effect_id: 1,
+        state: state.into(),
+        ..Default::default()
+    };
+    entry(tape_seq, Event::ApprovalResolved(resolved))
+}
+
+#[tokio::test]
+async fn a_call_that_asks_is_shown_and_run_after_a_clear_yes() {
+    let steps = vec![
+        opened(),
+        Step::Event(FollowEvent::CaughtUp),
+        asked(1, "A"),
+        Step::UntilAnswer,
+        resolved(2, "A", v1::ApprovalState::Approved),
+        finished(3, v1::RunState::Done, "final_answer"),
+        ended(3, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, Some("yeah\ny\n"), &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Done);
+    let answer = &driven.run.answers[..];
+    assert_eq!(answer.len(), 1, "{answer:?}");
+    assert_eq!((answer[0].approval_id.as_str(), answer[0].decision()), ("A", v1::ApprovalDecision::Approve));
+    assert!(driven.run.inputs.is_empty(), "an answer to an approval is no input");
+    assert!(driven.err.contains("create notes.txt (5 bytes)") && driven.err.contains("+hello"), "{}", driven.err);
+}
+
+#[tokio::test]
+async fn a_denial_carries_its_reason_and_shows_in_the_exit() {
+    let denied = v1::ToolDecided {
+        effect_id: 1,
+        verdict: v1::ToolVerdict::Deny.into(),
+        reason: "approval_denied".to_owned(),
+        ..Default::default()
+    };
+    let steps = vec![
+        opened(),
+        Step::Event(FollowEvent::CaughtUp),
+        asked(1, "A"),
+        Step::UntilAnswer,
+        resolved(2, "A", v1::ApprovalState::Denied),
+        entry(3, Event::ToolDecided(denied)),
+        finished(4, v1::RunState::Done, "final_answer"),
+        ended(4, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, Some("n not this file\n"), &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
+    let answer = &driven.run.answers[0];
+    assert_eq!((answer.decision(), answer.note.as_str()), (v1::ApprovalDecision::Deny, "not this file"));
+}
+
+#[tokio::test]
+async fn a_call_that_asks_where_nobody_sits_says_how_it_is_answered() {
+    let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), asked(1, "A"), Step::UntilAnswer];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, None, &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
+    assert!(driven.err.contains("palyra approve yes A"), "{}", driven.err);
 }
 
 #[tokio::test]

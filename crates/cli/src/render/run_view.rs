@@ -11,6 +11,7 @@ use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
 use super::amounts::{bytes, count};
+use super::approval::{Detail, approval_state_name, question};
 use super::names::run_state;
 use crate::exit::Exit;
 use crate::terminal::{Mark, clean_line};
@@ -34,6 +35,8 @@ pub(crate) enum Shown {
     Remark(String),
     /// A note for standard error.
     Note(Mark, String),
+    /// A line that belongs to the note before it.
+    Row(String),
     /// How far it is, for a terminal, until something else is shown.
     Progress(String),
     /// Why the run failed, for standard error.
@@ -72,6 +75,8 @@ pub(crate) struct RunView {
     /// Calls proposed and not finished, with their tools.
     open_calls: BTreeMap<u32, String>,
     denied_calls: u32,
+    /// Approvals that are asked for and not decided.
+    asked: Vec<v1::ApprovalRequested>,
     may_wait: bool,
     line_open: bool,
     /// The model has said something since it was asked.
@@ -90,6 +95,7 @@ impl RunView {
             thoughts: 0,
             open_calls: BTreeMap::new(),
             denied_calls: 0,
+            asked: Vec::new(),
             may_wait: false,
             line_open: false,
             spoke: false,
@@ -100,6 +106,11 @@ impl RunView {
     /// Returns whether the last entries leave it open if the run waits for a person: then the daemon knows.
     pub(crate) fn may_wait(&self) -> bool {
         self.may_wait
+    }
+
+    /// Returns the approval that was asked for first and is not decided.
+    pub(crate) fn asked(&self) -> Option<&v1::ApprovalRequested> {
+        self.asked.first()
     }
 
     /// Returns how a run that ended in `state` ends the program.
@@ -134,6 +145,19 @@ impl RunView {
             Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
             Some(Event::ToolOutcomeUnknown(unknown)) => self.outcome_unknown(unknown, &mut shown),
+            Some(Event::EffectResolved(resolved)) => {
+                self.may_wait = false;
+                shown.push(note(Mark::Info, format!("said of the unknown outcome: {}", resolved.resolution)));
+            }
+            Some(Event::ApprovalRequested(requested)) => self.asked_for(requested, &mut shown),
+            Some(Event::ApprovalVoted(voted)) => {
+                shown.push(note(Mark::Info, format!("{} said yes; more people have to", voted.by)));
+            }
+            Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
+            Some(Event::GrantStored(stored)) => {
+                let grant = stored.grant.as_ref().map_or("", |grant| grant.grant_id.as_str());
+                shown.push(note(Mark::Info, format!("such calls run silently from now on because of grant {grant}")));
+            }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
             Some(Event::CancelRequested(cancel)) => {
@@ -145,7 +169,8 @@ impl RunView {
             }
             Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
             Some(Event::Unknown(_)) | None => self.may_wait = true,
-            Some(Event::ToolStarted(_)) => {}
+            // A question to the person: nothing else starts with this contract and waits.
+            Some(Event::ToolStarted(started)) => self.may_wait |= started.contract == "local",
         }
         shown
     }
@@ -272,7 +297,7 @@ impl RunView {
         }
         let tool = self.close_call(decided.effect_id);
         // A call the model wrote wrongly, or one too many, is not something a person withheld.
-        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted") {
+        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted" | "not_possible") {
             self.denied_calls += 1;
         }
         let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
@@ -280,9 +305,36 @@ impl RunView {
             "unknown_tool" => ErrorCode::ToolUnknown,
             "invalid_arguments" => ErrorCode::ToolArgumentsInvalid,
             "budget_exhausted" => ErrorCode::ToolLimit,
+            "no_approval_channel" => ErrorCode::NoApprovalChannel,
+            "approval_denied" => ErrorCode::ApprovalDenied,
+            "approval_expired" => ErrorCode::ApprovalExpired,
+            "drifted" => ErrorCode::ApprovalDrifted,
+            "secret_in_arguments" => ErrorCode::SecretInArguments,
+            "placeholder_in_arguments" => ErrorCode::PlaceholderInArguments,
             _ => ErrorCode::ToolDenied,
         };
         shown.push(note(Mark::Bad, format!("{tool}denied ({code} {}): {why}", decided.reason)));
+    }
+
+    fn asked_for(&mut self, requested: &v1::ApprovalRequested, shown: &mut Vec<Shown>) {
+        self.may_wait = true;
+        self.close_line(shown);
+        let prompt = requested.prompt.clone().unwrap_or_default();
+        let mut lines = question(&prompt, &requested.risk, Detail::Brief).into_iter();
+        shown.extend(lines.next().map(|first| note(Mark::Doubt, first)));
+        shown.extend(lines.map(Shown::Row));
+        self.asked.push(requested.clone());
+    }
+
+    fn resolved(&mut self, resolved: &v1::ApprovalResolved, shown: &mut Vec<Shown>) {
+        self.may_wait = false;
+        self.asked.retain(|asked| asked.approval_id != resolved.approval_id);
+        let state = approval_state_name(resolved.state());
+        let said = clean_line(&resolved.note, REASON_CHARS_MAX);
+        let edited = if resolved.edited_arguments.is_empty() { "" } else { ", with other arguments" };
+        let told = if said.is_empty() { format!("{state}{edited}") } else { format!("{state}{edited}: {said}") };
+        let mark = if resolved.state() == v1::ApprovalState::Approved { Mark::Good } else { Mark::Bad };
+        shown.push(note(mark, told));
     }
 
     fn finished(&mut self, finished: &v1::ToolFinished, shown: &mut Vec<Shown>) {

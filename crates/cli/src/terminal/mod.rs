@@ -1,5 +1,6 @@
 //! The person's end: what may be written to a terminal, lines typed, Ctrl-C.
 
+mod answer;
 mod clean;
 mod output;
 mod typed_lines;
@@ -7,6 +8,7 @@ mod interrupts;
 mod keyboard;
 mod line_editor;
 
+pub(crate) use answer::Answer;
 pub(crate) use clean::clean_line;
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};

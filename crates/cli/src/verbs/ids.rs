@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use palyra_client::Client;
-use palyra_types::{ErrorCode, RunId, SessionId};
+use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
@@ -38,6 +38,43 @@ impl RunName {
                 let page = client.list_runs(request).await?;
                 let last = page.runs.first().and_then(|run| run.run_id.parse().ok());
                 last.ok_or_else(|| Failure::local(ErrorCode::RunNotFound, "there is no run yet"))
+            }
+        }
+    }
+}
+
+/// An approval as a person names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ApprovalName {
+    /// The newest that waits.
+    Last,
+    /// The one with this id.
+    Id(ApprovalId),
+}
+
+impl FromStr for ApprovalName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "last" => Ok(Self::Last),
+            text => text.parse().map(Self::Id).map_err(|error| format!("{error}, or `last`")),
+        }
+    }
+}
+
+impl ApprovalName {
+    /// Returns the approval's id, which for the newest the daemon knows.
+    pub(super) async fn resolve(self, client: &Client) -> Result<ApprovalId, Failure> {
+        match self {
+            Self::Id(id) => Ok(id),
+            Self::Last => {
+                let request = v1::ListApprovalsRequest { page_size: 1, ..Default::default() };
+                let page = client.list_approvals(request).await?;
+                let last = page.approvals.first().and_then(|approval| approval.approval_id.parse().ok());
+                last.ok_or_else(|| {
+                    Failure::local(ErrorCode::ApprovalNotFound, "nothing waits for an approval")
+                })
             }
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod init;
 pub(crate) mod run;
 pub(crate) mod chat;
 pub(crate) mod runs;
+pub(crate) mod approve;
 pub(crate) mod sessions;
 pub(crate) mod model;
 pub(crate) mod journal;

@@ -52,6 +52,10 @@ pub(crate) struct RunArgs {
     /// Cancel the session's active run and go first
     #[arg(long, requires = "session")]
     interrupt: bool,
+    /// `never` denies at once what would ask
+    #[arg(long, value_name = "HOW", default_value = "inbox", value_parser = ["inbox", "never"])]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    approve: String,
     #[command(flatten)]
     choice: Choice,
 }
@@ -79,6 +83,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         delivery: delivery.into(),
         attachments,
         response_schema,
+        approve: args.approve,
         ..Default::default()
     };
     let mut followed = start(&client, &args.choice, request);

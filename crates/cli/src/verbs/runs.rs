@@ -1,5 +1,7 @@
 //! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
+mod effects;
+
 use std::io::IsTerminal;
 
 use clap::Subcommand;
@@ -82,6 +84,16 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
+    Effects(effects::EffectsArgs),
+    /// Take back what a finished run changed in files
+    #[command(after_help = "Example:\n  palyra runs undo last")]
+    Undo {
+        /// The run's id, or `last`
+        run: RunName,
+        /// One line of JSON for each file
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop a run
     #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
@@ -116,6 +128,8 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
             let input = input(&text, v1::InputDelivery::Steer);
             answer(context, &client, run, input, json.into()).await
         }
+        RunsVerb::Effects(args) => effects::run(context, &client, args).await,
+        RunsVerb::Undo { run, json } => effects::undo(context, &client, run, json.into()).await,
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
 }

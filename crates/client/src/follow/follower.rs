@@ -221,6 +221,8 @@ impl RunFollower {
                 Some(FollowEvent::CaughtUp)
             }
             Frame::InputAccepted(accepted) => Some(FollowEvent::InputAccepted(accepted)),
+            // Approvals are answered by calls beside the stream.
+            Frame::ApprovalAnswered(_) | Frame::ApprovalRefused(_) => None,
             Frame::Entry(entry) => {
                 self.known()?.take(&entry.run_id, entry.tape_seq)?;
                 self.lost_since = None;

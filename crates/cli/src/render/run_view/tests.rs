@@ -21,6 +21,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
+                Shown::Row(row) => format!("[row {row}]\n"),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };
         }

@@ -1,0 +1,313 @@
+//! `palyra approve`: what waits for a person, the answers, and the grants that outlive them.
+
+mod answer;
+mod grants;
+mod inbox;
+
+use std::io::IsTerminal;
+
+use clap::{Args, Subcommand};
+use palyra_client::{Client, WatchedApproval};
+use palyra_types::StoredGrantId;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+pub(crate) use self::answer::outcome;
+use self::answer::{EditArgs, RememberArgs};
+use super::ids::{ApprovalName, RunName};
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Detail, age, approval_state_name, date, question, summary, time_left};
+use crate::terminal::{Mark, clean_line};
+
+const PAGE_SIZE_MAX: u32 = 500;
+const SUMMARY_CHARS_MAX: usize = 72;
+
+/// Answer what waits for you; without a word, one by one
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  palyra approve\n  palyra approve yes last\n  palyra approve no last --note \"not this file\""
+)]
+pub(crate) struct ApproveArgs {
+    #[command(subcommand)]
+    verb: Option<ApproveVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ApproveVerb {
+    /// List what waits, newest first
+    #[command(after_help = "Example:\n  palyra approve list --all")]
+    List {
+        /// Those that are decided, too
+        #[arg(long)]
+        all: bool,
+        /// Of this run only: its id, or `last`
+        #[arg(long, value_name = "RUN")]
+        run: Option<RunName>,
+        /// At most so many
+        #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one with everything that would run
+    #[command(after_help = "Example:\n  palyra approve show last")]
+    Show {
+        /// Its id, or `last` for the newest that waits
+        approval: ApprovalName,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a call run
+    #[command(after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt")]
+    Yes {
+        /// Its id, or `last` for the newest that waits
+        approval: ApprovalName,
+        /// What to say with it
+        #[arg(long, default_value = "", value_name = "TEXT")]
+        note: String,
+        #[command(flatten)]
+        edit: EditArgs,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a call run, and such calls silently from now on
+    #[command(after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts")]
+    Always {
+        /// Its id, or `last` for the newest that waits
+        approval: ApprovalName,
+        #[command(flatten)]
+        remember: RememberArgs,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Do not let a call run
+    #[command(after_help = "Example:\n  palyra approve no last --note \"write to drafts/ instead\"")]
+    No {
+        /// Its id, or `last` for the newest that waits
+        approval: ApprovalName,
+        /// What to say with it; the model reads it
+        #[arg(long, default_value = "", value_name = "TEXT")]
+        note: String,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what waits, and each change as it comes
+    #[command(after_help = "Example:\n  palyra approve watch --json")]
+    Watch {
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write every approval as a line of JSON, oldest first
+    #[command(after_help = "Example:\n  palyra approve export --days 30 > approvals.jsonl")]
+    Export {
+        /// Those of the last days only
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        days: Option<u32>,
+        /// It is JSON with or without
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the grants that let calls run silently
+    #[command(after_help = "Example:\n  palyra approve grants --all")]
+    Grants {
+        /// Those that were revoked or used up, too
+        #[arg(long)]
+        all: bool,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a grant
+    #[command(after_help = "Example:\n  palyra approve revoke 01JDAYS7VGV3J8JZ6K6X3B7M2Q")]
+    Revoke {
+        /// Its id
+        grant: StoredGrantId,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let Some(verb) = args.verb else {
+        let asks = std::io::stdin().is_terminal() && context.output.can_ask();
+        if asks {
+            return inbox::answer_all(context, &client).await;
+        }
+        return list(context, &client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, Format::Text).await;
+    };
+    match verb {
+        ApproveVerb::List { all, run, limit, json } => {
+            let request = v1::ListApprovalsRequest {
+                run_id: match run {
+                    Some(run) => run.resolve(&client).await?.to_string(),
+                    None => String::new(),
+                },
+                only: if all { "all".to_owned() } else { String::new() },
+                ..Default::default()
+            };
+            list(context, &client, request, limit, json.into()).await
+        }
+        ApproveVerb::Show { approval, json } => {
+            let approval = client.get_approval(approval.resolve(&client).await?).await?;
+            show(context, &approval, json.into())
+        }
+        ApproveVerb::Yes { approval, note, edit, json } => {
+            let approval = client.get_approval(approval.resolve(&client).await?).await?;
+            let edited_arguments = edit.arguments(&approval)?;
+            let request = v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id) };
+            answer::send(context, &client, request, json.into()).await
+        }
+        ApproveVerb::Always { approval, remember, json } => {
+            let approval = approval.resolve(&client).await?.to_string();
+            let request = v1::ResolveApprovalRequest { remember: Some(remember.wish()), ..yes(approval) };
+            answer::send(context, &client, request, json.into()).await
+        }
+        ApproveVerb::No { approval, note, json } => {
+            let request = v1::ResolveApprovalRequest {
+                approval_id: approval.resolve(&client).await?.to_string(),
+                decision: v1::ApprovalDecision::Deny.into(),
+                note,
+                ..Default::default()
+            };
+            answer::send(context, &client, request, json.into()).await
+        }
+        ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
+        ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
+        ApproveVerb::Grants { all, json } => grants::list(context, &client, all, json.into()).await,
+        ApproveVerb::Revoke { grant, json } => grants::revoke(context, &client, grant, json.into()).await,
+    }
+}
+
+fn yes(approval_id: String) -> v1::ResolveApprovalRequest {
+    let decision = v1::ApprovalDecision::Approve.into();
+    v1::ResolveApprovalRequest { approval_id, decision, ..Default::default() }
+}
+
+async fn list(
+    context: &Context,
+    client: &Client,
+    mut request: v1::ListApprovalsRequest,
+    limit: u32,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let mut approvals: Vec<v1::Approval> = Vec::new();
+    loop {
+        let left = limit.saturating_sub(u32::try_from(approvals.len()).unwrap_or(u32::MAX));
+        if left == 0 {
+            break;
+        }
+        request.page_size = left.min(PAGE_SIZE_MAX);
+        let page = client.list_approvals(request.clone()).await?;
+        approvals.extend(page.approvals);
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if format == Format::Json {
+        approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
+        return Ok(Exit::Done);
+    }
+    if approvals.is_empty() {
+        context.output.note(Mark::Info, "nothing waits for an approval");
+        return Ok(Exit::Done);
+    }
+    context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+fn row(approval: &v1::Approval) -> [String; 5] {
+    let state = match approval.state() {
+        v1::ApprovalState::Pending => match time_left(approval.expires).as_str() {
+            "" => "waits".to_owned(),
+            left => format!("waits, {left}"),
+        },
+        state => approval_state_name(state).to_owned(),
+    };
+    let call = approval.prompt.as_ref().map(|prompt| format!("{}: {}", prompt.tool, summary(prompt)));
+    let call = clean_line(&call.unwrap_or_default(), SUMMARY_CHARS_MAX);
+    [approval.approval_id.clone(), state, approval.risk.clone(), age(approval.created), call]
+}
+
+fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(approval))?;
+        return Ok(Exit::Done);
+    }
+    let needs = match approval.needed {
+        0 | 1 => String::new(),
+        needed => format!("{} of {needed} people said yes", approval.voters.len()),
+    };
+    let who = match approval.separation.as_str() {
+        "another_person" => "somebody other than the one the run works for",
+        _ => "",
+    };
+    for (name, value) in [
+        ("approval", approval.approval_id.clone()),
+        ("state", approval_state_name(approval.state()).to_owned()),
+        ("run", approval.run_id.clone()),
+        ("asked", date(approval.created)),
+        ("time", time_left(approval.expires)),
+        ("needs", needs),
+        ("by", who.to_owned()),
+        ("decided", date(approval.decided)),
+        ("decider", approval.decided_by.clone()),
+        ("note", clean_line(&approval.note, 400)),
+    ] {
+        if !value.is_empty() {
+            context.output.line(&format!("{name:<10}{value}"))?;
+        }
+    }
+    let prompt = approval.prompt.clone().unwrap_or_default();
+    question(&prompt, &approval.risk, Detail::Full).iter().try_for_each(|line| context.output.line(line))?;
+    Ok(Exit::Done)
+}
+
+async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    context.interrupts.begin("");
+    let mut watch = client.watch_approvals(None).await?;
+    loop {
+        let step = tokio::select! {
+            biased;
+            () = context.interrupts.pressed() => return Ok(Exit::Done),
+            step = watch.next() => step?,
+        };
+        match (step, format) {
+            (WatchedApproval::Approval(approval), Format::Json) => context.output.json(&to_json(&*approval))?,
+            (WatchedApproval::Approval(approval), Format::Text) => {
+                context.output.line(&row(&approval).join("  "))?;
+            }
+            (WatchedApproval::CaughtUp(0), Format::Text) => {
+                context.output.note(Mark::Info, "nothing waits; watching, Ctrl-C ends it");
+            }
+            (WatchedApproval::CaughtUp(_), Format::Text) => {
+                context.output.note(Mark::Info, "that is what waits; watching, Ctrl-C ends it");
+            }
+            (WatchedApproval::CaughtUp(_), Format::Json) => {}
+        }
+    }
+}
+
+async fn export(context: &Context, client: &Client, days: Option<u32>) -> Result<Exit, Failure> {
+    let since = days.map(|days| {
+        let now = jiff::Timestamp::now().as_second();
+        prost_types::Timestamp { seconds: now - i64::from(days) * 86_400, nanos: 0 }
+    });
+    let mut exported = client.export_approvals(v1::ExportApprovalsRequest { since, until: None }).await?;
+    while let Some(approval) = exported.next().await? {
+        context.output.json(&to_json(&approval))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,200 @@
+//! An answer as it is typed: what else shall run instead, and what shall be remembered.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use palyra_client::Client;
+use palyra_types::ErrorCode;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+use palyra_wire::v1::argument_rule::Shape;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::approval_state_name;
+use crate::terminal::Mark;
+
+const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What shall run instead.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(super) struct EditArgs {
+    /// One argument with another value (JSON, or plain text)
+    #[arg(long, value_name = "ARGUMENT=VALUE", value_parser = assignment)]
+    set: Vec<(String, serde_json::Value)>,
+    /// A file with all the arguments, as a JSON object
+    #[arg(long, value_name = "FILE")]
+    arguments: Option<PathBuf>,
+}
+
+fn assignment(text: &str) -> Result<(String, serde_json::Value), String> {
+    let (name, value) = text.split_once('=').ok_or("ARGUMENT=VALUE is expected, as in path=notes.txt")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::String(value.to_owned()));
+    Ok((name.to_owned(), value))
+}
+
+impl EditArgs {
+    /// Returns the arguments that shall run instead of those proposed; empty for those.
+    pub(super) fn arguments(&self, approval: &v1::Approval) -> Result<String, Failure> {
+        if let Some(file) = &self.arguments {
+            return read_arguments(file);
+        }
+        if self.set.is_empty() {
+            return Ok(String::new());
+        }
+        let proposed = approval.prompt.as_ref().map_or("", |prompt| prompt.arguments.as_str());
+        let mut arguments: serde_json::Map<String, serde_json::Value> = serde_json::from_str(proposed)
+            .map_err(|_| refused("the proposed arguments are not an object; give all of them with --arguments"))?;
+        arguments.extend(self.set.iter().cloned());
+        Ok(serde_json::Value::Object(arguments).to_string())
+    }
+}
+
+fn read_arguments(file: &std::path::Path) -> Result<String, Failure> {
+    let told = |what: String| refused(&format!("{}: {what}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| told(error.to_string()))?.len();
+    if size > ARGUMENTS_BYTES_MAX {
+        return Err(told("is larger than 1 MiB".to_owned()));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    let arguments: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(|error| told(format!("is not a JSON object: {error}")))?;
+    Ok(serde_json::Value::Object(arguments).to_string())
+}
+
+fn refused(what: &str) -> Failure {
+    Failure::local(ErrorCode::InvalidArgument, what.to_owned())
+}
+
+/// What shall be remembered beyond the call.
+#[derive(Debug, Args)]
+pub(super) struct RememberArgs {
+    /// In this session only
+    #[arg(long)]
+    here: bool,
+    /// For so many hours
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8760))]
+    hours: Option<u32>,
+    /// So many times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    uses: Option<u32>,
+    /// Whatever the value of ARG is
+    #[arg(long, value_name = "ARG")]
+    any: Vec<String>,
+    /// Where ARG is a path at or below PATH
+    #[arg(long, value_name = "ARG=PATH", value_parser = below)]
+    below: Vec<(String, String)>,
+}
+
+fn below(text: &str) -> Result<(String, String), String> {
+    let (name, path) = text.split_once('=').ok_or("ARGUMENT=PATH is expected, as in path=drafts")?;
+    Ok((name.to_owned(), path.to_owned()))
+}
+
+impl RememberArgs {
+    /// Returns what shall be remembered; an argument that is not named has to be equal.
+    pub(super) fn wish(&self) -> v1::GrantWish {
+        let any = self.any.iter().map(|name| (name.clone(), Shape::Any(true)));
+        let below = self.below.iter().map(|(name, path)| (name.clone(), Shape::Beneath(path.clone())));
+        let rules = any.chain(below).map(|(argument, shape)| v1::ArgumentRule { argument, shape: Some(shape) });
+        let now = jiff::Timestamp::now().as_second();
+        let end = |hours: u32| prost_types::Timestamp { seconds: now + i64::from(hours) * 3_600, nanos: 0 };
+        v1::GrantWish {
+            scope: if self.here { "session" } else { "principal" }.to_owned(),
+            expires: self.hours.map(end),
+            uses_max: self.uses.unwrap_or_default(),
+            rules: rules.collect(),
+        }
+    }
+}
+
+/// Sends an answer and says where the approval stands.
+pub(super) async fn send(
+    context: &Context,
+    client: &Client,
+    request: v1::ResolveApprovalRequest,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let answer = client.resolve_approval(request).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&answer))?;
+    } else {
+        let (mark, told) = outcome(&answer);
+        context.output.note(mark, &told);
+    }
+    Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
+}
+
+/// Returns what became of an answer.
+pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
+    let approval = answer.approval.clone().unwrap_or_default();
+    let state = approval_state_name(approval.state());
+    if !answer.asked_again_as.is_empty() {
+        let told = format!(
+            "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
+            answer.asked_again_as
+        );
+        return (Mark::Doubt, told);
+    }
+    if !answer.counted {
+        let by = if approval.decided_by.is_empty() { String::new() } else { format!(" by {}", approval.decided_by) };
+        return (Mark::Doubt, format!("it was decided before: {state}{by}"));
+    }
+    if approval.state() == v1::ApprovalState::Pending {
+        let told = format!("your yes counts; {} of {} people said yes", approval.voters.len(), approval.needed);
+        return (Mark::Good, told);
+    }
+    let granted = if answer.grant_id.is_empty() {
+        String::new()
+    } else {
+        format!("; equal calls run silently because of grant {}", answer.grant_id)
+    };
+    (Mark::Good, format!("{state}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approval(arguments: &str) -> v1::Approval {
+        let prompt = v1::ApprovalPrompt { arguments: arguments.to_owned(), ..Default::default() };
+        v1::Approval { prompt: Some(prompt), ..Default::default() }
+    }
+
+    #[test]
+    fn an_edit_changes_what_it_names_and_nothing_else() {
+        let set = ["path=a b.txt", "count=3", "flag=true"].map(|text| assignment(text).unwrap());
+        let edit = EditArgs { set: set.into(), arguments: None };
+        let edited = edit.arguments(&approval(r#"{"path":"x","content":"y"}"#)).unwrap();
+        assert_eq!(edited, r#"{"content":"y","count":3,"flag":true,"path":"a b.txt"}"#);
+        assert!(edit.arguments(&approval("[]")).is_err());
+        let nothing = EditArgs { set: Vec::new(), arguments: None };
+        assert_eq!(nothing.arguments(&approval("{}")).unwrap(), "");
+    }
+
+    #[test]
+    fn what_becomes_of_an_answer_is_told_as_it_is() {
+        let with = |state: v1::ApprovalState, counted| v1::ResolveApprovalResponse {
+            approval: Some(v1::Approval {
+                run_id: "RUN".to_owned(),
+                state: state.into(),
+                needed: 2,
+                voters: vec!["A".to_owned()],
+                decided_by: "B".to_owned(),
+                ..Default::default()
+            }),
+            counted,
+            ..Default::default()
+        };
+        let told = |answer| outcome(&answer).1;
+        assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
+        assert_eq!(
+            told(with(v1::ApprovalState::Approved, true)),
+            "approved; `palyra runs tail RUN` shows how it goes on"
+        );
+        assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
+    }
+}

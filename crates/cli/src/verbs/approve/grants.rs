@@ -1,0 +1,98 @@
+//! Stored grants: which calls run silently, and the end of that.
+
+use palyra_client::Client;
+use palyra_types::StoredGrantId;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+use palyra_wire::v1::argument_rule::Shape;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{date, time_left};
+use crate::terminal::{Mark, clean_line};
+
+/// Lists stored grants.
+pub(super) async fn list(
+    context: &Context,
+    client: &Client,
+    all: bool,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let grants = client.list_grants(v1::ListGrantsRequest { all }).await?;
+    if format == Format::Json {
+        grants.iter().try_for_each(|grant| context.output.json(&to_json(grant)))?;
+        return Ok(Exit::Done);
+    }
+    if grants.is_empty() {
+        context.output.note(Mark::Info, "no grant lets calls run silently");
+        return Ok(Exit::Done);
+    }
+    context.table(["GRANT", "WHERE", "USES", "UNTIL", "CALLS"], grants.iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+fn row(grant: &v1::StoredGrant) -> [String; 5] {
+    let place = if grant.session_id.is_empty() { "always".to_owned() } else { grant.session_id.clone() };
+    let uses = match grant.uses_max {
+        0 => grant.uses.to_string(),
+        most => format!("{} of {most}", grant.uses),
+    };
+    let until = match (grant.revoked, grant.expires) {
+        (Some(revoked), _) => format!("revoked {}", date(Some(revoked))),
+        (None, None) => "revoked".to_owned(),
+        (None, expires) => time_left(expires),
+    };
+    let until = if grant.revoked.is_none() && grant.expires.is_none() { "no end".to_owned() } else { until };
+    [grant.grant_id.clone(), place, uses, until, clean_line(&calls(grant), 120)]
+}
+
+/// Returns which calls a grant covers, in words.
+fn calls(grant: &v1::StoredGrant) -> String {
+    let rules = grant.rules.iter().map(|rule| match &rule.shape {
+        Some(Shape::Equal(value)) => format!("{}={value}", rule.argument),
+        Some(Shape::Beneath(path)) => format!("{} below {path}", rule.argument),
+        Some(Shape::Any(_)) | None => format!("any {}", rule.argument),
+    });
+    let rules: Vec<String> = rules.collect();
+    format!("{}({})", grant.tool, rules.join(", "))
+}
+
+/// Revokes a stored grant.
+pub(super) async fn revoke(
+    context: &Context,
+    client: &Client,
+    grant: StoredGrantId,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let revoked = client.revoke_grant(grant).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&revoked))?;
+    } else {
+        context.output.note(Mark::Good, &format!("revoked; {} asks again", revoked.tool));
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_says_which_calls_it_covers() {
+        let rule = |argument: &str, shape| v1::ArgumentRule { argument: argument.to_owned(), shape: Some(shape) };
+        let grant = v1::StoredGrant {
+            grant_id: "G".to_owned(),
+            tool: "write_file".to_owned(),
+            uses: 1,
+            uses_max: 5,
+            rules: vec![rule("path", Shape::Beneath("drafts".to_owned())), rule("content", Shape::Any(true))],
+            ..Default::default()
+        };
+        assert_eq!(
+            row(&grant),
+            ["G", "always", "1 of 5", "no end", "write_file(path below drafts, any content)"]
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! The inbox: what waits, shown and answered one by one.
+
+use palyra_client::Client;
+use palyra_wire::v1;
+
+use super::answer::outcome;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Detail, count, question, time_left};
+use crate::terminal::{Answer, Mark, TypedLines};
+
+/// Shown and answered in one sitting, at most; what comes later is for the next.
+const SITTING_MAX: u32 = 500;
+
+/// Shows what waits, oldest first, and takes an answer for each.
+pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exit, Failure> {
+    let request = v1::ListApprovalsRequest { page_size: SITTING_MAX, ..Default::default() };
+    let mut waiting = client.list_approvals(request).await?.approvals;
+    waiting.reverse();
+    if waiting.is_empty() {
+        context.output.note(Mark::Good, "nothing waits for an approval");
+        return Ok(Exit::Done);
+    }
+    let mut lines = TypedLines::of_process();
+    context.interrupts.begin("");
+    let (all, mut skipped) = (waiting.len(), 0_u64);
+    for (at, approval) in waiting.iter().enumerate() {
+        let left = time_left(approval.expires);
+        let left = if left.is_empty() { left } else { format!(", {left}") };
+        context.output.note(Mark::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
+        show(context, approval, Detail::Brief);
+        match answer_one(context, client, &mut lines, approval).await? {
+            Answered::Yes => {}
+            Answered::Skipped => skipped += 1,
+            Answered::Left => return Ok(Exit::Withheld),
+        }
+    }
+    if skipped > 0 {
+        context.output.note(Mark::Info, &format!("{} left unanswered", count(skipped, "approval")));
+        return Ok(Exit::Withheld);
+    }
+    Ok(Exit::Done)
+}
+
+/// What became of one.
+enum Answered {
+    Yes,
+    Skipped,
+    Left,
+}
+
+async fn answer_one(
+    context: &Context,
+    client: &Client,
+    lines: &mut TypedLines,
+    approval: &v1::Approval,
+) -> Result<Answered, Failure> {
+    loop {
+        context.output.prompt(Answer::PROMPT);
+        let typed = tokio::select! {
+            biased;
+            () = context.interrupts.pressed() => return Ok(Answered::Left),
+            typed = lines.next() => typed,
+        };
+        let Some(typed) = typed else { return Ok(Answered::Left) };
+        context.output.line_was_typed();
+        match Answer::read(&typed) {
+            Answer::More => show(context, approval, Detail::Full),
+            Answer::Skip => return Ok(Answered::Skipped),
+            Answer::Unclear => context.output.note(Mark::Info, Answer::HELP),
+            Answer::Decide { decision, note, remember } => {
+                let request = v1::ResolveApprovalRequest {
+                    approval_id: approval.approval_id.clone(),
+                    decision: decision.into(),
+                    note,
+                    remember,
+                    run_id: approval.run_id.clone(),
+                    ..Default::default()
+                };
+                let (mark, told) = outcome(&client.resolve_approval(request).await?);
+                context.output.note(mark, &told);
+                return Ok(Answered::Yes);
+            }
+        }
+    }
+}
+
+fn show(context: &Context, approval: &v1::Approval, detail: Detail) {
+    let prompt = approval.prompt.clone().unwrap_or_default();
+    question(&prompt, &approval.risk, detail).iter().for_each(|line| context.output.row(line));
+}

@@ -1,0 +1,231 @@
+//! `palyra runs effects` and `palyra runs undo`: what runs did, what nobody knows about it, and taking it back.
+
+use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{age, count};
+use crate::terminal::{Mark, clean_line};
+use crate::verbs::ids::RunName;
+
+const PAGE_SIZE_MAX: u32 = 500;
+
+/// List what runs did, and say what became of an unknown outcome
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  palyra runs effects last\n  palyra runs effects --unknown\n  palyra runs effects resolve last 3 happened"
+)]
+pub(crate) struct EffectsArgs {
+    #[command(subcommand)]
+    verb: Option<EffectsVerb>,
+    /// Of this run only: its id, or `last`
+    run: Option<RunName>,
+    /// Only those whose outcome nobody knows
+    #[arg(long, conflicts_with = "changing")]
+    unknown: bool,
+    /// Only those that may have changed something
+    #[arg(long)]
+    changing: bool,
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// One line of JSON each
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum EffectsVerb {
+    /// Say what became of an effect whose outcome nobody knows; its run goes on
+    #[command(after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\"")]
+    Resolve {
+        /// The run's id, or `last`
+        run: RunName,
+        /// The effect's number
+        effect: u32,
+        /// What became of it; retry: it did not, and the model may call again
+        #[arg(value_parser = ["happened", "did-not-happen", "retry"])]
+        resolution: String,
+        /// What to say with it; the model reads it
+        #[arg(long, default_value = "", value_name = "TEXT")]
+        note: String,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Lists effects, or resolves one.
+pub(super) async fn run(context: &Context, client: &Client, args: EffectsArgs) -> Result<Exit, Failure> {
+    if let Some(EffectsVerb::Resolve { run, effect, resolution, note, json }) = args.verb {
+        let request = v1::ResolveEffectRequest {
+            run_id: run.resolve(client).await?.to_string(),
+            effect_id: effect,
+            resolution: resolution.replace('-', "_"),
+            note,
+        };
+        return resolve(context, client, request, json.into()).await;
+    }
+    let only = match (args.unknown, args.changing) {
+        (true, _) => "unknown",
+        (false, true) => "changing",
+        (false, false) => "",
+    };
+    let run_id = match args.run {
+        Some(run) => run.resolve(client).await?.to_string(),
+        None => String::new(),
+    };
+    let request = v1::ListEffectsRequest { run_id, only: only.to_owned(), ..Default::default() };
+    list(context, client, request, args.limit, args.json.into()).await
+}
+
+async fn list(
+    context: &Context,
+    client: &Client,
+    mut request: v1::ListEffectsRequest,
+    limit: u32,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let mut effects: Vec<v1::EffectInfo> = Vec::new();
+    loop {
+        let left = limit.saturating_sub(u32::try_from(effects.len()).unwrap_or(u32::MAX));
+        if left == 0 {
+            break;
+        }
+        request.page_size = left.min(PAGE_SIZE_MAX);
+        let page = client.list_effects(request.clone()).await?;
+        effects.extend(page.effects);
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if format == Format::Json {
+        effects.iter().try_for_each(|effect| context.output.json(&to_json(effect)))?;
+        return Ok(Exit::Done);
+    }
+    if effects.is_empty() {
+        context.output.note(Mark::Info, "there are no such effects");
+        return Ok(Exit::Done);
+    }
+    context.table(["RUN", "EFFECT", "TOOL", "CONTRACT", "STATE", "AGE"], effects.iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+fn row(effect: &v1::EffectInfo) -> [String; 6] {
+    let state = if effect.error_code.is_empty() {
+        effect.state.replace('_', " ")
+    } else {
+        format!("{} ({})", effect.state, effect.error_code)
+    };
+    [
+        effect.run_id.clone(),
+        effect.effect_id.to_string(),
+        clean_line(&effect.tool, 32),
+        effect.contract.clone(),
+        state,
+        age(effect.started),
+    ]
+}
+
+async fn resolve(
+    context: &Context,
+    client: &Client,
+    request: v1::ResolveEffectRequest,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let run = request.run_id.clone();
+    let effect = client.resolve_effect(request).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&effect))?;
+    } else {
+        let told = format!("recorded; `palyra runs tail {run}` shows how it goes on");
+        context.output.note(Mark::Good, &told);
+    }
+    Ok(Exit::Done)
+}
+
+/// Takes back what a run changed in files.
+pub(super) async fn undo(
+    context: &Context,
+    client: &Client,
+    run: RunName,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let run = run.resolve(client).await?;
+    let files = context.waiting("taking back", client.undo_run(run)).await?;
+    let left = files.iter().filter(|file| !is_back(file)).count();
+    if format == Format::Json {
+        files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
+    } else {
+        for file in &files {
+            let (mark, told) = told(file);
+            context.output.note(mark, &format!("{}: {told}", clean_line(&file.path, 200)));
+            if file.result == "conflict" {
+                file.detail.lines().for_each(|line| context.output.row(&format!("  {line}")));
+            }
+        }
+        let back = count((files.len() - left) as u64, "file");
+        context.output.note(Mark::Info, &format!("{back} as before the run, {left} left alone"));
+    }
+    Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
+}
+
+fn is_back(file: &v1::UndoneFile) -> bool {
+    matches!(file.result.as_str(), "restored" | "already_restored")
+}
+
+fn told(file: &v1::UndoneFile) -> (Mark, String) {
+    match file.result.as_str() {
+        "restored" => (Mark::Good, "as before".to_owned()),
+        "already_restored" => (Mark::Good, "was as before already".to_owned()),
+        "conflict" => {
+            (Mark::Doubt, "changed since, and left alone; the difference to what the run left:".to_owned())
+        }
+        "withheld" => {
+            (Mark::Doubt, "its former content held a secret and was not kept; left alone".to_owned())
+        }
+        _ => (Mark::Bad, clean_line(&file.detail, 240)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_one_row() {
+        let effect = v1::EffectInfo {
+            run_id: "R".to_owned(),
+            effect_id: 3,
+            tool: "write_file".to_owned(),
+            contract: "probe".to_owned(),
+            state: "failed".to_owned(),
+            error_code: "PLY-4014".to_owned(),
+            ..Default::default()
+        };
+        assert_eq!(row(&effect), ["R", "3", "write_file", "probe", "failed (PLY-4014)", ""]);
+        let resolved = v1::EffectInfo { state: "did_not_happen".to_owned(), ..Default::default() };
+        assert_eq!(row(&resolved)[4], "did not happen");
+    }
+
+    #[test]
+    fn what_was_not_taken_back_is_told_as_left_alone() {
+        let file = |result: &str| v1::UndoneFile { result: result.to_owned(), ..Default::default() };
+        for (result, back) in [
+            ("restored", true),
+            ("already_restored", true),
+            ("conflict", false),
+            ("withheld", false),
+            ("failed", false),
+        ] {
+            assert_eq!(is_back(&file(result)), back, "{result}");
+        }
+    }
+}
