@@ -8,7 +8,7 @@ use std::time::Duration;
 use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{TokenUsage, UsageSource};
 use palyra_types::run::{RunLimits, TerminationReason};
-use palyra_types::{TapeSeq, Timestamp};
+use palyra_types::{EffectId, TapeSeq, Timestamp};
 
 /// What a text entry of an abandoned attempt is taken for: its text may be erased, its number stays.
 const TOKENS_PER_TEXT_ENTRY_ESTIMATED: u64 = 6;
@@ -19,6 +19,8 @@ pub struct Budget {
     limits: RunLimits,
     turns: u32,
     tool_calls: u32,
+    /// The last call that was counted: a call may be decided more than once.
+    counted_to: EffectId,
     usage: TokenUsage,
     counted_any: Counted,
     context_tokens: u64,
@@ -104,7 +106,9 @@ impl Budget {
             }
             // What the budget itself refused was not used.
             TapeEvent::ToolDecided(decided) => {
-                if decided.decided_by == DecidedBy::Policy {
+                let again = decided.effect <= self.counted_to;
+                if !again && decided.decided_by != DecidedBy::Budget {
+                    self.counted_to = decided.effect;
                     self.tool_calls += 1;
                 }
             }

@@ -3,6 +3,15 @@
 //! Everything arrives as a value and leaves as a value; ordered maps only. Replaying a tape rebuilds the
 //! machine, so what it needs to stay right is in the facts of the events, never only in memory.
 //!
+//! Calls that ask: of [`Effect::Prepare`] a runtime makes [`RunInput::ToolPrepared`]. Before it feeds
+//! [`RunInput::ApprovalAnswered`] it asks [`approval_needs_judgement`](RunStateMachine::approval_needs_judgement); when
+//! a judgement is needed it judges the call of [`call_of`](RunStateMachine::call_of) anew (with the edited arguments
+//! and [`taints`](RunStateMachine::taints), [`counts`](RunStateMachine::counts) of now) and prepares
+//! [`intent_for_answer`](RunStateMachine::intent_for_answer), if there is one. Of
+//! [`pending_approvals`](RunStateMachine::pending_approvals) it knows when to feed [`RunInput::ApprovalExpired`]. A run
+//! that waits for an approval needs nobody in memory: its replayed machine takes [`RunInput::Recovered`] without an
+//! event or effect.
+//!
 //! Begin at [`machine::RunStateMachine::decide`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -12,6 +21,10 @@ pub mod input;
 pub mod machine;
 
 pub mod tool_calls;
+
+pub mod approvals;
+
+pub mod effects;
 
 pub mod model_call;
 
@@ -32,6 +45,8 @@ pub mod coalesce;
 #[cfg(test)]
 mod scenario;
 
+pub use approvals::PendingApproval;
 pub use grant::{Execution, Grant, Intent};
 pub use input::{ApprovalAnswer, Decision, Effect, JudgedCall, PrepareRefusal, Prepared, RunInput};
-pub use machine::{RunError, RunStateMachine};
+pub use machine::{Counts, Judgement, RunError, RunStateMachine};
+pub use tool_calls::ToolCallState;

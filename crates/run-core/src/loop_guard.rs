@@ -41,8 +41,9 @@ impl LoopCounts {
                 self.calls.insert(proposed.effect, proposed.call_digest);
             }
             TapeEvent::ToolDecided(decided) => {
-                if decided.verdict == ToolVerdict::Allow {
-                    return;
+                match decided.verdict {
+                    ToolVerdict::Allow | ToolVerdict::Ask => return,
+                    ToolVerdict::Deny => {}
                 }
                 let Some(call) = self.calls.remove(&decided.effect) else { return };
                 *self.failures.entry(call).or_default() += 1;

@@ -16,7 +16,9 @@ use palyra_types::run::{
 };
 use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
+use crate::approvals::Approvals;
 use crate::budget::{Activity, Budget};
+use crate::effects::Effects;
 use crate::input::{Decision, RunInput};
 use crate::loop_guard::LoopCounts;
 use crate::model_call::ModelCall;
@@ -25,10 +27,15 @@ use steering::Heard;
 
 mod decide;
 mod attempts;
+mod calls;
+mod approvals;
+mod effects;
 mod steering;
 mod proceed;
 mod step;
+mod asking;
 
+pub use asking::{Counts, Judgement};
 pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.
@@ -46,6 +53,19 @@ pub enum RunError {
     /// The input belongs to an attempt or effect that is no longer open.
     #[error("the input came too late")]
     Stale,
+    /// Somebody decided this approval before, or there is none.
+    #[error("the approval is decided")]
+    ApprovalDecided,
+    /// This person may not decide this approval, or has said yes already.
+    #[error("this person may not decide it")]
+    NotEligible,
+    /// The arguments that a person wrote cannot run: policy denies them, the tool refuses them, or several people
+    /// have to approve and saw others. The approval still waits.
+    #[error("the edited arguments cannot run")]
+    EditRefused,
+    /// The outcome of this effect is known, or a person said it.
+    #[error("the outcome of the effect is known")]
+    EffectNotUnknown,
     /// The input does not fit the run's state: a bug of the caller.
     #[error("the input does not fit the run's state")]
     OutOfPlace,
@@ -65,6 +85,8 @@ pub struct RunStateMachine {
     stopping: Option<CancelReason>,
     model: ModelCall,
     tools: ToolCalls,
+    approvals: Approvals,
+    effects: Effects,
     budget: Budget,
     loops: LoopCounts,
     heard: Heard,
@@ -102,6 +124,8 @@ impl RunStateMachine {
             stopping: None,
             model: ModelCall::default(),
             tools: ToolCalls::default(),
+            approvals: Approvals::default(),
+            effects: Effects::default(),
             budget: Budget::default(),
             loops: LoopCounts::default(),
             heard: Heard::default(),
@@ -127,6 +151,8 @@ impl RunStateMachine {
         self.last = self.last.next();
         self.model.evolve(event, self.last);
         self.tools.evolve(event, time);
+        self.approvals.evolve(event);
+        self.effects.evolve(event);
         self.loops.evolve(event);
         self.heard.evolve(event);
         match event {
@@ -148,6 +174,7 @@ impl RunStateMachine {
             TapeEvent::RunHeld { .. } => self.hold(),
             TapeEvent::LoopDetected { .. } => self.wait_for(Some(WaitReason::LoopCheck)),
             TapeEvent::ToolOutcomeUnknown { .. } => self.wait_for(Some(WaitReason::OutcomeUnknown)),
+            TapeEvent::EffectResolved { .. } => self.lift_doubt(),
             TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),
             TapeEvent::RunFinished(finished) => {
                 self.state = finished.state;
@@ -166,7 +193,6 @@ impl RunStateMachine {
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted(_)
             | TapeEvent::ToolFinished(_)
-            | TapeEvent::EffectResolved { .. }
             | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)
             | TapeEvent::ApprovalResolved(_)
@@ -183,6 +209,14 @@ impl RunStateMachine {
         }
     }
 
+    /// Lets the run go on once a person has said of every effect what became of it.
+    fn lift_doubt(&mut self) {
+        let doubted = self.effects.unknown().next().is_some();
+        if self.wait == Some(WaitReason::OutcomeUnknown) && self.held == Held::No && !doubted {
+            self.wait = None;
+        }
+    }
+
     fn wait_for(&mut self, reason: Option<WaitReason>) {
         if !self.is_parked() {
             self.wait = reason;
@@ -193,7 +227,8 @@ impl RunStateMachine {
         if self.phase() != RunPhase::Running {
             return Activity::Idle;
         }
-        match self.tools.deadline_max() {
+        let under_way = self.tools.at_work().chain(self.preparing());
+        match under_way.map(|(_, call)| call.terms.deadline).max() {
             Some(deadline_max) if self.model.open().is_none() => {
                 Activity::Bounded { since, longest: deadline_max }
             }
@@ -273,15 +308,25 @@ impl RunStateMachine {
         self.tools.next_effect()
     }
 
-    /// Returns whether this effect was started and has no outcome.
+    /// Returns whether a tool works at this effect: it was started and has no outcome.
     #[must_use]
     pub fn is_tool_running(&self, effect: palyra_types::EffectId) -> bool {
-        self.tools.is_started(effect)
+        self.tools.at_work().any(|(running, _)| running == effect)
     }
 
     fn waiting_for(&self) -> Option<WaitReason> {
-        let busy = self.model.open().is_some() || self.tools.started().next().is_some();
-        self.wait.filter(|_| !busy || self.is_parked() || self.held == Held::Yes)
+        if self.is_parked() || self.held == Held::Yes {
+            return self.wait;
+        }
+        let busy = self.model.open().is_some()
+            || self.tools.at_work().next().is_some()
+            || !self.preparing().is_empty();
+        if busy {
+            return None;
+        }
+        let question = || (!self.tools.open_questions().is_empty()).then_some(WaitReason::Question);
+        let approval = || self.tools.any_asked().then_some(WaitReason::Approval);
+        self.wait.or_else(question).or_else(approval)
     }
 
     /// Returns whether the tape holds an entry that this version does not know. What it says may change

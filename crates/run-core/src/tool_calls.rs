@@ -1,14 +1,21 @@
-//! The tool calls of a run's current round: proposed, decided, started, finished.
+//! The tool calls of a run's current round, each at its station, and whose turn it is.
 //!
-//! Owns each open call's station and the content needed to run it. Calls of finished rounds are forgotten;
-//! the tape remembers them.
+//! Owns the content needed to run a call, and under which terms. Calls of finished rounds are forgotten; the tape
+//! remembers them. Knows no approval but the one that a call was asked under.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_types::event::{TapeEvent, ToolDecided, ToolProposed};
-use palyra_types::tool::{EffectContract, Parallelism, ToolName, ToolVerdict};
-use palyra_types::{EffectId, Redacted, Timestamp};
+use palyra_types::approval::{ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms};
+use palyra_types::effect::EffectPlan;
+use palyra_types::event::{
+    Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolProposed, ToolStarted,
+};
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolVerdict,
+};
+use palyra_types::{ApprovalId, EffectId, Redacted, Timestamp};
 
 /// The open calls of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,12 +31,22 @@ pub struct ToolCallState {
     pub station: Station,
     /// The tool, as the model named it.
     pub tool: ToolName,
-    /// The arguments, as the model wrote them.
+    /// The arguments as they will run: the model's, unless a person changed them.
     pub arguments: Redacted<String>,
-    /// What policy knows of the tool; meaningful from `Allowed` on.
+    /// Keyed digest of tool and arguments as they will run.
+    pub digest: ContentDigest,
+    /// What policy knows of the call; meaningful once it is decided.
     pub terms: Terms,
+    /// Why policy decided so.
+    pub explanation: Redacted<String>,
+    /// What the rule wants of an approval, and the id that the next question has.
+    pub ask: Option<(ApprovalTerms, Option<ApprovalId>)>,
+    /// What it was asked with last; zero when that no longer says what would run.
+    pub binding: ContentDigest,
     /// When it started; meaningful at `Started`.
     pub started_at: Timestamp,
+    /// What was recorded that it will do; meaningful at `Started`.
+    pub plan: Arc<EffectPlan>,
 }
 
 /// Where a call stands. Finished and denied calls are gone from the set.
@@ -37,6 +54,10 @@ pub struct ToolCallState {
 pub enum Station {
     /// The model wants it.
     Proposed,
+    /// A person has to be asked, once it is known what it would do.
+    Wanting,
+    /// A person is asked.
+    Asked,
     /// It may run, and has not started.
     Allowed,
     /// It may have taken effect.
@@ -54,6 +75,82 @@ pub struct Terms {
     pub deadline: Duration,
     /// How much output is kept, in bytes.
     pub output_bytes_max: u64,
+    /// How it is conducted.
+    pub conduct: ToolConduct,
+    /// The tool's version.
+    pub tool_version: u32,
+    /// How much harm it can do.
+    pub risk: ApprovalRiskLevel,
+    /// What the run will have read once it has seen the output.
+    pub taints: Taints,
+    /// Digest of the policy snapshot that decided.
+    pub policy_digest: [u8; 32],
+    /// Who decided.
+    pub decided_by: DecidedBy,
+}
+
+impl Terms {
+    /// What is assumed of a call that nobody judged.
+    const UNKNOWN: Self = Self {
+        contract: EffectContract::Opaque,
+        parallelism: Parallelism::Exclusive,
+        deadline: Duration::ZERO,
+        output_bytes_max: 0,
+        conduct: ToolConduct::Direct,
+        tool_version: 0,
+        risk: ApprovalRiskLevel::Critical,
+        taints: Taints::NONE,
+        policy_digest: [0; 32],
+        decided_by: DecidedBy::Policy,
+    };
+
+    fn of(decided: &ToolDecided) -> Self {
+        Self {
+            contract: decided.contract,
+            parallelism: decided.parallelism,
+            deadline: decided.deadline,
+            output_bytes_max: decided.output_bytes_max,
+            conduct: decided.conduct,
+            tool_version: decided.tool_version,
+            risk: decided.risk,
+            taints: decided.taints,
+            policy_digest: decided.policy_digest,
+            decided_by: decided.decided_by,
+        }
+    }
+}
+
+impl ToolCallState {
+    /// Returns what it runs under.
+    #[must_use]
+    pub fn attested(&self) -> Attested {
+        let (approval, grant) = match self.terms.decided_by {
+            DecidedBy::Policy | DecidedBy::Budget => (None, None),
+            DecidedBy::Approval(approval) => (Some(approval), None),
+            DecidedBy::Grant(grant) => (None, Some(grant)),
+        };
+        Attested {
+            tool_version: self.terms.tool_version,
+            call_digest: self.digest,
+            policy_digest: self.terms.policy_digest,
+            approval,
+            grant,
+        }
+    }
+
+    /// Returns whether it is started and a tool works at it: not so a question, which only waits.
+    fn is_at_work(&self) -> bool {
+        self.station == Station::Started && self.terms.conduct != ToolConduct::Question
+    }
+
+    /// Returns whether it can be the turn of this call.
+    fn waits_for_its_turn(&self) -> bool {
+        match self.station {
+            Station::Allowed => true,
+            Station::Wanting => self.terms.conduct == ToolConduct::Prepared,
+            Station::Proposed | Station::Asked | Station::Started => false,
+        }
+    }
 }
 
 impl ToolCalls {
@@ -69,6 +166,12 @@ impl ToolCalls {
         self.calls.is_empty()
     }
 
+    /// Returns an open call.
+    #[must_use]
+    pub fn get(&self, effect: EffectId) -> Option<&ToolCallState> {
+        self.calls.get(&effect)
+    }
+
     /// Returns the calls that may have taken effect and have no outcome.
     pub fn started(&self) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
         self.at(Station::Started)
@@ -80,47 +183,72 @@ impl ToolCalls {
         self.calls.get(&effect).is_some_and(|call| call.station == Station::Started)
     }
 
+    /// Returns the started calls at which a tool works.
+    pub fn at_work(&self) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
+        self.started().filter(|(_, call)| call.is_at_work())
+    }
+
+    /// Returns the questions that wait for the person's words.
+    pub(crate) fn open_questions(&self) -> Vec<EffectId> {
+        self.started().filter(|(_, call)| !call.is_at_work()).map(|(effect, _)| effect).collect()
+    }
+
+    /// Returns whether a person is asked about any call.
+    pub(crate) fn any_asked(&self) -> bool {
+        self.at(Station::Asked).next().is_some()
+    }
+
     pub(crate) fn started_contract(&self, effect: EffectId) -> Option<EffectContract> {
-        self.started().find(|(started, _)| *started == effect).map(|(_, call)| call.terms.contract)
+        self.get(effect).filter(|call| call.station == Station::Started).map(|call| call.terms.contract)
     }
 
-    pub(crate) fn started_contracts(&self) -> Vec<(EffectId, EffectContract)> {
-        self.started().map(|(effect, call)| (effect, call.terms.contract)).collect()
+    /// Returns the calls at which a tool works, with their contracts.
+    pub(crate) fn contracts_at_work(&self) -> Vec<(EffectId, EffectContract)> {
+        self.at_work().map(|(effect, call)| (effect, call.terms.contract)).collect()
     }
 
-    /// Returns the calls that were proposed and have no verdict.
+    /// Returns the calls that a whole decision would have brought further: without a verdict, or neither asked nor
+    /// to be prepared for it.
     pub(crate) fn unjudged(&self) -> Vec<EffectId> {
-        self.at(Station::Proposed).map(|(effect, _)| effect).collect()
+        let stuck = |call: &ToolCallState| match call.station {
+            Station::Proposed => true,
+            Station::Wanting => !call.waits_for_its_turn(),
+            Station::Asked | Station::Allowed | Station::Started => false,
+        };
+        self.calls.iter().filter(|(_, call)| stuck(call)).map(|(effect, _)| *effect).collect()
     }
 
     /// Returns how long a started call has run, at most its deadline: across a restart nobody knows better.
     pub(crate) fn running_for(&self, effect: EffectId, now: Timestamp) -> Duration {
-        let call = self.started().find(|(started, _)| *started == effect);
-        call.map_or(Duration::ZERO, |(_, call)| now.since(call.started_at).min(call.terms.deadline))
+        let call = self.get(effect).filter(|call| call.station == Station::Started);
+        call.map_or(Duration::ZERO, |call| now.since(call.started_at).min(call.terms.deadline))
     }
 
-    /// Returns the longest that the started calls may still take together.
-    pub(crate) fn deadline_max(&self) -> Option<Duration> {
-        self.started().map(|(_, call)| call.terms.deadline).max()
-    }
-
-    /// Returns the calls that may run now, given how many may run at once: an exclusive call runs alone,
-    /// and calls start in the model's order.
+    /// Returns the calls whose turn it is, in order, given how many may run at once: to be started, or to be
+    /// prepared first.
+    ///
+    /// An exclusive call waits for all before it and holds back all after it until it has its outcome. Calls that a
+    /// person is asked about take no room, and parallel ones do not wait for them.
     #[must_use]
-    pub fn startable(&self, parallel_max: u32) -> Vec<(EffectId, &ToolCallState)> {
-        let mut running: Vec<Parallelism> = self.started().map(|(_, call)| call.terms.parallelism).collect();
-        let mut starting = Vec::new();
-        for (effect, call) in self.at(Station::Allowed) {
-            let room = running.len() < parallel_max.max(1) as usize;
-            let beside = running.iter().all(|other| *other == Parallelism::Parallel)
-                && (running.is_empty() || call.terms.parallelism == Parallelism::Parallel);
-            if !room || !beside {
+    pub fn turns(&self, parallel_max: u32) -> Vec<(EffectId, &ToolCallState)> {
+        let mut busy = self.at_work().count();
+        let mut turns = Vec::new();
+        for (place, (effect, call)) in self.calls.iter().enumerate() {
+            if call.terms.parallelism == Parallelism::Exclusive {
+                if place == 0 && busy == 0 && call.waits_for_its_turn() {
+                    turns.push((*effect, call));
+                }
                 break;
             }
-            running.push(call.terms.parallelism);
-            starting.push((effect, call));
+            if call.waits_for_its_turn() {
+                if busy >= parallel_max.max(1) as usize {
+                    break;
+                }
+                busy += 1;
+                turns.push((*effect, call));
+            }
         }
-        starting
+        turns
     }
 
     fn at(&self, station: Station) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
@@ -132,12 +260,9 @@ impl ToolCalls {
         match event {
             TapeEvent::ToolProposed(proposed) => self.propose(proposed),
             TapeEvent::ToolDecided(decided) => self.decide(decided),
-            TapeEvent::ToolStarted(started) => {
-                if let Some(call) = self.calls.get_mut(&started.effect) {
-                    call.station = Station::Started;
-                    call.started_at = time;
-                }
-            }
+            TapeEvent::ApprovalRequested(requested) => self.ask(requested),
+            TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
+            TapeEvent::ToolStarted(started) => self.start(started, time),
             TapeEvent::ToolFinished(finished) => {
                 self.calls.remove(&finished.effect);
             }
@@ -152,9 +277,7 @@ impl ToolCalls {
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
             | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
@@ -166,39 +289,61 @@ impl ToolCalls {
 
     fn propose(&mut self, proposed: &ToolProposed) {
         self.last_effect = self.last_effect.max(proposed.effect);
-        let terms = Terms {
-            contract: EffectContract::Opaque,
-            parallelism: Parallelism::Exclusive,
-            deadline: Duration::ZERO,
-            output_bytes_max: 0,
-        };
         let call = ToolCallState {
             station: Station::Proposed,
             tool: ToolName::new(proposed.tool.expose()),
             arguments: proposed.arguments.clone(),
-            terms,
+            digest: proposed.call_digest,
+            terms: Terms::UNKNOWN,
+            explanation: Redacted::default(),
+            ask: None,
+            binding: ContentDigest::default(),
             started_at: Timestamp::default(),
+            plan: Arc::default(),
         };
         self.calls.insert(proposed.effect, call);
     }
 
     fn decide(&mut self, decided: &ToolDecided) {
+        if decided.verdict == ToolVerdict::Deny {
+            self.calls.remove(&decided.effect);
+        }
+        let Some(call) = self.calls.get_mut(&decided.effect) else { return };
+        call.terms = Terms::of(decided);
+        call.explanation = decided.explanation.clone();
         match decided.verdict {
-            ToolVerdict::Allow => {
-                if let Some(call) = self.calls.get_mut(&decided.effect) {
-                    call.station = Station::Allowed;
-                    call.terms = Terms {
-                        contract: decided.contract,
-                        parallelism: decided.parallelism,
-                        deadline: decided.deadline,
-                        output_bytes_max: decided.output_bytes_max,
-                    };
-                }
+            ToolVerdict::Allow => call.station = Station::Allowed,
+            ToolVerdict::Ask => {
+                call.station = Station::Wanting;
+                call.ask = decided.ask.map(|ask| (ask.terms, Some(ask.approval)));
             }
-            // Nobody can be asked yet, so an `Ask` that reached a tape ends the call like a denial.
-            ToolVerdict::Ask | ToolVerdict::Deny => {
-                self.calls.remove(&decided.effect);
-            }
+            ToolVerdict::Deny => {}
+        }
+    }
+
+    fn ask(&mut self, requested: &ApprovalRequested) {
+        if let Some(call) = self.calls.get_mut(&requested.effect) {
+            call.station = Station::Asked;
+            call.ask = Some((requested.terms, None));
+            call.binding = requested.binding;
+        }
+    }
+
+    fn resolve(&mut self, resolved: &ApprovalResolved) {
+        let Some(call) = self.calls.get_mut(&resolved.effect) else { return };
+        call.station = Station::Wanting;
+        if let (ApprovalState::Approved, Some(edited)) = (resolved.state, &resolved.edited) {
+            call.arguments = edited.clone();
+            call.digest = resolved.edited_digest;
+            call.binding = ContentDigest::default();
+        }
+    }
+
+    fn start(&mut self, started: &ToolStarted, time: Timestamp) {
+        if let Some(call) = self.calls.get_mut(&started.effect) {
+            call.station = Station::Started;
+            call.started_at = time;
+            call.plan = Arc::new(started.plan.clone());
         }
     }
 }

@@ -1,21 +1,16 @@
 //! One function per input. What follows once it is recorded is [`super::proceed`]'s.
 
-use std::time::Duration;
-
 use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
-use palyra_types::tool::{DecisionReason, EffectContract};
-use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
+use palyra_types::tool::DecisionReason;
+use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use super::attempts::{self, Failure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{Step, Successor};
-use super::{Accepted, Held, RunError, RunStateMachine, steering};
+use super::{Accepted, Held, RunError, RunStateMachine, approvals, calls, effects, steering};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
-
-/// Told to the model of a pure call that a stop left without a result.
-const STOPPED_TOOL_OUTPUT: &str = "stopped because the run was stopped";
 
 /// Told to the person when the model ran out of room.
 const CUT_OFF_MESSAGE: &str = "the answer was cut off at the model's output limit";
@@ -25,16 +20,24 @@ pub(super) fn decide(
     input: &RunInput,
     now: Timestamp,
 ) -> Result<Decision, RunError> {
-    admit(machine, input)?;
+    admit(machine, input, now)?;
     let mut step = Step::new(machine, now);
     take(&mut step, input);
+    // Nothing was taken up again since a restart.
+    let known = if matches!(input, RunInput::Recovered) { Vec::new() } else { machine.intents() };
+    for intent in step.machine.intents() {
+        if !known.contains(&intent) {
+            step.perform(Effect::Prepare(intent));
+        }
+    }
     Ok(step.decision)
 }
 
 /// Refuses what is late, what nobody waits for, and what does not fit.
-fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
+fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<(), RunError> {
     if machine.state.is_terminal() {
-        return Err(RunError::Finished);
+        let asked = matches!(input, RunInput::ApprovalAnswered(_));
+        return Err(if asked { RunError::ApprovalDecided } else { RunError::Finished });
     }
     let accepted = machine.accepted == Accepted::Yes;
     if accepted == matches!(input, RunInput::Start(_)) {
@@ -60,14 +63,18 @@ fn admit(machine: &RunStateMachine, input: &RunInput) -> Result<(), RunError> {
             (!machine.is_parked() && pauses, RunError::Stale)
         }
         RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
-            (!machine.is_parked() && machine.tools.is_started(*effect), RunError::Stale)
+            (!machine.is_parked() && machine.is_tool_running(*effect), RunError::Stale)
         }
         RunInput::Input { idempotency, .. } => return steering::admit_answer(machine, *idempotency),
         RunInput::Steer { idempotency, .. } => return steering::admit_steering(machine, *idempotency),
-        RunInput::ToolPrepared { .. }
-        | RunInput::ApprovalAnswered(_)
-        | RunInput::ApprovalExpired { .. }
-        | RunInput::EffectResolved { .. } => (false, RunError::Stale),
+        RunInput::ToolPrepared { effect, .. } => {
+            (machine.preparing().iter().any(|(preparing, _)| preparing == effect), RunError::Stale)
+        }
+        RunInput::ApprovalAnswered(answer) => return approvals::admit_answer(machine, answer, now),
+        RunInput::ApprovalExpired { approval } => return approvals::admit_expiry(machine, *approval, now),
+        RunInput::EffectResolved { effect, .. } => {
+            (!machine.is_parked() && machine.effects.is_unknown(*effect), RunError::EffectNotUnknown)
+        }
         RunInput::Start(_) | RunInput::Cancel { .. } | RunInput::Recovered | RunInput::Broken => {
             (true, RunError::OutOfPlace)
         }
@@ -109,20 +116,26 @@ fn take(step: &mut Step, input: &RunInput) {
         }
         RunInput::RetryDue { .. } => ask_model(step),
         RunInput::ToolFinished { effect, outcome, output_digest, duration } => {
-            step.record_outcome(*effect, outcome, *output_digest, *duration);
+            effects::record_outcome(step, *effect, outcome, *output_digest, *duration);
             proceed(step);
         }
         RunInput::ToolOutcomeLost { effect, cause } => {
-            tool_lost(step, *effect, *cause);
+            effects::tool_lost(step, *effect, *cause);
             proceed(step);
         }
         RunInput::Input { input, idempotency } | RunInput::Steer { input, idempotency } => {
             steering::hear(step, input, *idempotency);
         }
-        RunInput::ToolPrepared { .. }
-        | RunInput::ApprovalAnswered(_)
-        | RunInput::ApprovalExpired { .. }
-        | RunInput::EffectResolved { .. } => {}
+        RunInput::ToolPrepared { effect, prepared, fresh } => {
+            calls::prepared(step, *effect, prepared, *fresh);
+        }
+        RunInput::ApprovalAnswered(answer) => approvals::answered(step, answer),
+        RunInput::ApprovalExpired { approval } => approvals::expired(step, *approval),
+        RunInput::EffectResolved { effect, resolution, by, note } => {
+            let (effect, resolution, by, note) = (*effect, *resolution, *by, note.clone());
+            step.record(TapeEvent::EffectResolved { effect, resolution, by, note });
+            proceed(step);
+        }
         RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
         RunInput::Recovered => recovered(step),
         RunInput::Broken => broken(step),
@@ -153,9 +166,7 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
     }
     let fits = step.machine.budget.fits_calls(calls.len());
     let refused = (!fits).then_some(DecisionReason::BudgetExhausted);
-    for call in calls {
-        step.record_call(call, refused);
-    }
+    calls::record_calls(step, calls, refused);
     if fits {
         proceed(step);
     } else {
@@ -167,40 +178,20 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
     }
 }
 
-/// Notes that an outcome will not become known. Of a call that changes nothing this is only a failure, which
-/// the model reads and may try again.
-fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
-    match step.machine.tools.started_contract(effect) {
-        None => {}
-        Some(
-            EffectContract::Opaque | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local,
-        ) => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
-        Some(EffectContract::Pure) => {
-            let (failure, output) = match cause {
-                UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
-                UnknownOutcomeCause::Cancelled => (ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT),
-                UnknownOutcomeCause::Restart | UnknownOutcomeCause::ExecutorLost => {
-                    (ErrorCode::ToolFailed, "it broke off before it had a result")
-                }
-            };
-            let duration = step.machine.tools.running_for(effect, step.now);
-            step.record_failure(effect, failure, output, duration);
-        }
-    }
-}
-
 /// Begins to stop: what runs is aborted, and the run ends as soon as nothing runs.
 fn cancel(step: &mut Step, actor: PrincipalId, reason: CancelReason) {
     if step.machine.stopping.is_some() {
         return;
     }
     let parked = step.machine.is_parked();
+    approvals::withdraw_all(step, "the run was cancelled");
     step.record(TapeEvent::CancelRequested { actor, reason });
     abort_model(step, AbandonCause::Cancelled);
+    effects::give_up_questions(step);
     if parked {
         // Nothing was taken up again since the restart, so nobody would report.
-        give_up_started(step, UnknownOutcomeCause::Restart);
-    } else if step.machine.tools.started().next().is_some() {
+        effects::give_up_started(step, UnknownOutcomeCause::Restart);
+    } else if step.machine.tools.at_work().next().is_some() {
         step.perform(Effect::AbortTools);
     }
     proceed(step);
@@ -209,10 +200,10 @@ fn cancel(step: &mut Step, actor: PrincipalId, reason: CancelReason) {
 /// Ends the run at once, with an outcome for whatever was under way.
 fn broken(step: &mut Step) {
     abort_model(step, AbandonCause::Cancelled);
-    if step.machine.tools.started().next().is_some() {
+    if step.machine.tools.at_work().next().is_some() {
         step.perform(Effect::AbortTools);
     }
-    give_up_started(step, UnknownOutcomeCause::ExecutorLost);
+    effects::give_up_started(step, UnknownOutcomeCause::ExecutorLost);
     step.finish(
         TerminationReason::InternalError,
         Some(ErrorCode::Internal),
@@ -232,33 +223,11 @@ fn give_up_attempt(step: &mut Step, cause: AbandonCause) {
     step.abandon_open_attempt(cause, Successor::NONE, Redacted::default());
 }
 
-/// Gives every started call an outcome without waiting for it.
-fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
-    for (effect, contract) in step.machine.tools.started_contracts() {
-        // Since a restart it has not run at all.
-        let duration = match cause {
-            UnknownOutcomeCause::Restart => Duration::ZERO,
-            UnknownOutcomeCause::Deadline
-            | UnknownOutcomeCause::Cancelled
-            | UnknownOutcomeCause::ExecutorLost => step.machine.tools.running_for(effect, step.now),
-        };
-        match contract {
-            EffectContract::Pure => {
-                step.record_failure(effect, ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT, duration);
-            }
-            EffectContract::Opaque
-            | EffectContract::Keyed
-            | EffectContract::Probe
-            | EffectContract::Local => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
-        }
-    }
-}
-
 /// Goes on from the last recorded step after a restart.
 fn recovered(step: &mut Step) {
     if step.machine.stopping.is_some() {
         give_up_attempt(step, AbandonCause::Cancelled);
-        give_up_started(step, UnknownOutcomeCause::Restart);
+        effects::give_up_started(step, UnknownOutcomeCause::Restart);
         proceed(step);
         return;
     }
@@ -268,8 +237,9 @@ fn recovered(step: &mut Step) {
     }
     if step.machine.held == Held::Yes {
         give_up_attempt(step, AbandonCause::Restart);
-        give_up_started(step, UnknownOutcomeCause::Restart);
-        step.deny_unjudged_calls();
+        effects::give_up_started(step, UnknownOutcomeCause::Restart);
+        approvals::give_up_all(step);
+        calls::deny_unjudged(step);
         return;
     }
     if step.machine.model.retry().is_some() {
@@ -288,16 +258,7 @@ fn recovered(step: &mut Step) {
             return;
         }
     }
-    for (effect, contract) in step.machine.tools.started_contracts() {
-        match contract {
-            EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local => {
-                step.execute(effect);
-            }
-            EffectContract::Opaque => {
-                step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart });
-            }
-        }
-    }
-    step.deny_unjudged_calls();
+    effects::recover_started(step);
+    calls::deny_unjudged(step);
     proceed(step);
 }

@@ -9,7 +9,7 @@ use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState, Use
 
 use super::proceed::proceed;
 use super::step::Step;
-use super::{RunError, RunStateMachine};
+use super::{RunError, RunStateMachine, effects};
 
 /// Inputs of a run that no model request has shown yet, at most.
 pub const UNANSWERED_INPUTS_MAX: u32 = 64;
@@ -65,7 +65,10 @@ impl Heard {
 
 /// Returns whether the run waits for exactly this: somebody's word.
 fn is_answerable(machine: &RunStateMachine) -> bool {
-    machine.waiting_for().is_some_and(|reason| reason != WaitReason::UnknownKind)
+    match machine.waiting_for() {
+        Some(WaitReason::OutcomeUnknown | WaitReason::LoopCheck | WaitReason::Question) => true,
+        Some(WaitReason::UnknownKind | WaitReason::Approval) | None => false,
+    }
 }
 
 pub(super) fn admit_answer(
@@ -100,5 +103,6 @@ pub(super) fn hear(step: &mut Step, input: &UserInput, key: Option<IdempotencyDi
     }
     let delivery = if is_answerable(&step.machine) { InputDelivery::Queue } else { InputDelivery::Steer };
     step.record(TapeEvent::InputReceived { input: input.clone(), delivery, idempotency: key });
+    effects::answer_questions(step);
     proceed(step);
 }

@@ -1,24 +1,14 @@
 //! A decision in the making: events are applied to a working copy as they are decided.
 
-use std::time::Duration;
-
-use palyra_types::Timestamp;
-use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    AbandonCause, Ask, Attested, ContentDigest, ContextPlan, DecidedBy, ModelMessage, ModelRequested,
-    NextAttempt, RunFinished, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
+    AbandonCause, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished, TapeEvent,
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::TerminationReason;
-use palyra_types::tool::{
-    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
-    ToolExecutionOutcome, ToolExecutor, ToolVerdict,
-};
-use palyra_types::{EffectId, ErrorCode, Redacted};
+use palyra_types::{ErrorCode, Redacted, Timestamp};
 
-use super::RunStateMachine;
-use crate::grant::{Execution, Grant};
-use crate::input::{Decision, Effect, JudgedCall};
+use super::{RunStateMachine, approvals};
+use crate::input::{Decision, Effect};
 use crate::model_call::OpenAttempt;
 use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
@@ -81,6 +71,7 @@ impl Step {
     }
 
     pub(super) fn finish(&mut self, reason: TerminationReason, error: Option<ErrorCode>, message: &str) {
+        approvals::withdraw_all(self, "the run ended");
         let mut message = message.to_owned();
         if !is_wanted(reason) && self.machine.heard.is_unanswered() {
             message.push_str(UNANSWERED_NOTE);
@@ -123,154 +114,6 @@ impl Step {
             continuation: answer.continuation.clone(),
         };
         self.record(TapeEvent::ModelMessage(message));
-    }
-
-    /// Records a proposal and the verdict on it. `refused` overrules the verdict of policy.
-    pub(super) fn record_call(&mut self, call: &JudgedCall, refused: Option<DecisionReason>) {
-        let effect = self.machine.tools.next_effect();
-        let attempt = self.machine.model.next_attempt().0.saturating_sub(1);
-        self.record(TapeEvent::ToolProposed(ToolProposed {
-            effect,
-            attempt: palyra_types::Attempt(attempt),
-            call_digest: call.digest,
-            tool: Redacted::new(call.proposal.tool.as_str().to_owned()),
-            arguments: call.proposal.arguments.clone(),
-            model_call_id: call.proposal.model_call_id.clone(),
-        }));
-        let judged = &call.decision;
-        let (verdict, reason, decided_by, explanation) = match (refused, judged.verdict) {
-            (Some(reason), _) => {
-                let text = "this run has used all the tool calls it may make".into();
-                (ToolVerdict::Deny, reason, DecidedBy::Budget, text)
-            }
-            // There is no way to ask anybody yet: an ask without an approval channel is a denial.
-            (None, ToolVerdict::Ask) => {
-                let text = "this call needs an approval, and no one can be asked".into();
-                (ToolVerdict::Deny, DecisionReason::NoRulePermits, DecidedBy::Policy, text)
-            }
-            (None, verdict) => (verdict, judged.reason, DecidedBy::Policy, judged.explanation.clone()),
-        };
-        self.record(TapeEvent::ToolDecided(ToolDecided {
-            effect,
-            verdict,
-            reason,
-            decided_by,
-            policy_digest: judged.policy_digest,
-            contract: judged.contract,
-            parallelism: judged.parallelism,
-            deadline: judged.deadline,
-            output_bytes_max: u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX),
-            conduct: judged.conduct,
-            tool_version: judged.tool_version,
-            risk: judged.risk,
-            taints: judged.taints,
-            ask: (verdict == ToolVerdict::Ask)
-                .then_some(Ask { approval: call.approval, terms: judged.approval }),
-            explanation,
-            request: judged.request.clone(),
-        }));
-    }
-
-    /// Denies what was proposed and never judged. A journal that keeps a decision whole has no such call; one
-    /// that does not must not hold the run up for ever.
-    pub(super) fn deny_unjudged_calls(&mut self) {
-        for effect in self.machine.tools.unjudged() {
-            self.record(TapeEvent::ToolDecided(ToolDecided {
-                effect,
-                verdict: ToolVerdict::Deny,
-                reason: DecisionReason::NoRulePermits,
-                decided_by: DecidedBy::Policy,
-                policy_digest: [0; 32],
-                contract: EffectContract::Opaque,
-                parallelism: Parallelism::Exclusive,
-                deadline: Duration::ZERO,
-                output_bytes_max: 0,
-                conduct: ToolConduct::Direct,
-                tool_version: 0,
-                risk: ApprovalRiskLevel::Critical,
-                taints: Taints::NONE,
-                ask: None,
-                explanation: "the daemon stopped before this call was judged".into(),
-                request: Redacted::default(),
-            }));
-        }
-    }
-
-    /// Starts every call that may run now.
-    pub(super) fn start_tools(&mut self) {
-        let parallel_max = self.machine.limits().parallel_tools_max;
-        let startable: Vec<_> = {
-            let calls = self.machine.tools.startable(parallel_max);
-            calls.iter().map(|(effect, call)| (*effect, call.terms)).collect()
-        };
-        for (effect, terms) in startable {
-            self.record(TapeEvent::ToolStarted(ToolStarted {
-                effect,
-                contract: terms.contract,
-                deadline: terms.deadline,
-                plan: EffectPlan::default(),
-            }));
-            self.execute(effect);
-        }
-    }
-
-    /// Makes the grant of a started call. The only place where a [`Grant`] comes into being.
-    pub(super) fn execute(&mut self, effect: EffectId) {
-        let machine = &self.machine;
-        let Some((_, call)) = machine.tools.started().find(|(started, _)| *started == effect) else { return };
-        let grant = Grant {
-            effect,
-            run: machine.run,
-            session: machine.session,
-            principal: machine.principal,
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
-            workspace_root: machine.workspace_root.clone(),
-            contract: call.terms.contract,
-            plan: EffectPlan::default(),
-            execution: Execution::First,
-            deadline: call.terms.deadline,
-            output_bytes_max: usize::try_from(call.terms.output_bytes_max).unwrap_or(usize::MAX),
-        };
-        self.perform(Effect::Execute(grant));
-    }
-
-    pub(super) fn record_outcome(
-        &mut self,
-        effect: EffectId,
-        outcome: &ToolExecutionOutcome,
-        output_digest: ContentDigest,
-        duration: Duration,
-    ) {
-        self.record(TapeEvent::ToolFinished(ToolFinished {
-            effect,
-            attested: Attested::default(),
-            failure: outcome.failure,
-            output_digest,
-            output_bytes_total: outcome.output_bytes_total,
-            duration,
-            executor: outcome.executor,
-            isolation: outcome.isolation,
-            output: outcome.output.clone(),
-        }));
-    }
-
-    /// Settles a started call that nobody reported on, as a failure.
-    pub(super) fn record_failure(
-        &mut self,
-        effect: EffectId,
-        failure: ErrorCode,
-        output: &str,
-        duration: Duration,
-    ) {
-        let outcome = ToolExecutionOutcome {
-            failure: Some(failure),
-            output: output.into(),
-            output_bytes_total: 0,
-            executor: ToolExecutor::Internal,
-            isolation: Isolation::DescriptorRelative,
-        };
-        self.record_outcome(effect, &outcome, ContentDigest::default(), duration);
     }
 }
 

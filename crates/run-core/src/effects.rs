@@ -1,0 +1,79 @@
+//! What became of effects: those whose outcome nobody knows, and what the run has read.
+//!
+//! Owns both as facts of the tape. Whether the run waits for them is the machine's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::EffectId;
+use palyra_types::event::TapeEvent;
+use palyra_types::tool::{Taints, ToolVerdict};
+
+/// Doubts and taints of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Effects {
+    unknown: BTreeSet<EffectId>,
+    taints: Taints,
+    /// What the output of an allowed call would bring; forgotten with its outcome.
+    bring: BTreeMap<EffectId, Taints>,
+}
+
+impl Effects {
+    /// Returns the effects whose outcome nobody knows and nobody said, in order.
+    pub fn unknown(&self) -> impl Iterator<Item = EffectId> {
+        self.unknown.iter().copied()
+    }
+
+    /// Returns whether nobody knows the outcome of this effect, and nobody said it.
+    #[must_use]
+    pub fn is_unknown(&self, effect: EffectId) -> bool {
+        self.unknown.contains(&effect)
+    }
+
+    /// Returns what the run has read; it only grows.
+    #[must_use]
+    pub fn taints(&self) -> Taints {
+        self.taints
+    }
+
+    pub(crate) fn evolve(&mut self, event: &TapeEvent) {
+        match event {
+            TapeEvent::RunStarted(started) => self.taints = self.taints.with(started.taints),
+            TapeEvent::ToolDecided(decided) => match decided.verdict {
+                ToolVerdict::Allow | ToolVerdict::Ask => {
+                    self.bring.insert(decided.effect, decided.taints);
+                }
+                ToolVerdict::Deny => {
+                    self.bring.remove(&decided.effect);
+                }
+            },
+            TapeEvent::ToolFinished(finished) => {
+                let brought = self.bring.remove(&finished.effect).unwrap_or_default();
+                self.taints = self.taints.with(brought);
+            }
+            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                self.bring.remove(effect);
+                self.unknown.insert(*effect);
+            }
+            TapeEvent::EffectResolved { effect, .. } => {
+                self.unknown.remove(effect);
+            }
+            TapeEvent::InputReceived { .. }
+            | TapeEvent::ModelRequested(_)
+            | TapeEvent::ModelText { .. }
+            | TapeEvent::ModelReasoning { .. }
+            | TapeEvent::ModelMessage(_)
+            | TapeEvent::ModelAttemptAbandoned { .. }
+            | TapeEvent::ToolProposed(_)
+            | TapeEvent::ToolStarted(_)
+            | TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_)
+            | TapeEvent::GrantStored(_)
+            | TapeEvent::LoopDetected { .. }
+            | TapeEvent::RunHeld { .. }
+            | TapeEvent::CancelRequested { .. }
+            | TapeEvent::RunFinished(_)
+            | TapeEvent::Unknown { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Answers to approvals: who may give them, what they let happen, and what becomes of approvals that nobody answers.
+//!
+//! Invariant: an approval is resolved once; what an approved call starts with is what was asked, or what the person
+//! wrote instead. Begin at [`answered`].
+
+use palyra_types::approval::{
+    ApprovalDecision, ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState,
+    ApprovalVoted, AtExpiry, GrantWish, StoredGrant,
+};
+use palyra_types::effect::EffectPlan;
+use palyra_types::event::{ContentDigest, DecidedBy, TapeEvent};
+use palyra_types::run::Surface;
+use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, Timestamp};
+
+use super::asking::Judgement;
+use super::calls::{Ruling, rule};
+use super::proceed::proceed;
+use super::step::Step;
+use super::{Held, RunError, RunStateMachine};
+use crate::approvals::{PendingApproval, is_eligible};
+use crate::input::{ApprovalAnswer, Prepared};
+
+/// Bytes of arguments in the line that says what a call does, at most; a tool that is prepared says it better.
+const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
+
+const CHANGED: &str = "what the call would do changed after it was asked";
+const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
+const EXPIRED: &str = "nobody answered the approval of this call in time";
+const LOG_LOST: &str = "the end of the log is lost, so it is not known whether this call was approved and ran; it may \
+                        be proposed again";
+
+/// What makes a question about a call.
+pub(super) struct Asking<'a> {
+    pub(super) approval: ApprovalId,
+    pub(super) binding: ContentDigest,
+    pub(super) prepared: Option<&'a Prepared>,
+    pub(super) asked_again: &'a str,
+}
+
+/// Asks a person about a call.
+pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
+    let arguments = canonical(&call.arguments);
+    let (summary, preview, unbound) = match asking.prepared {
+        Some(prepared) => (prepared.summary.clone(), prepared.preview.clone(), prepared.unbound.clone()),
+        None => (summary(call.tool.as_str(), &arguments), Redacted::default(), Redacted::default()),
+    };
+    let requested = ApprovalRequested {
+        approval: asking.approval,
+        effect,
+        binding: asking.binding,
+        risk: call.terms.risk,
+        terms,
+        expires: match terms.at_expiry {
+            AtExpiry::Deny => Some(step.now.after(terms.span)),
+            AtExpiry::Park => None,
+        },
+        policy_digest: call.terms.policy_digest,
+        prompt: ApprovalPromptRecord {
+            tool: Redacted::new(call.tool.as_str().to_owned()),
+            arguments: Redacted::new(arguments),
+            summary,
+            preview,
+            reason: call.explanation.clone(),
+            unbound,
+            asked_again: asking.asked_again.into(),
+        },
+    };
+    step.record(TapeEvent::ApprovalRequested(Box::new(requested)));
+}
+
+/// Asks once more, because what would run is no longer what was asked.
+pub(super) fn ask_again(step: &mut Step, effect: EffectId, fresh: ApprovalId, prepared: &Prepared) {
+    let binding = prepared.plan.binding;
+    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED };
+    ask(step, effect, &asking);
+}
+
+/// Says whether an answer would be taken, and whether it has to be judged for that.
+pub(super) fn judgement(
+    machine: &RunStateMachine,
+    approval: ApprovalId,
+    by: PrincipalId,
+    decision: ApprovalDecision,
+    now: Timestamp,
+) -> Result<Judgement, RunError> {
+    let pending = machine.approvals.get(approval).ok_or(RunError::ApprovalDecided)?;
+    if machine.is_parked() || machine.held == Held::Yes {
+        return Err(RunError::NotWaiting);
+    }
+    if pending.is_expired(now) {
+        return Ok(Judgement::NotNeeded);
+    }
+    if !is_eligible(pending.terms.separation, machine.principal, by) {
+        return Err(RunError::NotEligible);
+    }
+    match decision {
+        ApprovalDecision::Deny => Ok(Judgement::NotNeeded),
+        ApprovalDecision::Approve if pending.voters.contains(&by) => Err(RunError::NotEligible),
+        ApprovalDecision::Approve => Ok(Judgement::Needed),
+    }
+}
+
+pub(super) fn admit_answer(
+    machine: &RunStateMachine,
+    answer: &ApprovalAnswer,
+    now: Timestamp,
+) -> Result<(), RunError> {
+    match judgement(machine, answer.approval, answer.by, answer.decision, now)? {
+        Judgement::NotNeeded => return Ok(()),
+        Judgement::Needed => {}
+    }
+    let pending = machine.approvals.get(answer.approval).ok_or(RunError::ApprovalDecided)?;
+    let (Some(call), Some(judged)) = (machine.tools.get(pending.effect), &answer.judged) else {
+        return Err(RunError::OutOfPlace);
+    };
+    let denied = judged.verdict == ToolVerdict::Deny;
+    if call.terms.conduct == ToolConduct::Prepared && !denied && answer.prepared.is_none() {
+        return Err(RunError::OutOfPlace);
+    }
+    let separation = judged.approval.separation;
+    if judged.verdict == ToolVerdict::Ask && !is_eligible(separation, machine.principal, answer.by) {
+        return Err(RunError::NotEligible);
+    }
+    // What one person writes is not what the others saw.
+    let shared = needed(pending, judged) > 1;
+    let impossible = matches!(answer.prepared, Some(Err(_)));
+    if answer.edited.is_some() && (denied || shared || impossible) {
+        return Err(RunError::EditRefused);
+    }
+    Ok(())
+}
+
+pub(super) fn admit_expiry(
+    machine: &RunStateMachine,
+    approval: ApprovalId,
+    now: Timestamp,
+) -> Result<(), RunError> {
+    let due = machine.approvals.get(approval).is_some_and(|pending| pending.is_expired(now));
+    if due && !machine.is_parked() { Ok(()) } else { Err(RunError::Stale) }
+}
+
+/// Returns how many people have to say yes: as many as was asked for, or more when policy wants more by now.
+fn needed(pending: &PendingApproval, judged: &ToolDecision) -> u32 {
+    match judged.verdict {
+        ToolVerdict::Ask => pending.terms.needed.max(judged.approval.needed),
+        ToolVerdict::Allow | ToolVerdict::Deny => pending.terms.needed,
+    }
+}
+
+/// Takes an answer that was admitted.
+pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
+    let Some(pending) = step.machine.approvals.get(answer.approval).cloned() else { return };
+    if pending.is_expired(step.now) {
+        expire(step, &pending);
+        return;
+    }
+    match answer.decision {
+        ApprovalDecision::Deny => {
+            resolve(step, &pending, Resolution::by_person(ApprovalState::Denied, answer));
+            let text = with_note("a person denied this call", &answer.note);
+            let decided_by = DecidedBy::Approval(pending.approval);
+            let ruling =
+                Ruling { decided_by, judged: None, ..Ruling::deny(DecisionReason::ApprovalDenied, text) };
+            rule(step, pending.effect, ruling);
+        }
+        ApprovalDecision::Approve => {
+            if let Some(judged) = &answer.judged {
+                approve(step, &pending, answer, judged);
+            }
+        }
+    }
+    proceed(step);
+}
+
+/// Weighs a yes: against what policy says now, against what would run now, and against how many are needed.
+fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, judged: &ToolDecision) {
+    let Some(call) = step.machine.tools.get(pending.effect) else { return };
+    let (effect, before) = (pending.effect, call.terms);
+    if judged.verdict == ToolVerdict::Deny {
+        let note = with_note("policy denies this call by now", &judged.explanation);
+        resolve(step, pending, Resolution::by_nobody(ApprovalState::Denied, note));
+        let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
+        rule(step, effect, Ruling { judged: Some(judged), ..ruling });
+        return;
+    }
+    if (judged.tool_version, judged.conduct) != (before.tool_version, before.conduct) {
+        withdraw_and_deny(step, pending, DecisionReason::Drifted, TOOL_CHANGED.into());
+        return;
+    }
+    let plan = match (before.conduct, &answer.prepared) {
+        (ToolConduct::Prepared, Some(Err(refusal))) => {
+            withdraw_and_deny(step, pending, DecisionReason::NotPossible, refusal.message.clone());
+            return;
+        }
+        (ToolConduct::Prepared, Some(Ok(now)))
+            if now.plan.binding != pending.binding && answer.edited.is_none() =>
+        {
+            resolve(step, pending, Resolution::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
+            ask_again(step, effect, answer.fresh, now);
+            return;
+        }
+        (ToolConduct::Prepared, Some(Ok(now))) => Some(now.plan.clone()),
+        (ToolConduct::Prepared, None) | (ToolConduct::Direct | ToolConduct::Question, _) => None,
+    };
+    if pending.voters.len() + 1 < needed(pending, judged) as usize {
+        step.record(TapeEvent::ApprovalVoted(ApprovalVoted {
+            approval: pending.approval,
+            effect,
+            by: answer.by,
+            via: answer.via,
+            note: answer.note.clone(),
+        }));
+        return;
+    }
+    let_run(step, pending, answer, (judged, plan));
+}
+
+/// Records that enough people said yes, and starts the call if it is its turn: all in one commit.
+fn let_run(
+    step: &mut Step,
+    pending: &PendingApproval,
+    answer: &ApprovalAnswer,
+    (judged, plan): (&ToolDecision, Option<EffectPlan>),
+) {
+    let effect = pending.effect;
+    resolve(step, pending, Resolution::by_person(ApprovalState::Approved, answer));
+    rule(
+        step,
+        effect,
+        Ruling {
+            verdict: ToolVerdict::Allow,
+            reason: DecisionReason::Approved,
+            decided_by: DecidedBy::Approval(pending.approval),
+            explanation: judged.explanation.clone(),
+            judged: Some(judged),
+        },
+    );
+    if let Some(wish) = &answer.remember {
+        store_grant(step, pending, answer.by, wish);
+    }
+    let its_turn = step.machine.turns().iter().any(|(turn, _)| *turn == effect);
+    if let Some(plan) = plan.filter(|_| its_turn) {
+        step.start(effect, plan);
+    }
+}
+
+fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish: &GrantWish) {
+    let Some(call) = step.machine.tools.get(pending.effect) else { return };
+    let stored = StoredGrant {
+        grant: wish.grant,
+        principal: step.machine.principal,
+        approval: pending.approval,
+        granted_by: by,
+        scope: wish.scope,
+        expires: wish.expires,
+        uses_max: wish.uses_max,
+        tool: Redacted::new(call.tool.as_str().to_owned()),
+        matcher: wish.matcher.clone(),
+    };
+    step.record(TapeEvent::GrantStored(stored));
+}
+
+/// Takes note that an approval's time is over.
+pub(super) fn expired(step: &mut Step, approval: ApprovalId) {
+    if let Some(pending) = step.machine.approvals.get(approval).cloned() {
+        expire(step, &pending);
+    }
+}
+
+fn expire(step: &mut Step, pending: &PendingApproval) {
+    resolve(step, pending, Resolution::by_nobody(ApprovalState::Expired, Redacted::default()));
+    let ruling = Ruling::deny(DecisionReason::ApprovalExpired, EXPIRED.into());
+    rule(step, pending.effect, Ruling { decided_by: DecidedBy::Approval(pending.approval), ..ruling });
+    proceed(step);
+}
+
+/// Takes back every question, because the run will not go on.
+pub(super) fn withdraw_all(step: &mut Step, why: &str) {
+    for pending in step.machine.approvals.iter().cloned().collect::<Vec<_>>() {
+        resolve(step, &pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.into()));
+    }
+}
+
+/// Takes back every question and denies its call: the lost end of the log may hold an answer, and what it led to.
+pub(super) fn give_up_all(step: &mut Step) {
+    for pending in step.machine.approvals.iter().cloned().collect::<Vec<_>>() {
+        withdraw_and_deny(step, &pending, DecisionReason::Drifted, LOG_LOST.into());
+    }
+}
+
+fn withdraw_and_deny(
+    step: &mut Step,
+    pending: &PendingApproval,
+    reason: DecisionReason,
+    why: Redacted<String>,
+) {
+    resolve(step, pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.clone()));
+    rule(step, pending.effect, Ruling::deny(reason, why));
+}
+
+/// How an approval ends.
+struct Resolution {
+    state: ApprovalState,
+    who: Option<(PrincipalId, Surface)>,
+    edited: Option<(Redacted<String>, ContentDigest)>,
+    note: Redacted<String>,
+}
+
+impl Resolution {
+    fn by_person(state: ApprovalState, answer: &ApprovalAnswer) -> Self {
+        let edited = answer.edited.clone().filter(|_| state == ApprovalState::Approved);
+        Self { state, who: Some((answer.by, answer.via)), edited, note: answer.note.clone() }
+    }
+
+    fn by_nobody(state: ApprovalState, note: Redacted<String>) -> Self {
+        Self { state, who: None, edited: None, note }
+    }
+}
+
+fn resolve(step: &mut Step, pending: &PendingApproval, resolution: Resolution) {
+    let (edited, edited_digest) = resolution.edited.unzip();
+    step.record(TapeEvent::ApprovalResolved(ApprovalResolved {
+        approval: pending.approval,
+        effect: pending.effect,
+        state: resolution.state,
+        by: resolution.who.map(|(by, _)| by),
+        via: resolution.who.map(|(_, via)| via),
+        edited_digest: edited_digest.unwrap_or_default(),
+        edited,
+        note: resolution.note,
+    }));
+}
+
+/// Puts what a person said behind what happened.
+pub(super) fn with_note(text: &str, note: &Redacted<String>) -> Redacted<String> {
+    match note.expose().trim() {
+        "" => text.into(),
+        note => Redacted::new(format!("{text}: {note}")),
+    }
+}
+
+/// Writes arguments as canonical JSON; what is no JSON stays as it is.
+fn canonical(arguments: &Redacted<String>) -> String {
+    match serde_json::from_str::<serde_json::Value>(arguments.expose()) {
+        Ok(value) => value.to_string(),
+        Err(_) => arguments.expose().clone(),
+    }
+}
+
+fn summary(tool: &str, arguments: &str) -> Redacted<String> {
+    let end = arguments.floor_char_boundary(SUMMARY_ARGUMENTS_BYTES_MAX);
+    let (kept, left_out) = (&arguments[..end], if end < arguments.len() { "…" } else { "" });
+    Redacted::new(format!("{tool} {kept}{left_out}"))
+}

@@ -1,0 +1,208 @@
+//! The way of a call from the model's proposal to its start.
+//!
+//! Owns every decision on a call that is recorded, and the start that follows one. Invariant: nothing is executed
+//! whose start is not recorded in the same decision, or was before a restart.
+
+use palyra_types::approval::ApprovalTerms;
+use palyra_types::effect::EffectPlan;
+use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolProposed, ToolStarted};
+use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
+use palyra_types::{ApprovalId, Attempt, EffectId, Redacted};
+
+use super::approvals::{self, Asking};
+use super::proceed::proceed;
+use super::step::Step;
+use crate::grant::{Execution, Grant};
+use crate::input::{Effect, JudgedCall, PrepareRefusal, Prepared};
+use crate::tool_calls::Station;
+
+/// Told to the model when a run has used all its calls.
+const NO_CALLS_LEFT: &str = "this run has used all the tool calls it may make";
+
+/// Told to the model of a call that a stop of the daemon left without a decision.
+const UNJUDGED: &str = "the daemon stopped before this call was judged";
+
+/// A verdict on a call that has one already, or will get no other.
+pub(super) struct Ruling<'a> {
+    pub(super) verdict: ToolVerdict,
+    pub(super) reason: DecisionReason,
+    pub(super) decided_by: DecidedBy,
+    pub(super) explanation: Redacted<String>,
+    /// What policy said for it; `None` when it was not asked again.
+    pub(super) judged: Option<&'a ToolDecision>,
+}
+
+impl Ruling<'_> {
+    /// Makes a denial by policy, which the caller may put down to somebody else.
+    pub(super) fn deny(reason: DecisionReason, explanation: Redacted<String>) -> Self {
+        let (verdict, decided_by) = (ToolVerdict::Deny, DecidedBy::Policy);
+        Self { verdict, reason, decided_by, explanation, judged: None }
+    }
+}
+
+/// Records the proposals of an answer with the verdicts on them, and asks about those that can be asked at once.
+/// `refused` overrules the verdicts of policy.
+pub(super) fn record_calls(step: &mut Step, calls: &[JudgedCall], refused: Option<DecisionReason>) {
+    let first = step.machine.tools.next_effect();
+    for call in calls {
+        record_call(step, call, refused);
+    }
+    for effect in (first.0..step.machine.tools.next_effect().0).map(EffectId) {
+        let Some(call) = step.machine.tools.get(effect) else { continue };
+        let unprepared = call.terms.conduct != ToolConduct::Prepared;
+        if call.station == Station::Wanting
+            && unprepared
+            && let Some((_, Some(approval))) = call.ask
+        {
+            let binding = call.digest;
+            approvals::ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "" });
+        }
+    }
+}
+
+fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReason>) {
+    let effect = step.machine.tools.next_effect();
+    let attempt = step.machine.model.next_attempt().0.saturating_sub(1);
+    step.record(TapeEvent::ToolProposed(ToolProposed {
+        effect,
+        attempt: Attempt(attempt),
+        call_digest: call.digest,
+        tool: Redacted::new(call.proposal.tool.as_str().to_owned()),
+        arguments: call.proposal.arguments.clone(),
+        model_call_id: call.proposal.model_call_id.clone(),
+    }));
+    let judged = &call.decision;
+    let ruling = match refused {
+        Some(reason) => Ruling {
+            verdict: ToolVerdict::Deny,
+            reason,
+            decided_by: DecidedBy::Budget,
+            explanation: NO_CALLS_LEFT.into(),
+            judged: Some(judged),
+        },
+        None => Ruling {
+            verdict: judged.verdict,
+            reason: judged.reason,
+            decided_by: judged.grant.map_or(DecidedBy::Policy, DecidedBy::Grant),
+            explanation: judged.explanation.clone(),
+            judged: Some(judged),
+        },
+    };
+    let ask = (ruling.verdict == ToolVerdict::Ask).then_some((call.approval, judged.approval));
+    record_ruling(step, effect, ruling, ask);
+}
+
+/// Records another verdict on an open call; it is never to ask.
+pub(super) fn rule(step: &mut Step, effect: EffectId, ruling: Ruling<'_>) {
+    record_ruling(step, effect, ruling, None);
+}
+
+fn record_ruling(
+    step: &mut Step,
+    effect: EffectId,
+    ruling: Ruling<'_>,
+    ask: Option<(ApprovalId, ApprovalTerms)>,
+) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let known = call.terms;
+    let output_bytes_max = |judged: &ToolDecision| u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX);
+    let Ruling { verdict, reason, decided_by, explanation, judged } = ruling;
+    step.record(TapeEvent::ToolDecided(ToolDecided {
+        effect,
+        verdict,
+        reason,
+        decided_by,
+        policy_digest: judged.map_or(known.policy_digest, |judged| judged.policy_digest),
+        contract: judged.map_or(known.contract, |judged| judged.contract),
+        parallelism: judged.map_or(known.parallelism, |judged| judged.parallelism),
+        deadline: judged.map_or(known.deadline, |judged| judged.deadline),
+        output_bytes_max: judged.map_or(known.output_bytes_max, output_bytes_max),
+        conduct: judged.map_or(known.conduct, |judged| judged.conduct),
+        tool_version: judged.map_or(known.tool_version, |judged| judged.tool_version),
+        risk: judged.map_or(known.risk, |judged| judged.risk),
+        taints: judged.map_or(known.taints, |judged| judged.taints),
+        ask: ask.map(|(approval, terms)| Ask { approval, terms }),
+        explanation,
+        request: judged.map_or_else(Redacted::default, |judged| judged.request.clone()),
+    }));
+}
+
+/// Denies what was proposed and never judged, or judged and never asked. A journal that keeps a decision whole has
+/// no such call; one that does not must not hold the run up for ever.
+pub(super) fn deny_unjudged(step: &mut Step) {
+    for effect in step.machine.tools.unjudged() {
+        rule(step, effect, Ruling::deny(DecisionReason::NoRulePermits, UNJUDGED.into()));
+    }
+}
+
+/// Takes what a call would do: the call starts, or a person is asked, or it cannot work.
+pub(super) fn prepared(
+    step: &mut Step,
+    effect: EffectId,
+    prepared: &Result<Prepared, PrepareRefusal>,
+    fresh: ApprovalId,
+) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let approved = matches!(call.terms.decided_by, DecidedBy::Approval(_));
+    match prepared {
+        Err(refusal) => {
+            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, refusal.message.clone()));
+        }
+        Ok(prepared) if call.station == Station::Wanting => {
+            let approval = call.ask.and_then(|(_, approval)| approval).unwrap_or(fresh);
+            let binding = prepared.plan.binding;
+            let asking = Asking { approval, binding, prepared: Some(prepared), asked_again: "" };
+            approvals::ask(step, effect, &asking);
+        }
+        Ok(prepared) if approved && prepared.plan.binding != call.binding => {
+            approvals::ask_again(step, effect, fresh, prepared);
+        }
+        Ok(prepared) => step.start(effect, prepared.plan.clone()),
+    }
+    proceed(step);
+}
+
+impl Step {
+    /// Starts every call whose turn it is and that needs no preparation.
+    pub(super) fn start_tools(&mut self) {
+        let turns = self.machine.turns();
+        let unprepared = turns.iter().filter(|(_, call)| call.terms.conduct != ToolConduct::Prepared);
+        for effect in unprepared.map(|(effect, _)| *effect).collect::<Vec<_>>() {
+            self.start(effect, EffectPlan::default());
+        }
+    }
+
+    /// Records that a call starts, and executes it; a question only waits from here on.
+    pub(super) fn start(&mut self, effect: EffectId, plan: EffectPlan) {
+        let Some(call) = self.machine.tools.get(effect) else { return };
+        let (contract, deadline, conduct) = (call.terms.contract, call.terms.deadline, call.terms.conduct);
+        self.record(TapeEvent::ToolStarted(ToolStarted { effect, contract, deadline, plan }));
+        match conduct {
+            ToolConduct::Direct | ToolConduct::Prepared => self.execute(effect, Execution::First),
+            ToolConduct::Question => {}
+        }
+    }
+
+    /// Makes the grant of a started call. The only place where a [`Grant`] comes into being.
+    pub(super) fn execute(&mut self, effect: EffectId, execution: Execution) {
+        let machine = &self.machine;
+        let Some(call) = machine.tools.get(effect).filter(|call| call.station == Station::Started) else {
+            return;
+        };
+        let grant = Grant {
+            effect,
+            run: machine.run,
+            session: machine.session,
+            principal: machine.principal,
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            workspace_root: machine.workspace_root.clone(),
+            contract: call.terms.contract,
+            plan: (*call.plan).clone(),
+            execution,
+            deadline: call.terms.deadline,
+            output_bytes_max: usize::try_from(call.terms.output_bytes_max).unwrap_or(usize::MAX),
+        };
+        self.perform(Effect::Execute(grant));
+    }
+}

@@ -1,0 +1,145 @@
+//! What becomes of started calls that do not simply end: lost, stopped, caught by a restart, doubted, or answered.
+//!
+//! Owns what each contract permits when the outcome is not known. Invariant: an opaque call is executed once.
+
+use std::time::Duration;
+
+use palyra_types::event::{ContentDigest, TapeEvent, ToolFinished, UnknownOutcomeCause};
+use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::{EffectId, ErrorCode};
+
+use super::step::Step;
+use crate::grant::Execution;
+
+/// Told to the model of a call that a stop left without a result, and that changed nothing.
+const STOPPED_TOOL_OUTPUT: &str = "stopped because the run was stopped";
+
+/// Told to the model in answer to its question.
+const ANSWERED_OUTPUT: &str = "the person answered; their words follow";
+
+/// What may be assumed of a call whose outcome will not become known.
+enum Lost {
+    /// It changed nothing that lasts.
+    Failed,
+    /// Nobody knows.
+    InDoubt,
+}
+
+fn lost(contract: EffectContract) -> Lost {
+    match contract {
+        // What changes only the journal is there with its outcome, or not at all.
+        EffectContract::Pure | EffectContract::Local => Lost::Failed,
+        EffectContract::Keyed | EffectContract::Probe | EffectContract::Opaque => Lost::InDoubt,
+    }
+}
+
+/// Notes that an outcome will not become known. Of a call that changes nothing this is only a failure, which
+/// the model reads and may try again.
+pub(super) fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
+    let Some(contract) = step.machine.tools.started_contract(effect) else { return };
+    match lost(contract) {
+        Lost::InDoubt => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        Lost::Failed => {
+            let (failure, output) = match cause {
+                UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
+                UnknownOutcomeCause::Cancelled => (ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT),
+                UnknownOutcomeCause::Restart | UnknownOutcomeCause::ExecutorLost => {
+                    (ErrorCode::ToolFailed, "it broke off before it had a result")
+                }
+            };
+            let duration = step.machine.tools.running_for(effect, step.now);
+            record_outcome_of(step, effect, (Some(failure), output), duration);
+        }
+    }
+}
+
+/// Gives every started call an outcome without waiting for it.
+pub(super) fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
+    for (effect, contract) in step.machine.tools.contracts_at_work() {
+        // Since a restart it has not run at all.
+        let duration = match cause {
+            UnknownOutcomeCause::Restart => Duration::ZERO,
+            UnknownOutcomeCause::Deadline
+            | UnknownOutcomeCause::Cancelled
+            | UnknownOutcomeCause::ExecutorLost => step.machine.tools.running_for(effect, step.now),
+        };
+        match lost(contract) {
+            Lost::Failed => {
+                let failed = (Some(ErrorCode::ToolCancelled), STOPPED_TOOL_OUTPUT);
+                record_outcome_of(step, effect, failed, duration);
+            }
+            Lost::InDoubt => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        }
+    }
+    give_up_questions(step);
+}
+
+/// Takes the questions to the person back, unanswered.
+pub(super) fn give_up_questions(step: &mut Step) {
+    for effect in step.machine.tools.open_questions() {
+        let failed = (Some(ErrorCode::ToolCancelled), STOPPED_TOOL_OUTPUT);
+        record_outcome_of(step, effect, failed, Duration::ZERO);
+    }
+}
+
+/// Settles the questions to the person, who has just said something.
+pub(super) fn answer_questions(step: &mut Step) {
+    for effect in step.machine.tools.open_questions() {
+        let duration = step.machine.tools.running_for(effect, step.now);
+        record_outcome_of(step, effect, (None, ANSWERED_OUTPUT), duration);
+    }
+}
+
+/// Goes on with what a restart caught, by contract: all that can be repeated, finished or recognised is executed
+/// again under its plan.
+pub(super) fn recover_started(step: &mut Step) {
+    for (effect, contract) in step.machine.tools.contracts_at_work() {
+        match contract {
+            EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local => {
+                step.execute(effect, Execution::Again);
+            }
+            EffectContract::Opaque => {
+                step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart });
+            }
+        }
+    }
+}
+
+/// Records the outcome that a tool reported, with what the call ran under.
+pub(super) fn record_outcome(
+    step: &mut Step,
+    effect: EffectId,
+    outcome: &ToolExecutionOutcome,
+    output_digest: ContentDigest,
+    duration: Duration,
+) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    step.record(TapeEvent::ToolFinished(ToolFinished {
+        effect,
+        attested: call.attested(),
+        failure: outcome.failure,
+        output_digest,
+        output_bytes_total: outcome.output_bytes_total,
+        duration,
+        executor: outcome.executor,
+        isolation: outcome.isolation,
+        output: outcome.output.clone(),
+    }));
+}
+
+/// Settles a started call that nobody reported on.
+fn record_outcome_of(
+    step: &mut Step,
+    effect: EffectId,
+    (failure, output): (Option<ErrorCode>, &str),
+    duration: Duration,
+) {
+    let outcome = ToolExecutionOutcome {
+        failure,
+        output: output.into(),
+        output_bytes_total: 0,
+        executor: ToolExecutor::Internal,
+        isolation: Isolation::DescriptorRelative,
+    };
+    record_outcome(step, effect, &outcome, ContentDigest::default(), duration);
+}
