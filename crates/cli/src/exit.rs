@@ -71,7 +71,11 @@ impl Exit {
     pub(crate) fn of_error(code: ErrorCode) -> Self {
         match code {
             ErrorCode::InvalidId | ErrorCode::InvalidArgument | ErrorCode::MessageTooLarge => Self::Usage,
-            ErrorCode::ToolDenied => Self::Withheld,
+            ErrorCode::ToolDenied
+            | ErrorCode::NoApprovalChannel
+            | ErrorCode::ApprovalDenied
+            | ErrorCode::ApprovalExpired
+            | ErrorCode::ApproverNotEligible => Self::Withheld,
             ErrorCode::DaemonUnreachable | ErrorCode::DaemonStartFailed | ErrorCode::ShuttingDown => {
                 Self::Unreachable
             }
@@ -80,6 +84,10 @@ impl Exit {
             | ErrorCode::RunFinished
             | ErrorCode::RunNotWaiting
             | ErrorCode::SessionArchived
+            | ErrorCode::ApprovalDecided
+            | ErrorCode::ApprovalDrifted
+            | ErrorCode::EffectNotUnknown
+            | ErrorCode::UndoOpenRun
             | ErrorCode::StateDirLocked
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,

@@ -40,11 +40,14 @@ const AUDIENCES: &[(&str, Audience)] = &[
     ("grpc.reflection.v1alpha.ServerReflection", Audience::Principals),
     (v1::gateway_service_server::SERVICE_NAME, Audience::Principals),
     (v1::sessions_service_server::SERVICE_NAME, Audience::Principals),
+    (v1::approvals_service_server::SERVICE_NAME, Audience::Principals),
+    (v1::effects_service_server::SERVICE_NAME, Audience::Principals),
     (v1::agents_service_server::SERVICE_NAME, Audience::Principals),
     (v1::models_service_server::SERVICE_NAME, Audience::Principals),
     (v1::proof_service_server::SERVICE_NAME, Audience::Owner),
     (v1::journal_service_server::SERVICE_NAME, Audience::Owner),
     (v1::erasure_service_server::SERVICE_NAME, Audience::Owner),
+    (v1::policy_service_server::SERVICE_NAME, Audience::Owner),
     (v1::admin_service_server::SERVICE_NAME, Audience::Owner),
 ];
 

@@ -26,6 +26,8 @@ mod runs;
 mod tapes;
 
 mod sessions;
+mod approvals;
+mod effects;
 mod agents;
 mod models;
 mod proof;

@@ -17,7 +17,11 @@ use palyra_runtime::tape::TapeFollower;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::{RunId, TapeSeq};
 use palyra_wire::v1::run_stream_request::Frame as ClientFrame;
-use palyra_wire::v1::{Attach, Opened, RunStreamRequest, RunStreamResponse};
+use palyra_wire::v1::run_stream_response::Frame;
+use palyra_wire::v1::{
+    ApprovalRefused, Attach, InputAccepted, Opened, ResolveApprovalResponse, RunStreamRequest,
+    RunStreamResponse,
+};
 use tokio::sync::{Mutex, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
@@ -72,6 +76,7 @@ pub(crate) async fn open(
         ClientFrame::Start(message) => std::mem::take(&mut message.attachments),
         ClientFrame::Attach(_)
         | ClientFrame::Input(_)
+        | ClientFrame::AnswerApproval(_)
         | ClientFrame::Cancel(_)
         | ClientFrame::AttachmentPart(_) => Vec::new(),
     };
@@ -110,9 +115,10 @@ async fn begin(
     match first {
         ClientFrame::Start(message) => start_run::start_followed(state, caller, message, files).await,
         ClientFrame::Attach(message) => attach(state, caller, message).await,
-        ClientFrame::Input(_) | ClientFrame::Cancel(_) | ClientFrame::AttachmentPart(_) => {
-            Err(Refusal::invalid_frame("the first frame is start or attach"))
-        }
+        ClientFrame::Input(_)
+        | ClientFrame::AnswerApproval(_)
+        | ClientFrame::Cancel(_)
+        | ClientFrame::AttachmentPart(_) => Err(Refusal::invalid_frame("the first frame is start or attach")),
     }
 }
 
@@ -135,6 +141,26 @@ async fn attach(
         checkpoint: None,
     };
     Ok((opened, follower, run))
+}
+
+/// What became of a frame from the client.
+enum Receipt {
+    /// An input was taken.
+    Input(InputAccepted),
+    /// An answer to an approval was taken, or came too late.
+    Answered(Box<ResolveApprovalResponse>),
+    /// An answer to an approval was refused.
+    Refused(ApprovalRefused),
+}
+
+impl From<Receipt> for Frame {
+    fn from(receipt: Receipt) -> Self {
+        match receipt {
+            Receipt::Input(accepted) => Self::InputAccepted(accepted),
+            Receipt::Answered(answered) => Self::ApprovalAnswered(*answered),
+            Receipt::Refused(refused) => Self::ApprovalRefused(refused),
+        }
+    }
 }
 
 /// Both sides of one stream.

@@ -6,6 +6,8 @@
 use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::v1::admin_service_server::AdminServiceServer;
 use palyra_wire::v1::agents_service_server::AgentsServiceServer;
+use palyra_wire::v1::approvals_service_server::ApprovalsServiceServer;
+use palyra_wire::v1::effects_service_server::EffectsServiceServer;
 use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
 use palyra_wire::v1::journal_service_server::JournalServiceServer;
@@ -23,9 +25,11 @@ use tower::layer::util::{Identity, Stack};
 
 use crate::admin::AdminServiceImpl;
 use crate::agents::AgentsServiceImpl;
+use crate::approvals::ApprovalsServiceImpl;
 use crate::auth::{Gate, HEALTH};
 use crate::connection::Acceptor;
 use crate::daemon_facts::DaemonFacts;
+use crate::effects::EffectsServiceImpl;
 use crate::erasure::ErasureServiceImpl;
 use crate::gateway::GatewayServiceImpl;
 use crate::journal::JournalServiceImpl;
@@ -120,10 +124,12 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 9] = [
+const SERVICES: [&str; 11] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
+    v1::approvals_service_server::SERVICE_NAME,
+    v1::effects_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
@@ -169,7 +175,9 @@ fn routes(
     let models = ModelsServiceImpl::new(gateway.models.clone());
     let journal = JournalServiceImpl::new(gateway.journal.clone());
     let proofs = ProofServiceImpl::new(gateway.journal.clone());
-    let erasures = ErasureServiceImpl::new(gateway.erasures.clone());
+    let erasures = ErasureServiceImpl::new(gateway.journal.erasures());
+    let approvals = ApprovalsServiceImpl::new(gateway.approvals.clone(), stop.clone());
+    let effects = EffectsServiceImpl::new(gateway.runs.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
@@ -181,6 +189,8 @@ fn routes(
     };
     Ok(Routes::new(GatewayServiceServer::new(gateway).max_decoding_message_size(bytes_max))
         .add_service(SessionsServiceServer::new(sessions).max_decoding_message_size(bytes_max))
+        .add_service(ApprovalsServiceServer::new(approvals).max_decoding_message_size(bytes_max))
+        .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))

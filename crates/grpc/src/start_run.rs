@@ -62,6 +62,7 @@ pub(crate) fn submit_request(
 ) -> Result<SubmitRequest, Refusal> {
     Ok(SubmitRequest {
         delivery: translate::input_delivery(message.delivery())?,
+        approvers: translate::approvers(&message.approve)?,
         session: translate::session_selector(message.session)?,
         input: UserInput::text(Redacted::new(message.input)),
         files,

@@ -55,6 +55,16 @@ impl Refusal {
         Self { code: ErrorCode::ShuttingDown, text: text.to_owned() }
     }
 
+    /// Returns the stable code.
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// Returns why, in words.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Reads what the library below says about a message that did not arrive whole.
     pub(crate) fn undelivered(status: &Status) -> Self {
         if status.code() == Code::OutOfRange {
@@ -157,15 +167,30 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::InvalidId
         | E::InvalidArgument
         | E::ToolArgumentsInvalid
-        | E::PatternInvalid => Code::InvalidArgument,
+        | E::PatternInvalid
+        | E::SecretInArguments
+        | E::PlaceholderInArguments
+        | E::EditNotUnique
+        | E::PatchInvalid
+        | E::EditRefused
+        | E::PolicyInvalid
+        | E::SkillInvalid => Code::InvalidArgument,
         E::SessionNotFound
         | E::RunNotFound
         | E::AgentNotFound
         | E::ModelNotConfigured
         | E::ToolUnknown
-        | E::FileNotFound => Code::NotFound,
+        | E::FileNotFound
+        | E::ApprovalNotFound
+        | E::GrantNotFound => Code::NotFound,
         E::Unauthenticated => Code::Unauthenticated,
-        E::PermissionDenied | E::WorkspaceRefused | E::ToolDenied | E::PathRefused => Code::PermissionDenied,
+        E::PermissionDenied
+        | E::WorkspaceRefused
+        | E::ToolDenied
+        | E::PathRefused
+        | E::NoApprovalChannel
+        | E::ApprovalDenied
+        | E::ApproverNotEligible => Code::PermissionDenied,
         E::MessageTooLarge
         | E::QueueFull
         | E::DiskFull
@@ -196,6 +221,15 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ModelContextExceeded
         | E::ModelContentPolicy
         | E::FileUnsuitable
+        | E::FileConflict
+        | E::ApprovalDecided
+        | E::ApprovalDrifted
+        | E::EffectNotUnknown
+        | E::UndoNothing
+        | E::UndoOpenRun
+        | E::ClockBehind
+        | E::PolicyUnreadable
+        | E::SkillChanged
         | E::UnknownKind => Code::FailedPrecondition,
         E::DaemonUnreachable
         | E::DaemonStartFailed
@@ -205,7 +239,7 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ModelTransient
         | E::ModelMalformed
         | E::ModelNetwork => Code::Unavailable,
-        E::ModelTimeout | E::ToolTimedOut | E::TimeLimit => Code::DeadlineExceeded,
+        E::ModelTimeout | E::ToolTimedOut | E::TimeLimit | E::ApprovalExpired => Code::DeadlineExceeded,
         E::AttachOutOfRange | E::JournalRange => Code::OutOfRange,
         E::IdempotencyConflict => Code::AlreadyExists,
         E::GuardFailed | E::LoopStopped | E::ErasureNotOverwritten => Code::Aborted,

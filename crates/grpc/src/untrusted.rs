@@ -4,6 +4,7 @@ use palyra_types::RunId;
 use palyra_wire::v1::RunStreamRequest;
 use palyra_wire::v1::run_stream_request::Frame;
 
+use crate::approvals::reply_of;
 use crate::files;
 use crate::start_run::submit_request;
 use crate::status::Refusal;
@@ -27,6 +28,9 @@ fn translated(message: RunStreamRequest) -> Result<(), Refusal> {
         Some(Frame::Input(mut input)) => {
             files::inline(std::mem::take(&mut input.attachments))?;
             translate::input_delivery(input.delivery())?;
+        }
+        Some(Frame::AnswerApproval(answer)) => {
+            reply_of(answer)?;
         }
         Some(Frame::Cancel(_) | Frame::AttachmentPart(_)) => {}
         None => return Err(Refusal::invalid_frame("the frame is empty")),

@@ -43,7 +43,9 @@ impl FollowedRun for ScriptedRun {
         match self.steps.pop_front() {
             Some(Step::Event(event)) => Ok(Some(event)),
             Some(Step::Fails(error)) => Err(error),
-            Some(Step::UntilCancelled | Step::UntilInput | Step::UntilAnswer) => Ok(Some(FollowEvent::CaughtUp)),
+            Some(Step::UntilCancelled | Step::UntilInput | Step::UntilAnswer) => {
+                Ok(Some(FollowEvent::CaughtUp))
+            }
             None => Ok(None),
         }
     }
@@ -260,7 +262,11 @@ async fn a_call_that_asks_is_shown_and_run_after_a_clear_yes() {
     assert_eq!(answer.len(), 1, "{answer:?}");
     assert_eq!((answer[0].approval_id.as_str(), answer[0].decision()), ("A", v1::ApprovalDecision::Approve));
     assert!(driven.run.inputs.is_empty(), "an answer to an approval is no input");
-    assert!(driven.err.contains("create notes.txt (5 bytes)") && driven.err.contains("+hello"), "{}", driven.err);
+    assert!(
+        driven.err.contains("create notes.txt (5 bytes)") && driven.err.contains("+hello"),
+        "{}",
+        driven.err
+    );
 }
 
 #[tokio::test]

@@ -156,7 +156,10 @@ impl RunView {
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
                 let grant = stored.grant.as_ref().map_or("", |grant| grant.grant_id.as_str());
-                shown.push(note(Mark::Info, format!("such calls run silently from now on because of grant {grant}")));
+                shown.push(note(
+                    Mark::Info,
+                    format!("such calls run silently from now on because of grant {grant}"),
+                ));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
@@ -332,7 +335,8 @@ impl RunView {
         let state = approval_state_name(resolved.state());
         let said = clean_line(&resolved.note, REASON_CHARS_MAX);
         let edited = if resolved.edited_arguments.is_empty() { "" } else { ", with other arguments" };
-        let told = if said.is_empty() { format!("{state}{edited}") } else { format!("{state}{edited}: {said}") };
+        let told =
+            if said.is_empty() { format!("{state}{edited}") } else { format!("{state}{edited}: {said}") };
         let mark = if resolved.state() == v1::ApprovalState::Approved { Mark::Good } else { Mark::Bad };
         shown.push(note(mark, told));
     }

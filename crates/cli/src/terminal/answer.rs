@@ -40,11 +40,9 @@ impl Answer {
             ("s" | "session", true) => {
                 Self::yes(Some(v1::GrantWish { scope: "session".to_owned(), ..Default::default() }))
             }
-            ("n" | "no", _) => Self::Decide {
-                decision: v1::ApprovalDecision::Deny,
-                note: rest.to_owned(),
-                remember: None,
-            },
+            ("n" | "no", _) => {
+                Self::Decide { decision: v1::ApprovalDecision::Deny, note: rest.to_owned(), remember: None }
+            }
             ("m" | "more", true) => Self::More,
             ("l" | "later", true) => Self::Skip,
             _ => Self::Unclear,

@@ -63,7 +63,9 @@ enum ApproveVerb {
         json: bool,
     },
     /// Let a call run
-    #[command(after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt")]
+    #[command(
+        after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt"
+    )]
     Yes {
         /// Its id, or `last` for the newest that waits
         approval: ApprovalName,
@@ -77,7 +79,9 @@ enum ApproveVerb {
         json: bool,
     },
     /// Let a call run, and such calls silently from now on
-    #[command(after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts")]
+    #[command(
+        after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts"
+    )]
     Always {
         /// Its id, or `last` for the newest that waits
         approval: ApprovalName,
@@ -106,7 +110,7 @@ enum ApproveVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Write every approval as a line of JSON, oldest first
+    /// Write every approval as a line of JSON, newest first
     #[command(after_help = "Example:\n  palyra approve export --days 30 > approvals.jsonl")]
     Export {
         /// Those of the last days only
@@ -145,7 +149,8 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         if asks {
             return inbox::answer_all(context, &client).await;
         }
-        return list(context, &client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, Format::Text).await;
+        return list(context, &client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, Format::Text)
+            .await;
     };
     match verb {
         ApproveVerb::List { all, run, limit, json } => {
@@ -285,7 +290,9 @@ async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exi
             step = watch.next() => step?,
         };
         match (step, format) {
-            (WatchedApproval::Approval(approval), Format::Json) => context.output.json(&to_json(&*approval))?,
+            (WatchedApproval::Approval(approval), Format::Json) => {
+                context.output.json(&to_json(&*approval))?
+            }
             (WatchedApproval::Approval(approval), Format::Text) => {
                 context.output.line(&row(&approval).join("  "))?;
             }

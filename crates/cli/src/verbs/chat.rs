@@ -190,9 +190,7 @@ impl Chat<'_> {
                 );
                 return Ok(Obeyed::Leave);
             }
-            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => {
-                drive.answer(text.to_owned()).await
-            }
+            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => drive.answer(text.to_owned()).await,
             Line::Say(delivery, text) => self.say(text, delivery, Some(&active)).await,
             Line::Cancel => {
                 drive.cancel();

@@ -25,7 +25,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 * 1024;
 /// Ask once and show the answer: text on standard output, all else on standard error.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -\n  palyra run --attach plan.png \"What is wrong in this plan?\""
+    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -"
 )]
 pub(crate) struct RunArgs {
     /// What to ask; `-`, or nothing, stands for standard input

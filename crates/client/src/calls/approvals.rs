@@ -48,7 +48,7 @@ impl ApprovalWatch {
     }
 }
 
-/// Approvals of a span of time, oldest first.
+/// Approvals of a span of time, newest first.
 pub struct ExportedApprovals {
     stream: Streaming<v1::ExportApprovalsResponse>,
     endpoint: String,
@@ -62,7 +62,9 @@ impl ExportedApprovals {
     pub async fn next(&mut self) -> Result<Option<v1::Approval>, ClientError> {
         let message = self.stream.message().await;
         let message = message.map_err(|status| ClientError::from_status(&status, &self.endpoint))?;
-        message.map(|message| required(message.approval, "an exported approval was not described")).transpose()
+        message
+            .map(|message| required(message.approval, "an exported approval was not described"))
+            .transpose()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Frames from the client: inputs and cancels for the stream's run.
 
+use palyra_runtime::Caller;
 use palyra_wire::v1::run_stream_request::Frame;
-use palyra_wire::v1::{InputAccepted, RunStreamRequest};
+use palyra_wire::v1::{ApprovalRefused, ResolveApprovalRequest, RunStreamRequest};
 use tokio::sync::{Mutex, mpsc};
 use tonic::Streaming;
 
-use super::Conversation;
 use super::parts::receive_files;
+use super::{Conversation, Receipt};
+use crate::approvals;
 use crate::runs;
 use crate::status::Refusal;
 
@@ -15,7 +17,7 @@ impl Conversation {
     pub(super) async fn hear(
         &self,
         mut incoming: Streaming<RunStreamRequest>,
-        receipts: mpsc::Sender<InputAccepted>,
+        receipts: mpsc::Sender<Receipt>,
         at_work: &Mutex<()>,
     ) -> Refusal {
         loop {
@@ -37,7 +39,7 @@ impl Conversation {
         &self,
         message: RunStreamRequest,
         incoming: &mut Streaming<RunStreamRequest>,
-        receipts: &mpsc::Sender<InputAccepted>,
+        receipts: &mpsc::Sender<Receipt>,
     ) -> Result<(), Refusal> {
         self.doorway.trusted()?;
         let (caller, runs_of) = (self.doorway.identity.caller(), &self.doorway.state.runs);
@@ -48,7 +50,13 @@ impl Conversation {
                 let files = std::mem::take(&mut received.files);
                 let accepted = runs::give_input(runs_of, caller, self.run, input, files).await?;
                 // Fails only when the stream is about to end for another reason.
-                let _ = receipts.send(accepted).await;
+                let _ = receipts.send(Receipt::Input(accepted)).await;
+                Ok(())
+            }
+            Some(Frame::AnswerApproval(answer)) => {
+                let receipt = self.answer_approval(caller, answer).await?;
+                // Fails only when the stream is about to end for another reason.
+                let _ = receipts.send(receipt).await;
                 Ok(())
             }
             Some(Frame::Cancel(_)) => {
@@ -62,7 +70,30 @@ impl Conversation {
             Some(Frame::AttachmentPart(_)) => {
                 Err(Refusal::invalid_frame("nothing that was announced waits for this part"))
             }
-            None => Err(Refusal::invalid_frame("the frame is empty: it is input or cancel")),
+            None => Err(Refusal::invalid_frame("the frame is empty: it is input, answer_approval or cancel")),
+        }
+    }
+
+    /// Answers an approval of the stream's own run. A refused answer ends no stream: the approval still waits, or is
+    /// decided, and the person may want to try again.
+    async fn answer_approval(
+        &self,
+        caller: Caller,
+        answer: ResolveApprovalRequest,
+    ) -> Result<Receipt, Refusal> {
+        let approval_id = answer.approval_id.clone();
+        let run_id = self.run.to_string();
+        if !answer.run_id.is_empty() && answer.run_id != run_id {
+            return Err(Refusal::invalid_frame("a stream answers approvals of its own run"));
+        }
+        let answer = ResolveApprovalRequest { run_id, ..answer };
+        match approvals::resolve(&self.doorway.state.approvals, caller, answer).await {
+            Ok(answered) => Ok(Receipt::Answered(Box::new(answered))),
+            Err(refusal) => Ok(Receipt::Refused(ApprovalRefused {
+                approval_id,
+                error_code: refusal.code().to_string(),
+                message: refusal.text().to_owned(),
+            })),
         }
     }
 }

@@ -47,7 +47,14 @@ pub(super) async fn receive_files(
         doorway.trusted()?;
         match frame.and_then(|frame| frame.frame) {
             Some(Frame::AttachmentPart(part)) => assembly.take(&part)?,
-            Some(Frame::Start(_) | Frame::Attach(_) | Frame::Input(_) | Frame::Cancel(_)) | None => {
+            Some(
+                Frame::Start(_)
+                | Frame::Attach(_)
+                | Frame::Input(_)
+                | Frame::AnswerApproval(_)
+                | Frame::Cancel(_),
+            )
+            | None => {
                 return Err(Refusal::invalid_frame("the bytes of announced attachments come first"));
             }
         }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use palyra_runtime::tape::{Followed, TapeFollower};
 use palyra_types::Seq;
 use palyra_wire::v1::run_stream_response::Frame;
-use palyra_wire::v1::{CaughtUp, Heartbeat, InputAccepted, Opened, RunStreamResponse, StreamEnd};
+use palyra_wire::v1::{CaughtUp, Heartbeat, Opened, RunStreamResponse, StreamEnd};
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
 
-use super::Conversation;
+use super::{Conversation, Receipt};
 use crate::proof::checkpoint_to_wire;
 use crate::status::Refusal;
 use crate::translate;
@@ -24,7 +24,7 @@ impl Conversation {
         &self,
         mut opened: Opened,
         mut follower: TapeFollower,
-        mut receipts: mpsc::Receiver<InputAccepted>,
+        mut receipts: mpsc::Receiver<Receipt>,
         at_work: &Mutex<()>,
     ) -> Result<(), Refusal> {
         let journal = &self.doorway.state.journal;
@@ -37,7 +37,7 @@ impl Conversation {
         loop {
             let frame = tokio::select! {
                 biased;
-                Some(accepted) = receipts.recv() => Frame::InputAccepted(accepted),
+                Some(receipt) = receipts.recv() => receipt.into(),
                 followed = follower.next() => match followed? {
                     Some(Followed::Entry(entry)) => {
                         last_seq = entry.seq;
@@ -73,11 +73,11 @@ impl Conversation {
     }
 
     /// Waits for a frame that is being worked on, and tells its receipt.
-    async fn tell_last_receipts(&self, receipts: &mut mpsc::Receiver<InputAccepted>, at_work: &Mutex<()>) {
+    async fn tell_last_receipts(&self, receipts: &mut mpsc::Receiver<Receipt>, at_work: &Mutex<()>) {
         loop {
             tokio::select! {
                 biased;
-                Some(accepted) = receipts.recv() => self.send(Frame::InputAccepted(accepted)).await,
+                Some(receipt) = receipts.recv() => self.send(receipt.into()).await,
                 _idle = at_work.lock() => return,
             }
         }

@@ -63,9 +63,7 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
                 note: note.expose().clone(),
             })
         }
-        TapeEvent::ApprovalRequested(requested) => {
-            Event::ApprovalRequested(approval::requested(requested))
-        }
+        TapeEvent::ApprovalRequested(requested) => Event::ApprovalRequested(approval::requested(requested)),
         TapeEvent::ApprovalVoted(voted) => Event::ApprovalVoted(approval::voted(voted)),
         TapeEvent::ApprovalResolved(resolved) => Event::ApprovalResolved(approval::resolved(resolved)),
         TapeEvent::GrantStored(stored) => {

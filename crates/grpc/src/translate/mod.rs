@@ -21,14 +21,15 @@ mod names;
 
 mod plain;
 
-pub(crate) use approval::{
-    approval, argument_rule_from, effect, effect_resolution, grant, undone_file,
-};
+pub(crate) use approval::{approval, argument_rule_from, effect, effect_resolution, grant, undone_file};
 pub(crate) use entry::{page_to_wire, tape_entry};
 pub(crate) use event::attachment_info;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days};
 pub(crate) use journal_entry::{journal_entry, journal_kind};
-pub(crate) use names::{check_level, journal_health, read_only_cause, run_filter, session_filter};
+pub(crate) use names::{
+    approval_filter, approvers, check_level, effect_filter, journal_health, read_only_cause, run_filter,
+    session_filter,
+};
 pub(crate) use page::{
     page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,
 };

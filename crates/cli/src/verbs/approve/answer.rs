@@ -47,7 +47,9 @@ impl EditArgs {
         }
         let proposed = approval.prompt.as_ref().map_or("", |prompt| prompt.arguments.as_str());
         let mut arguments: serde_json::Map<String, serde_json::Value> = serde_json::from_str(proposed)
-            .map_err(|_| refused("the proposed arguments are not an object; give all of them with --arguments"))?;
+            .map_err(|_| {
+                refused("the proposed arguments are not an object; give all of them with --arguments")
+            })?;
         arguments.extend(self.set.iter().cloned());
         Ok(serde_json::Value::Object(arguments).to_string())
     }
@@ -99,7 +101,8 @@ impl RememberArgs {
     pub(super) fn wish(&self) -> v1::GrantWish {
         let any = self.any.iter().map(|name| (name.clone(), Shape::Any(true)));
         let below = self.below.iter().map(|(name, path)| (name.clone(), Shape::Beneath(path.clone())));
-        let rules = any.chain(below).map(|(argument, shape)| v1::ArgumentRule { argument, shape: Some(shape) });
+        let rules =
+            any.chain(below).map(|(argument, shape)| v1::ArgumentRule { argument, shape: Some(shape) });
         let now = jiff::Timestamp::now().as_second();
         let end = |hours: u32| prost_types::Timestamp { seconds: now + i64::from(hours) * 3_600, nanos: 0 };
         v1::GrantWish {
@@ -140,11 +143,16 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
         return (Mark::Doubt, told);
     }
     if !answer.counted {
-        let by = if approval.decided_by.is_empty() { String::new() } else { format!(" by {}", approval.decided_by) };
+        let by = if approval.decided_by.is_empty() {
+            String::new()
+        } else {
+            format!(" by {}", approval.decided_by)
+        };
         return (Mark::Doubt, format!("it was decided before: {state}{by}"));
     }
     if approval.state() == v1::ApprovalState::Pending {
-        let told = format!("your yes counts; {} of {} people said yes", approval.voters.len(), approval.needed);
+        let told =
+            format!("your yes counts; {} of {} people said yes", approval.voters.len(), approval.needed);
         return (Mark::Good, told);
     }
     let granted = if answer.grant_id.is_empty() {

@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_grant_says_which_calls_it_covers() {
-        let rule = |argument: &str, shape| v1::ArgumentRule { argument: argument.to_owned(), shape: Some(shape) };
+        let rule =
+            |argument: &str, shape| v1::ArgumentRule { argument: argument.to_owned(), shape: Some(shape) };
         let grant = v1::StoredGrant {
             grant_id: "G".to_owned(),
             tool: "write_file".to_owned(),

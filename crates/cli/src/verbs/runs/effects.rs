@@ -43,7 +43,9 @@ pub(crate) struct EffectsArgs {
 #[derive(Debug, Subcommand)]
 enum EffectsVerb {
     /// Say what became of an effect whose outcome nobody knows; its run goes on
-    #[command(after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\"")]
+    #[command(
+        after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\""
+    )]
     Resolve {
         /// The run's id, or `last`
         run: RunName,
@@ -114,7 +116,8 @@ async fn list(
         context.output.note(Mark::Info, "there are no such effects");
         return Ok(Exit::Done);
     }
-    context.table(["RUN", "EFFECT", "TOOL", "CONTRACT", "STATE", "AGE"], effects.iter().map(row).collect())?;
+    context
+        .table(["RUN", "EFFECT", "TOOL", "CONTRACT", "STATE", "AGE"], effects.iter().map(row).collect())?;
     Ok(Exit::Done)
 }
 
