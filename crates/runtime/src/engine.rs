@@ -3,23 +3,33 @@
 //! Immutable after the start, but for the set of texts known to be stored and the count of guesses.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
-use palyra_ports::{AppendRedaction, NewEntry, StaticText};
+use palyra_policy::ToolCallPolicySnapshot;
+use palyra_ports::{AppendRedaction, NewEntry, ReadError, StaticText};
+use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{ToolCatalog, ToolName};
+use palyra_types::{LogId, Seq, Timestamp};
 use tokio::sync::watch;
 
 use crate::agents::AgentRegistry;
+use crate::approvals::Asking;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::drain::Drain;
-use crate::error::StartError;
+use crate::error::RequestError;
+use crate::grants::StandingGrants;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
+use crate::policy::PolicyInForce;
 use crate::tape::TapeHub;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
 const STORED_TEXTS_MAX: usize = 1_024;
+
+/// How far the wall clock may stand before the newest entry for an answer to wait until it has caught up.
+const CLOCK_LAG_MAX: Duration = Duration::from_secs(5);
 
 /// A tool catalogue with its text, which is long and the same for most requests.
 pub(crate) struct WrittenCatalog {
@@ -43,33 +53,55 @@ pub(crate) struct Engine {
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-    pub(crate) policy: ToolCallPolicySnapshot,
+    pub(crate) policy: PolicyInForce,
+    /// The stored grants that hold.
+    pub(crate) grants: StandingGrants,
+    /// Open questions, as counts and wake-ups.
+    pub(crate) asking: Asking,
+    pub(crate) log_id: LogId,
+    /// Microseconds of the newest entry's time, as far as it is known here.
+    newest: AtomicI64,
+    tools: Arc<ToolCatalog>,
     guesses: Guesses,
     catalog: Arc<WrittenCatalog>,
     stored: Mutex<BTreeSet<[u8; 32]>>,
 }
 
 impl Engine {
-    pub(crate) fn new(
+    pub(crate) async fn new(
         ports: Arc<RuntimePorts>,
         agents: AgentRegistry,
         hub: TapeHub,
-        rules: ToolPolicyRules,
+        policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
         config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-    ) -> Result<Self, StartError> {
-        let catalog = ports.tools.catalog();
-        let policy =
-            ToolCallPolicySnapshot::compile(catalog, rules, |text| palyra_ledger::sha256(text.as_bytes()))?;
-        let catalog = Arc::new(WrittenCatalog::new(Arc::clone(policy.catalog())));
-        let (drain, stored, guesses) = (Drain::default(), Mutex::default(), Guesses::default());
-        Ok(Self { ports, agents, hub, drain, config, policy, guesses, catalog, stored })
+    ) -> Result<Self, ReadError> {
+        let tools = ports.tools.catalog();
+        let grants = StandingGrants::load(&ports).await?;
+        let status = ports.maintain.status();
+        let last = ports.maintain.entries(Seq(status.entries.saturating_sub(1)), 1).await?;
+        Ok(Self {
+            agents,
+            hub,
+            drain: Drain::default(),
+            config,
+            policy: PolicyInForce::new(policy),
+            grants,
+            asking: Asking::default(),
+            log_id: status.log_id,
+            newest: AtomicI64::new(last.first().map_or(i64::MIN, |entry| entry.time.0)),
+            catalog: Arc::new(WrittenCatalog::new(Arc::clone(&tools))),
+            tools,
+            guesses: Guesses::default(),
+            stored: Mutex::default(),
+            ports,
+        })
     }
 
     /// Returns what an agent may use of the tools there are, written out: the tools of its profile that exist, and
     /// none beyond them; all of them when it names none.
     pub(crate) fn catalog_of(&self, agent: Option<&[ToolName]>) -> Arc<WrittenCatalog> {
         let Some(names) = agent else { return Arc::clone(&self.catalog) };
-        let tools = names.iter().filter_map(|name| self.policy.catalog().get(name)).cloned();
+        let tools = names.iter().filter_map(|name| self.tools.get(name)).cloned();
         Arc::new(WrittenCatalog::new(Arc::new(ToolCatalog::new(tools.collect()))))
     }
 
@@ -77,6 +109,37 @@ impl Engine {
     pub(crate) fn not_yet_stored(&self, texts: Vec<StaticText>) -> Vec<StaticText> {
         let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         texts.into_iter().filter(|text| !stored.contains(&text.sha256)).collect()
+    }
+
+    /// Takes note of entries of a run that were committed.
+    pub(crate) fn committed(&self, records: &[OrchestratorTapeRecord]) {
+        for record in records {
+            self.newest.fetch_max(record.time.0, Ordering::Relaxed);
+            self.grants.committed(record);
+            self.asking.committed(record);
+        }
+    }
+
+    /// Returns the time of the newest entry that is known here.
+    pub(crate) fn newest_entry(&self) -> Timestamp {
+        Timestamp(self.newest.load(Ordering::Relaxed))
+    }
+
+    /// Waits until the wall clock has passed the newest entry: what is decided before that would be decided at a time
+    /// that was over already.
+    ///
+    /// # Errors
+    /// [`RequestError::ClockBehind`] when that would take longer than [`CLOCK_LAG_MAX`].
+    pub(crate) async fn until_clock_is_right(&self) -> Result<(), RequestError> {
+        let clock = &self.ports.clock;
+        let behind = self.newest_entry().since(clock.wall());
+        if behind > CLOCK_LAG_MAX {
+            return Err(RequestError::ClockBehind { behind });
+        }
+        if behind > Duration::ZERO {
+            clock.sleep_until(clock.boot().after(behind)).await;
+        }
+        Ok(())
     }
 
     /// Says what the redactor did to entries that are about to be appended.

@@ -1,8 +1,11 @@
 //! Why a request was refused or a start failed.
 
+use std::time::Duration;
+
 use palyra_ports::{AppendError, ReadError, WorkspaceError};
-use palyra_types::ErrorCode;
+use palyra_types::approval::ApprovalState;
 use palyra_types::model::ModelFailure;
+use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
 
@@ -76,6 +79,44 @@ pub enum RequestError {
     /// The run is over.
     #[error("the run is over")]
     RunFinished,
+    /// No such approval for this principal.
+    #[error("no such approval")]
+    ApprovalNotFound,
+    /// It is decided.
+    #[error("the approval is decided already: {}", told(*.state))]
+    ApprovalDecided {
+        /// How.
+        state: ApprovalState,
+        /// By whom, if by anybody.
+        by: Option<PrincipalId>,
+    },
+    /// This person's answer does not count.
+    #[error("this approval wants somebody else's answer")]
+    ApproverNotEligible,
+    /// The edited arguments cannot run; the approval still waits.
+    #[error("{what}")]
+    EditRefused {
+        /// Why.
+        what: String,
+    },
+    /// The wall clock stands before the newest entry of the journal.
+    #[error("the clock of this machine stands {} s before the newest entry; nothing is decided until it has passed it", .behind.as_secs())]
+    ClockBehind {
+        /// By how much.
+        behind: Duration,
+    },
+    /// No such stored grant for this principal.
+    #[error("no such stored grant")]
+    GrantNotFound,
+    /// The outcome of the effect is known.
+    #[error("the outcome of this effect is known, or a person said it already")]
+    EffectNotUnknown,
+    /// The run changed nothing that could be taken back.
+    #[error("the run changed no file that could be taken back")]
+    UndoNothing,
+    /// The run is still open.
+    #[error("the run is not over; cancel it first")]
+    UndoOpenRun,
     /// The daemon stops.
     #[error("the daemon is shutting down")]
     ShuttingDown,
@@ -114,12 +155,32 @@ impl RequestError {
             Self::QueueFull => ErrorCode::QueueFull,
             Self::RunNotWaiting => ErrorCode::RunNotWaiting,
             Self::RunFinished => ErrorCode::RunFinished,
+            Self::ApprovalNotFound => ErrorCode::ApprovalNotFound,
+            Self::ApprovalDecided { .. } => ErrorCode::ApprovalDecided,
+            Self::ApproverNotEligible => ErrorCode::ApproverNotEligible,
+            Self::EditRefused { .. } => ErrorCode::EditRefused,
+            Self::ClockBehind { .. } => ErrorCode::ClockBehind,
+            Self::GrantNotFound => ErrorCode::GrantNotFound,
+            Self::EffectNotUnknown => ErrorCode::EffectNotUnknown,
+            Self::UndoNothing => ErrorCode::UndoNothing,
+            Self::UndoOpenRun => ErrorCode::UndoOpenRun,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Append(error) => error.code(),
             Self::Read(error) => error.code(),
             Self::Workspace(error) => error.code(),
             Self::Model(failure) => failure.class.code(),
         }
+    }
+}
+
+/// Returns where an approval stands, in a word.
+fn told(state: ApprovalState) -> &'static str {
+    match state {
+        ApprovalState::Pending => "pending",
+        ApprovalState::Approved => "approved",
+        ApprovalState::Denied => "denied",
+        ApprovalState::Expired => "expired",
+        ApprovalState::Withdrawn => "withdrawn",
     }
 }
 

@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
-use palyra_policy::ToolPolicyRules;
+use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_types::Seq;
 use tokio::sync::watch;
 
 use crate::access::AccessHandle;
 use crate::agents::AgentRegistry;
+use crate::approvals::{ApprovalsHandle, expiry};
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::erasure::ErasureHandle;
@@ -21,14 +23,17 @@ use crate::parts::RuntimePorts;
 use crate::runs::RunsHandle;
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
+use crate::undo::Undoing;
 
 /// Everything that transports may touch, and nothing more.
 #[derive(Clone)]
 pub struct GatewayRuntimeState {
     /// Conversations, and the way in for new input.
     pub sessions: SessionsHandle,
-    /// Runs: looking, answering, cancelling.
+    /// Runs: looking, answering, cancelling; their effects, and taking them back.
     pub runs: RunsHandle,
+    /// What waits for a person, and the grants that outlive an answer.
+    pub approvals: ApprovalsHandle,
     /// Tapes: pages and live following.
     pub tapes: TapeHandle,
     /// Agent profiles.
@@ -37,10 +42,8 @@ pub struct GatewayRuntimeState {
     pub models: ModelsHandle,
     /// Principals and tokens.
     pub access: AccessHandle,
-    /// The journal as a whole.
+    /// The journal as a whole, and erasing content.
     pub journal: JournalHandle,
-    /// Erasing content.
-    pub erasures: ErasureHandle,
     /// How the daemon is.
     pub health: HealthHandle,
     /// The configuration in force.
@@ -67,22 +70,43 @@ pub async fn start_with_rules(
     rules: ToolPolicyRules,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
 ) -> Result<GatewayRuntimeState, StartError> {
+    let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+    let policy = ToolCallPolicySnapshot::compile(ports.tools.catalog(), rules, digest)?;
+    start_with_policy(ports, watch::channel(Arc::new(policy)).1, config).await
+}
+
+/// Starts the runtime under a policy that its maker may replace; the next call is judged by the new one.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_with_policy(
+    ports: RuntimePorts,
+    policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+    config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+) -> Result<GatewayRuntimeState, StartError> {
     let ports = Arc::new(ports);
     let access = AccessHandle::open(Arc::clone(&ports)).await?;
-    let agents = AgentRegistry::open(Arc::clone(&ports), access.local_principal()).await?;
+    let owner = access.local_principal();
+    let agents = AgentRegistry::open(Arc::clone(&ports), owner).await?;
     let models = ModelsHandle::new(Arc::clone(&ports));
     let hub = TapeHub::default();
-    let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), rules, config.clone())?;
-    let sessions = SessionsHandle::new(Arc::new(engine));
+    let upto = Seq(ports.maintain.status().entries.saturating_sub(1));
+    let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
+    let engine = Arc::new(engine);
+    let sessions = SessionsHandle::new(Arc::clone(&engine));
+    let undoing = Undoing::new(Arc::clone(&engine));
+    undoing.finish_open().await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
+    tokio::spawn(expiry::run(Arc::clone(&engine), sessions.clone(), upto));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub);
     let speaking = (sessions.clone(), tapes.clone());
+    let erasures = ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone()));
     Ok(GatewayRuntimeState {
-        runs: RunsHandle::new(Arc::clone(&ports), sessions.clone()),
-        erasures: ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone())),
+        runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing),
+        approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        journal: JournalHandle::new(Arc::clone(&ports)),
+        journal: JournalHandle::new(Arc::clone(&ports), erasures),
         health: HealthHandle::new(Arc::clone(&ports)),
         sessions,
         agents,

@@ -1,4 +1,4 @@
-//! The journal as a whole, for those who may see it.
+//! The journal as a whole, for those who may see it, and the way to erase content of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,17 +12,25 @@ use palyra_types::Seq;
 use palyra_types::proof::SignedCheckpoint;
 use palyra_types::tape::JournalEventRecord;
 
+use crate::erasure::ErasureHandle;
 use crate::parts::RuntimePorts;
 
 /// Status, verification, rebuild, raw entries, proofs.
 #[derive(Clone)]
 pub struct JournalHandle {
     ports: Arc<RuntimePorts>,
+    erasures: ErasureHandle,
 }
 
 impl JournalHandle {
-    pub(crate) fn new(ports: Arc<RuntimePorts>) -> Self {
-        Self { ports }
+    pub(crate) fn new(ports: Arc<RuntimePorts>, erasures: ErasureHandle) -> Self {
+        Self { ports, erasures }
+    }
+
+    /// Returns the way to erase content.
+    #[must_use]
+    pub fn erasures(&self) -> ErasureHandle {
+        self.erasures.clone()
     }
 
     /// Returns the journal's state and counters.

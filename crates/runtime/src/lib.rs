@@ -15,6 +15,7 @@ pub mod gateway;
 mod alarm;
 
 mod engine;
+mod policy;
 mod placeholders;
 
 mod drain;
@@ -28,6 +29,14 @@ mod run;
 pub mod tape;
 
 pub mod runs;
+
+pub mod effects;
+
+mod undo;
+
+pub mod approvals;
+
+pub mod grants;
 
 mod recovery;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadRecords, ReadTape, Redactor,
-    ToolRuntime, Workspaces,
+    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals, ReadRecords,
+    ReadTape, Redactor, RestoreFiles, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -18,6 +18,8 @@ pub struct RuntimePorts {
     pub tapes: Arc<dyn ReadTape>,
     /// Reads projections.
     pub records: Arc<dyn ReadRecords>,
+    /// Reads approvals, stored grants and effects.
+    pub approvals: Arc<dyn ReadApprovals>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
     /// Proves what the journal holds.
@@ -26,6 +28,8 @@ pub struct RuntimePorts {
     pub erasures: Arc<dyn EraseJournal>,
     /// Runs tools.
     pub tools: Arc<dyn ToolRuntime>,
+    /// Puts files back.
+    pub restore: Arc<dyn RestoreFiles>,
     /// Cleans content at the doors.
     pub redactor: Arc<dyn Redactor>,
     /// Chooses workspaces.

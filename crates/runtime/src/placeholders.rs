@@ -10,7 +10,9 @@ use std::time::Duration;
 use palyra_ports::NewEntry;
 use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::redactor::{PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER};
+use palyra_types::approval::ApprovalPromptRecord;
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::effect::UndoResult;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
 use palyra_types::{BootTime, PrincipalId, Redacted};
@@ -89,6 +91,13 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             maybe(label);
         }
         JournalEvent::SessionRenamed { label, .. } => maybe(label),
+        JournalEvent::UndoFinished { files, .. } => {
+            for file in files {
+                if let UndoResult::Conflict(difference) = &file.result {
+                    see(difference.expose());
+                }
+            }
+        }
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
@@ -102,6 +111,8 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
         | JournalEvent::SessionReset { .. }
+        | JournalEvent::GrantRevoked { .. }
+        | JournalEvent::UndoRequested(_)
         | JournalEvent::Unknown { .. } => {}
     }
 }
@@ -115,15 +126,31 @@ fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
         TapeEvent::ToolProposed(proposed) => see(proposed.arguments.expose()),
         TapeEvent::ToolFinished(finished) => see(finished.output.expose()),
         TapeEvent::RunFinished(finished) => see(finished.message.expose()),
+        TapeEvent::ToolDecided(decided) => see(decided.request.expose()),
+        TapeEvent::ToolStarted(started) => see(started.plan.body.expose()),
+        TapeEvent::ApprovalRequested(asked) => for_each_of_prompt(&asked.prompt, see),
+        TapeEvent::ApprovalVoted(voted) => see(voted.note.expose()),
+        TapeEvent::ApprovalResolved(resolved) => {
+            see(resolved.note.expose());
+            if let Some(edited) = &resolved.edited {
+                see(edited.expose());
+            }
+        }
+        TapeEvent::EffectResolved { note, .. } => see(note.expose()),
         TapeEvent::ModelRequested(_)
         | TapeEvent::ModelMessage(_)
-        | TapeEvent::ToolDecided(_)
-        | TapeEvent::ToolStarted { .. }
+        | TapeEvent::GrantStored(_)
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
         | TapeEvent::RunHeld { .. }
         | TapeEvent::CancelRequested { .. }
         | TapeEvent::Unknown { .. } => {}
+    }
+}
+
+fn for_each_of_prompt(prompt: &ApprovalPromptRecord, see: &mut dyn FnMut(&str)) {
+    for text in [&prompt.arguments, &prompt.summary, &prompt.preview, &prompt.reason, &prompt.unbound] {
+        see(text.expose());
     }
 }
 

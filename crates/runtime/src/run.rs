@@ -20,9 +20,14 @@ mod context;
 
 mod state;
 
+mod judging;
+
+mod answering;
+
 pub(crate) mod replay;
 
-pub(crate) use actor::{LiveRun, spawn_run};
+pub(crate) use actor::{Earlier, LiveRun, spawn_run};
+pub(crate) use judging::fresh_approval;
 pub(crate) use mailbox::{
     Acceptance, DeliverReply, Delivered, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
 };

@@ -5,25 +5,31 @@ use std::sync::Arc;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::RunQuery;
 use palyra_types::RunId;
+use palyra_types::effect::UndoneFile;
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
 
 use palyra_run_core::RunInput;
 
 use crate::caller::Caller;
+use crate::effects::EffectsHandle;
+use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
+use crate::undo::Undoing;
 
 pub use crate::session::InputRequest;
 
 /// Looks at runs and speaks to them.
 #[derive(Clone)]
 pub struct RunsHandle {
+    engine: Arc<Engine>,
     ports: Arc<RuntimePorts>,
     sessions: SessionsHandle,
+    undoing: Undoing,
 }
 
 /// The receipt of a durable cancel.
@@ -49,8 +55,25 @@ pub struct InputReceipt {
 }
 
 impl RunsHandle {
-    pub(crate) fn new(ports: Arc<RuntimePorts>, sessions: SessionsHandle) -> Self {
-        Self { ports, sessions }
+    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle, undoing: Undoing) -> Self {
+        Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing }
+    }
+
+    /// Returns the way to what runs did.
+    #[must_use]
+    pub fn effects(&self) -> EffectsHandle {
+        EffectsHandle::new(Arc::clone(&self.engine), self.sessions.clone())
+    }
+
+    /// Takes back what a finished run changed in files, from the last change to the first; a file that changed since
+    /// is left alone. Returns once what became of each file is durable; repeating it changes nothing twice.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::UndoOpenRun`];
+    /// [`RequestError::UndoNothing`]; [`RequestError::Append`], also for a journal that takes no entries.
+    pub async fn undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoneFile>, RequestError> {
+        let record = self.get(caller, run).await?;
+        self.undoing.undo(&record).await
     }
 
     /// Returns a run.

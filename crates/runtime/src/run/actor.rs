@@ -15,8 +15,10 @@ use futures::FutureExt;
 use palyra_ports::AppendError;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
+use palyra_types::approval::ApprovalState;
 use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
+use palyra_types::tool::Taints;
 use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -28,18 +30,24 @@ use crate::run::answer::{Heard, LiveAnswer};
 use crate::run::context::ContextSource;
 use crate::run::draft::Draft;
 use crate::run::held::Held;
+use crate::run::judging::{Judging, salt_of};
 use crate::run::mailbox::{
     Acceptance, Begun, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
     Told,
 };
 use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
+use crate::run::perform::prepare_tool::prepare_run_stream_tool_proposal;
 use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
 
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
+
+/// Told when the machine refuses arguments that nothing here refused.
+const EDIT_REFUSED: &str =
+    "several people have to say yes to the same call; deny it, and say how it should be";
 
 /// A run that is being worked on.
 pub(crate) struct LiveRun {
@@ -49,12 +57,21 @@ pub(crate) struct LiveRun {
     pub(crate) exit: oneshot::Receiver<Left>,
 }
 
+/// What a run knows of those before it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Earlier {
+    /// What it sees of them, oldest first.
+    pub(crate) runs: Vec<PastRun>,
+    /// What they had read.
+    pub(crate) taints: Taints,
+}
+
 /// Starts a run's actor.
 pub(crate) fn spawn_run(
     engine: &Arc<Engine>,
     session: SessionRef,
     seed: RunSeed,
-    history: Vec<PastRun>,
+    earlier: Earlier,
     first: Vec<RunCommand>,
 ) -> LiveRun {
     let (mailbox, mut commands) = mpsc::channel(RUN_MAILBOX_MAX);
@@ -66,14 +83,14 @@ pub(crate) fn spawn_run(
         match seed {
             RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
-                let mut actor = RunActor::new(engine, session, history, own_mailbox, state);
+                let mut actor = RunActor::new(engine, session, earlier, own_mailbox, state);
                 actor.told = Some(told);
                 actor.accept(&acceptance, &mut commands).await
             }
             RunSeed::Replayed(run) => match replay(&engine, run).await {
                 Ok(state) => {
-                    let mut actor = RunActor::new(engine, session, history, own_mailbox, state);
-                    actor.held = Held::new(first);
+                    let mut actor = RunActor::new(engine, session, earlier, own_mailbox, state);
+                    first.into_iter().for_each(|command| actor.take_command(command));
                     actor.run(&mut commands).await
                 }
                 Err(error) => {
@@ -107,13 +124,14 @@ async fn close(commands: &mut mpsc::Receiver<RunCommand>) -> Vec<RunCommand> {
     late
 }
 
-struct RunActor {
-    engine: Arc<Engine>,
-    session: SessionRef,
-    history: Vec<PastRun>,
-    own_mailbox: RunMailbox,
-    state: AgentRunLoopState,
-    held: Held,
+/// The worker on one run.
+pub(super) struct RunActor {
+    pub(super) engine: Arc<Engine>,
+    pub(super) session: SessionRef,
+    pub(super) earlier: Earlier,
+    pub(super) own_mailbox: RunMailbox,
+    pub(super) state: AgentRunLoopState,
+    pub(super) held: Held,
     /// Who waits for the first commit of a run that is being accepted.
     told: Option<Told>,
     retry_at: Option<BootTime>,
@@ -122,8 +140,12 @@ struct RunActor {
     pause: Option<Pause>,
     /// Calls that have not reported yet.
     tools: BTreeSet<EffectId>,
+    /// Calls of which it is being found out what they would do.
+    preparing: BTreeSet<EffectId>,
+    /// Answers to approvals for which the same is being found out again.
+    pub(super) answering: usize,
     /// Stops every tool of the run.
-    stop: CancellationToken,
+    pub(super) stop: CancellationToken,
     /// Stops them also when nobody is left to hear of them.
     _stop_when_dropped: DropGuard,
     time_limit: TimeLimit,
@@ -158,7 +180,7 @@ impl RunActor {
     fn new(
         engine: Arc<Engine>,
         session: SessionRef,
-        history: Vec<PastRun>,
+        earlier: Earlier,
         own_mailbox: RunMailbox,
         state: AgentRunLoopState,
     ) -> Self {
@@ -166,7 +188,7 @@ impl RunActor {
         Self {
             engine,
             session,
-            history,
+            earlier,
             own_mailbox,
             state,
             held: Held::default(),
@@ -176,6 +198,8 @@ impl RunActor {
             model: None,
             pause: None,
             tools: BTreeSet::new(),
+            preparing: BTreeSet::new(),
+            answering: 0,
             _stop_when_dropped: stop.clone().drop_guard(),
             stop,
             time_limit: TimeLimit::Unset,
@@ -221,7 +245,8 @@ impl RunActor {
 
     /// Returns how to leave when nothing is left to do here.
     fn leave(&self) -> Option<RunExit> {
-        if !self.held.is_empty() || self.model.is_some() || !self.tools.is_empty() {
+        let prepares = !self.preparing.is_empty() || self.answering > 0;
+        if !self.held.is_empty() || self.model.is_some() || !self.tools.is_empty() || prepares {
             return None;
         }
         match self.state.machine.phase() {
@@ -279,6 +304,10 @@ impl RunActor {
 
     /// Holds a command; a wish to stop does not wait for the next try.
     fn take_command(&mut self, command: RunCommand) {
+        if let RunInput::ToolPrepared { effect, .. } = &command.input {
+            self.preparing.remove(effect);
+        }
+        let Some(command) = self.look_again(command) else { return };
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
             if let Some(model) = &mut self.model {
@@ -321,9 +350,11 @@ impl RunActor {
     }
 
     fn take_news(&mut self, news: Option<ModelNews>) {
-        let (now, salt) = (self.engine.ports.clock.boot(), self.salt());
+        let now = self.engine.ports.clock.boot();
+        let (engine, state, session, taints) = (&self.engine, &self.state, self.session, self.earlier.taints);
+        let judge = |proposals| Judging::of(engine, state, session, taints).proposals(proposals);
         let heard = match (news, &mut self.model) {
-            (Some(news), Some(model)) => model.take(news, now, &self.engine, &salt, &mut self.held),
+            (Some(news), Some(model)) => model.take(news, now, engine, judge, &mut self.held),
             // The task ends only after an answer or a failure.
             (None, Some(_)) => {
                 self.held.tell(RunInput::Broken);
@@ -340,9 +371,10 @@ impl RunActor {
     /// Decides what is held, records it in one commit, and performs what follows.
     async fn step(&mut self, accepts: Option<&Acceptance>) -> Stepped {
         let now = self.engine.ports.clock.wall();
+        self.judge_answers();
         let mut draft = Draft::new(&self.state, now);
         let mut answers = Vec::new();
-        let source = ContextSource { engine: &self.engine, history: &self.history };
+        let source = ContextSource { engine: &self.engine, history: &self.earlier.runs };
         for command in self.held.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }
@@ -364,7 +396,13 @@ impl RunActor {
                     for record in &records {
                         self.state.remember(&record.event, record.seq);
                     }
+                    self.engine.committed(&records);
                     self.engine.hub.publish(draft.machine.run(), records);
+                }
+                Err(AppendError::GuardFailed { index }) if step.grant_at(index).is_some() => {
+                    let gone = step.grant_at(index);
+                    self.judge_without(gone);
+                    return Stepped::Later;
                 }
                 Err(error) => return self.refused(error, accepts),
             }
@@ -425,6 +463,7 @@ impl RunActor {
                 Effect::AssembleContext { .. }
                 | Effect::CallModel { .. }
                 | Effect::RetryAt { .. }
+                | Effect::Prepare(_)
                 | Effect::Execute(_)
                 | Effect::End => {}
             }
@@ -451,6 +490,13 @@ impl RunActor {
                     let until = self.engine.ports.clock.boot().after(at.since(draft.now));
                     self.pause = Some(Pause { attempt, until });
                 }
+                Effect::Prepare(intent)
+                    if machine.preparing().iter().any(|(effect, _)| *effect == intent.effect()) =>
+                {
+                    self.preparing.insert(intent.effect());
+                    let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
+                    prepare_run_stream_tool_proposal(engine, intent, self.bound(), mailbox);
+                }
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
@@ -459,6 +505,7 @@ impl RunActor {
                 Effect::End => self.model = None,
                 Effect::CallModel { .. }
                 | Effect::RetryAt { .. }
+                | Effect::Prepare(_)
                 | Effect::Execute(_)
                 | Effect::AssembleContext { .. }
                 | Effect::AbortModel { .. }
@@ -479,8 +526,8 @@ impl RunActor {
         };
     }
 
-    fn salt(&self) -> Redacted<[u8; 32]> {
-        self.state.started.as_ref().map(|started| started.run_salt.clone()).unwrap_or_default()
+    pub(super) fn salt(&self) -> Redacted<[u8; 32]> {
+        salt_of(self.state.started.as_ref())
     }
 }
 
@@ -495,6 +542,13 @@ fn request_error(error: RunError) -> RequestError {
     match error {
         RunError::Finished => RequestError::RunFinished,
         RunError::NotWaiting => RequestError::RunNotWaiting,
+        // Who asked reads how, and by whom.
+        RunError::ApprovalDecided => {
+            RequestError::ApprovalDecided { state: ApprovalState::Withdrawn, by: None }
+        }
+        RunError::NotEligible => RequestError::ApproverNotEligible,
+        RunError::EditRefused => RequestError::EditRefused { what: EDIT_REFUSED.to_owned() },
+        RunError::EffectNotUnknown => RequestError::EffectNotUnknown,
         RunError::Stale | RunError::OutOfPlace => {
             RequestError::InvalidArgument { what: "the run is elsewhere by now".to_owned() }
         }

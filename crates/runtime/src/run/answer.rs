@@ -5,12 +5,12 @@
 use palyra_ports::RedactStream;
 use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::{JudgedCall, RunInput};
-use palyra_types::model::{CONTINUATION_BYTES_MAX, ModelAnswer};
+use palyra_types::model::{CONTINUATION_BYTES_MAX, ModelAnswer, ToolProposal};
 use palyra_types::{Attempt, BootTime, Redacted};
 
 use crate::engine::Engine;
 use crate::run::held::{Held, Voice};
-use crate::run::perform::call_model::{LiveModelCall, ModelNews, judge};
+use crate::run::perform::call_model::{LiveModelCall, ModelNews};
 
 /// Bytes of reasoning kept of one attempt, at most.
 const REASONING_BYTES_MAX: usize = 256 * 1024;
@@ -78,7 +78,7 @@ impl LiveAnswer {
         news: ModelNews,
         now: BootTime,
         engine: &Engine,
-        salt: &Redacted<[u8; 32]>,
+        judge: impl FnOnce(Vec<ToolProposal>) -> Vec<JudgedCall>,
         held: &mut Held,
     ) -> Heard {
         let attempt = self.call.attempt;
@@ -96,9 +96,7 @@ impl LiveAnswer {
             ModelNews::Answered(answer) => {
                 self.end(now, held);
                 let answer = unsecret(bounded(answer, attempt), attempt, engine);
-                let proposals = answer.proposals.iter().cloned();
-                let calls: Vec<JudgedCall> =
-                    proposals.map(|proposal| judge(engine, salt, proposal)).collect();
+                let calls = judge(answer.proposals.clone());
                 let model = self.call.request.model.clone();
                 held.tell(RunInput::Answered { attempt, answer, model, calls });
             }

@@ -78,6 +78,7 @@ impl Draft {
                 Effect::CallModel { .. }
                 | Effect::AbortModel { .. }
                 | Effect::RetryAt { .. }
+                | Effect::Prepare(_)
                 | Effect::Execute(_)
                 | Effect::AbortTools
                 | Effect::End => self.effects.push(effect),

@@ -4,10 +4,12 @@
 //! callers home. Knows no journal and no machine.
 
 use palyra_ports::AppendError;
-use palyra_run_core::RunInput;
+use palyra_run_core::{ApprovalAnswer, JudgedCall, Prepared, RunInput};
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::effect::{Before, PreImage};
 use palyra_types::{Attempt, Redacted};
 
+use crate::error::RequestError;
 use crate::run::mailbox::RunCommand;
 
 /// Inputs decided in one step, at most; what is left is the next step's.
@@ -55,10 +57,6 @@ impl Voice {
 pub(super) struct Held(Vec<RunCommand>);
 
 impl Held {
-    pub(super) fn new(commands: Vec<RunCommand>) -> Self {
-        Self(commands)
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -110,6 +108,33 @@ impl Held {
         &self.0[..fitting]
     }
 
+    /// Shows every answer to an approval; one that is refused goes home.
+    pub(super) fn each_answer(
+        &mut self,
+        mut see: impl FnMut(&mut ApprovalAnswer) -> Result<(), RequestError>,
+    ) {
+        for mut command in std::mem::take(&mut self.0) {
+            let refused = if let RunInput::ApprovalAnswered(answer) = &mut command.input {
+                see(answer).err()
+            } else {
+                None
+            };
+            match refused {
+                Some(error) => command.answer(Err(error)),
+                None => self.push(command),
+            }
+        }
+    }
+
+    /// Shows every judged call of the answers that are held.
+    pub(super) fn each_judged(&mut self, mut see: impl FnMut(&mut JudgedCall)) {
+        for command in &mut self.0 {
+            if let RunInput::Answered { calls, .. } = &mut command.input {
+                calls.iter_mut().for_each(&mut see);
+            }
+        }
+    }
+
     /// Takes out what a step has decided.
     pub(super) fn take(&mut self, decided: usize) -> impl Iterator<Item = RunCommand> {
         self.0.drain(..decided)
@@ -123,7 +148,13 @@ impl Held {
             let stays = if matches!(input, RunInput::Cancel { .. }) {
                 !std::mem::replace(&mut stopping, true)
             } else {
-                !matches!(input, RunInput::Input { .. } | RunInput::Steer { .. })
+                !matches!(
+                    input,
+                    RunInput::Input { .. }
+                        | RunInput::Steer { .. }
+                        | RunInput::ApprovalAnswered(_)
+                        | RunInput::EffectResolved { .. }
+                )
             };
             if let Some(reply) = reply {
                 // A caller that left does not want to know.
@@ -160,15 +191,32 @@ fn bytes_of(command: &RunCommand) -> usize {
         }
         RunInput::ToolFinished { outcome, .. } => outcome.output.expose().len(),
         RunInput::ModelFailed { detail, .. } => detail.expose().len(),
+        RunInput::ToolPrepared { prepared, .. } => prepared.as_ref().map_or(0, prepared_bytes),
+        RunInput::ApprovalAnswered(answer) => {
+            let edited = answer.edited.as_ref().map_or(0, |(arguments, _)| arguments.expose().len());
+            let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+            answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
+        }
+        RunInput::EffectResolved { note, .. } => note.expose().len(),
         RunInput::Start(_)
         | RunInput::Begin
         | RunInput::ContextReady { .. }
         | RunInput::ContextTooLarge
         | RunInput::RetryDue { .. }
         | RunInput::ToolOutcomeLost { .. }
+        | RunInput::ApprovalExpired { .. }
         | RunInput::Cancel { .. }
         | RunInput::Recovered
         | RunInput::Broken => 0,
     };
     beside.saturating_add(said)
+}
+
+fn prepared_bytes(prepared: &Prepared) -> usize {
+    let before = |image: &PreImage| match &image.before {
+        Before::File { bytes, .. } => bytes.expose().len(),
+        Before::Absent | Before::Withheld { .. } => 0,
+    };
+    let images: usize = prepared.plan.pre_images.iter().map(before).sum();
+    images + prepared.plan.body.expose().len() + prepared.preview.expose().len()
 }

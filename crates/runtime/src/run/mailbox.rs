@@ -6,6 +6,7 @@ use palyra_run_core::prompt::PastRun;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
+use palyra_types::tool::Taints;
 use palyra_types::{RunId, Seq, TapeSeq};
 use tokio::sync::{mpsc, oneshot};
 
@@ -97,6 +98,8 @@ pub(crate) struct FinishedRun {
     pub(crate) past: PastRun,
     /// The journal seq of its last entry.
     pub(crate) ended: Seq,
+    /// What it had read.
+    pub(crate) taints: Taints,
 }
 
 /// How a run actor left.

@@ -6,4 +6,5 @@ mod images;
 
 mod wanted_answer;
 
+pub(super) mod prepare_tool;
 pub(super) mod execute_tool;

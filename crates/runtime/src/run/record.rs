@@ -6,11 +6,13 @@
 use palyra_ports::{
     AppendClass, AppendError, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
 };
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::approval::{ApprovalResolved, ApprovalState};
+use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
-use palyra_types::{RunId, Seq, TapeSeq, Timestamp};
+use palyra_types::tool::ToolVerdict;
+use palyra_types::{ApprovalId, RunId, Seq, StoredGrantId, TapeSeq, Timestamp};
 
 use crate::engine::Engine;
 use crate::run::mailbox::Acceptance;
@@ -43,16 +45,18 @@ impl Step<'_> {
             event: JournalEvent::Tape(event.clone()),
         }));
         let entries: Vec<_> = entries.collect();
+        let policies = engine.not_yet_stored(engine.policy.texts_of(self.events));
+        let statics: Vec<_> = self.statics.iter().cloned().chain(policies).collect();
+        let stored: Vec<_> = statics.iter().map(|text| text.sha256).collect();
         let request = JournalAppendRequest {
             guards: self.guards(),
             redaction: engine.redaction_of(&entries),
             entries,
             blobs: self.blobs(offset),
-            statics: self.statics.to_vec(),
+            statics,
             class: self.class(),
         };
         let Committed { first_seq } = engine.ports.append.append(request).await?;
-        let stored: Vec<_> = self.statics.iter().map(|text| text.sha256).collect();
         engine.remember_stored(&stored);
         Ok(self.records(Seq(first_seq.0 + offset as u64)))
     }
@@ -76,7 +80,49 @@ impl Step<'_> {
         if begins {
             guards.push(Guard::NoOtherRunInProgress { session: self.session, run: self.run });
         }
+        guards.extend(self.answered().map(|approval| Guard::ApprovalPending { approval }));
+        let used = self.used_grants();
+        guards.extend(used.map(|grant| Guard::GrantUsable { grant, now: self.now }));
         guards
+    }
+
+    /// Returns the stored grant that a guard of this step is about.
+    pub(super) fn grant_at(&self, index: usize) -> Option<StoredGrantId> {
+        if let Some(Guard::GrantUsable { grant, .. }) = self.guards().get(index) {
+            Some(*grant)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the approvals that are decided or voted on here and were asked before.
+    fn answered(&self) -> impl Iterator<Item = ApprovalId> {
+        let asked_here = |approval: &ApprovalId| {
+            let asks = |event: &TapeEvent| matches!(event, TapeEvent::ApprovalRequested(asked) if asked.approval == *approval);
+            self.events.iter().any(asks)
+        };
+        let answered = self.events.iter().filter_map(|event| {
+            if let TapeEvent::ApprovalResolved(resolved) = event {
+                Some(resolved.approval)
+            } else if let TapeEvent::ApprovalVoted(voted) = event {
+                Some(voted.approval)
+            } else {
+                None
+            }
+        });
+        answered.filter(move |approval| !asked_here(approval))
+    }
+
+    /// Returns the stored grants that let calls run here.
+    fn used_grants(&self) -> impl Iterator<Item = StoredGrantId> {
+        self.events.iter().filter_map(|event| match event {
+            TapeEvent::ToolDecided(ToolDecided {
+                verdict: ToolVerdict::Allow,
+                decided_by: DecidedBy::Grant(grant),
+                ..
+            }) => Some(*grant),
+            _ => None,
+        })
     }
 
     /// What ends something may use the space kept for endings.
@@ -86,6 +132,11 @@ impl Step<'_> {
                 event,
                 TapeEvent::ToolFinished(_)
                     | TapeEvent::ToolOutcomeUnknown { .. }
+                    | TapeEvent::EffectResolved { .. }
+                    | TapeEvent::ApprovalResolved(ApprovalResolved {
+                        state: ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Withdrawn,
+                        ..
+                    })
                     | TapeEvent::CancelRequested { .. }
                     | TapeEvent::RunFinished(_)
             )

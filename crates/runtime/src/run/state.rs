@@ -49,6 +49,6 @@ impl AgentRunLoopState {
     pub(crate) fn finished_run(&self) -> FinishedRun {
         let first_seq = self.first_seq.unwrap_or_default();
         let past = PastRun { first_seq, messages: self.transcript.messages().into() };
-        FinishedRun { past, ended: self.last_seq }
+        FinishedRun { past, ended: self.last_seq, taints: self.machine.taints() }
     }
 }

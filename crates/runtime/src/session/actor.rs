@@ -303,8 +303,11 @@ impl SessionActor {
         Ok(opened.map(drop)?)
     }
 
-    async fn submit(&mut self, admitted: Admitted, reply: SubmitReply) {
+    async fn submit(&mut self, mut admitted: Admitted, reply: SubmitReply) {
         let Some(loaded) = &self.loaded else { return };
+        if !admitted.resets() {
+            admitted.taints = loaded.history.seen_by(None).taints;
+        }
         let key = admitted.spec.idempotency;
         if loaded.standing == Standing::Archived {
             let _ = reply.send(Err(RequestError::SessionArchived));

@@ -9,6 +9,7 @@ use palyra_types::event::RunStarted;
 use palyra_types::model::ModelRef;
 use palyra_types::run::{InputDelivery, RunSpec, Surface};
 use palyra_types::session::SessionRef;
+use palyra_types::tool::Taints;
 use palyra_types::{Redacted, RunId};
 use tokio::sync::oneshot;
 
@@ -186,6 +187,7 @@ impl Offered {
             input: self.prepared.input.clone(),
             workspace_root: workspace.root,
             delivery: request.delivery,
+            approvers: request.approvers,
             // Who names a model means that one.
             fallbacks: match request.model {
                 Some(_) => Vec::new(),
@@ -200,7 +202,7 @@ impl Offered {
         };
         let notes = self.notes.iter().cloned().chain(workspace.note).collect();
         let blobs = self.prepared.blobs.clone();
-        Ok(Admitted { spec, opening, reset: request.session.reset, blobs, notes })
+        Ok(Admitted { spec, opening, reset: request.session.reset, blobs, notes, taints: Taints::NONE })
     }
 }
 

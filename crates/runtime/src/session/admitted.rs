@@ -5,6 +5,7 @@ use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted};
 use palyra_types::run::RunSpec;
 use palyra_types::session::{BranchPoint, SessionRef};
+use palyra_types::tool::Taints;
 use palyra_types::{AgentId, Redacted, TapeSeq, Timestamp};
 
 use crate::run::Acceptance;
@@ -48,6 +49,8 @@ pub(super) struct Admitted {
     /// The files of its input that are not text, as their attachments number them.
     pub(super) blobs: Vec<Blob>,
     pub(super) notes: Vec<String>,
+    /// What its conversation has read; known once the session has taken it.
+    pub(super) taints: Taints,
 }
 
 impl Admitted {
@@ -61,6 +64,8 @@ impl Admitted {
             config_digest: spec.config_digest,
             idempotency: spec.idempotency,
             delivery: spec.delivery,
+            approvers: spec.approvers,
+            taints: self.taints,
             input: spec.input.clone(),
             workspace_root: spec.workspace_root.clone(),
             model: Redacted::new(Some(spec.model.clone())),

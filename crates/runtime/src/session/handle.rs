@@ -243,6 +243,17 @@ impl SessionsHandle {
         answer.await.map_err(|_| self.directory.lost_answer())?
     }
 
+    /// Hands a person's answer to a run, unless the daemon is about to stop: what it starts could not be awaited.
+    pub(crate) async fn answer_approval(
+        &self,
+        session: SessionRef,
+        run: RunId,
+        input: RunInput,
+    ) -> Result<Delivered, RequestError> {
+        self.check_open()?;
+        self.deliver(session, run, input, Vec::new()).await
+    }
+
     /// Drops what is remembered of earlier runs, after some of it was erased: every session reads it again, and so
     /// does whoever follows a tape.
     pub(crate) async fn forget(&self) {

@@ -17,7 +17,8 @@ use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::session::past::{Overtakes, Past, read_run};
+use crate::run::Earlier;
+use crate::session::past::{Overtakes, Past, ReadRun, read_run};
 
 /// Runs remembered, at most.
 const HISTORY_RUNS_MAX: usize = 256;
@@ -92,14 +93,19 @@ impl History {
     }
 
     /// Returns what a run sees that was accepted at this place, or is about to be; cheap, for messages are shared.
-    pub(super) fn seen_by(&self, accepted: Option<Seq>) -> Vec<PastRun> {
+    pub(super) fn seen_by(&self, accepted: Option<Seq>) -> Earlier {
         let before = |seq: Seq| accepted.is_none_or(|accepted| seq < accepted);
         let since = self.resets.iter().rev().find(|reset| before(**reset)).copied();
         let seen = |past: &Past| {
             since.is_none_or(|since| past.run.first_seq > since)
                 && (before(past.run.first_seq) || past.overtakes == Overtakes::Yes)
         };
-        self.runs.iter().filter(|(past, _)| seen(past)).map(|(past, _)| past.run.clone()).collect()
+        let mut earlier = Earlier::default();
+        for (past, _) in self.runs.iter().filter(|(past, _)| seen(past)) {
+            earlier.runs.push(past.run.clone());
+            earlier.taints = earlier.taints.with(past.taints);
+        }
+        earlier
     }
 
     /// Returns the runs that could not be read and are left out.
@@ -248,7 +254,8 @@ impl Gathered {
         match read_run(engine, run, upto).await {
             Ok(read) => {
                 let overtakes = read.begun_at.map_or(Overtakes::No, |_| overtakes_once_begun(delivery));
-                Ok(Some(Past { run: read.past, ended: read.ended, overtakes }))
+                let ReadRun { past: run, ended, taints, .. } = read;
+                Ok(Some(Past { run, ended, overtakes, taints }))
             }
             Err(error @ ReadError::Corrupt { .. }) => {
                 tracing::error!(%run, %error, "an earlier run cannot be read and is left out of its session");
@@ -275,17 +282,18 @@ fn size_of(past: &PastRun) -> usize {
 #[cfg(test)]
 mod tests {
     use palyra_types::model::ChatMessage;
+    use palyra_types::tool::Taints;
 
     use super::*;
 
     fn past(first_seq: u64, bytes: usize) -> Past {
         let text = "x".repeat(bytes).as_str().into();
         let run = PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() };
-        Past { run, ended: Seq(first_seq * 10), overtakes: Overtakes::No }
+        Past { run, ended: Seq(first_seq * 10), overtakes: Overtakes::No, taints: Taints::NONE }
     }
 
     fn seen(history: &History, accepted: Option<u64>) -> Vec<u64> {
-        history.seen_by(accepted.map(Seq)).iter().map(|past| past.first_seq.0).collect()
+        history.seen_by(accepted.map(Seq)).runs.iter().map(|past| past.first_seq.0).collect()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Reads a tape or the beginning of one; knows nothing of sessions. What cannot be read is told from what cannot
 //! be read now.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
@@ -11,7 +12,8 @@ use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::transcript::Transcript;
 use palyra_types::event::TapeEvent;
-use palyra_types::{RunId, Seq, TapeSeq};
+use palyra_types::tool::Taints;
+use palyra_types::{EffectId, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 
@@ -23,6 +25,8 @@ pub(super) struct Past {
     pub(super) ended: Seq,
     /// Whether it was begun before runs that had been accepted earlier, and so is seen by them.
     pub(super) overtakes: Overtakes,
+    /// What it had read at its end, with what came before it.
+    pub(super) taints: Taints,
 }
 
 /// Whether a run is seen by runs that were accepted before it.
@@ -38,6 +42,28 @@ pub(super) struct ReadRun {
     pub(super) ended: Seq,
     /// Whether a model was asked.
     pub(super) begun_at: Option<Seq>,
+    /// What it had read, with what came before it.
+    pub(super) taints: Taints,
+}
+
+/// What a tape says of what its run has read: a call's labels count once its output came.
+#[derive(Default)]
+struct TaintsRead {
+    of_calls: BTreeMap<EffectId, Taints>,
+    taints: Taints,
+}
+
+impl TaintsRead {
+    fn take(&mut self, event: &TapeEvent) {
+        if let TapeEvent::RunStarted(started) = event {
+            self.taints = self.taints.with(started.taints);
+        } else if let TapeEvent::ToolDecided(decided) = event {
+            self.of_calls.insert(decided.effect, decided.taints);
+        } else if let TapeEvent::ToolFinished(finished) = event {
+            let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
+            self.taints = self.taints.with(of_call);
+        }
+    }
 }
 
 /// Reads a tape up to and including an entry, or to its end.
@@ -59,6 +85,7 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
     let mut first = None;
     let mut ended = Seq::default();
     let mut begun_at = None;
+    let mut taints = TaintsRead::default();
     let mut last = TapeSeq::default();
     'pages: loop {
         let left = upto.map_or(u32::MAX, |upto| upto.0.saturating_sub(last.0));
@@ -77,6 +104,7 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
             if matches!(entry.event, TapeEvent::ModelRequested(_)) {
                 begun_at.get_or_insert(entry.seq);
             }
+            taints.take(&entry.event);
             transcript.push(&entry.event);
         }
         if page.more == MoreEntries::None || page.entries.is_empty() {
@@ -85,5 +113,5 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
     }
     let first_seq = first.ok_or(ReadError::Corrupt { seq: 0 })?;
     let past = PastRun { first_seq, messages: transcript.messages().into() };
-    Ok(ReadRun { past, ended, begun_at })
+    Ok(ReadRun { past, ended, begun_at, taints: taints.taints })
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use palyra_types::approval::Approvers;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
@@ -77,6 +78,8 @@ pub struct SubmitRequest {
     pub files: Vec<IncomingFile>,
     /// How it meets the session's active run.
     pub delivery: InputDelivery,
+    /// Whether somebody could approve its calls.
+    pub approvers: Approvers,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Redacted<String>>,
     /// The folder tools may see; local callers only.
@@ -98,6 +101,7 @@ impl SubmitRequest {
             input,
             files: Vec::new(),
             delivery: InputDelivery::Queue,
+            approvers: Approvers::default(),
             idempotency_key: None,
             workspace_root: None,
             model: None,

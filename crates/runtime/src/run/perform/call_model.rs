@@ -4,14 +4,11 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
-use palyra_policy::decide_tool_call;
 use palyra_ports::{ModelProvider, ReadTape};
-use palyra_run_core::JudgedCall;
 use palyra_types::model::{
     ARGUMENTS_BYTES_MAX, ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest,
-    PROPOSALS_MAX, ToolProposal,
+    PROPOSALS_MAX,
 };
-use palyra_types::tool::ToolCall;
 use palyra_types::{Attempt, Redacted};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -121,18 +118,4 @@ fn check_proposals(answer: &ModelAnswer) -> Result<(), ModelFailure> {
         return Ok(());
     };
     Err(failure(ModelFailureClass::Malformed, &detail))
-}
-
-/// Judges a proposal by policy and digests it under the run's salt.
-pub(in crate::run) fn judge(
-    engine: &Engine,
-    salt: &Redacted<[u8; 32]>,
-    proposal: ToolProposal,
-) -> JudgedCall {
-    let arguments = engine.ports.redactor.redact_json(proposal.arguments.clone()).text;
-    let proposal = ToolProposal { arguments, ..proposal };
-    let call = ToolCall { tool: proposal.tool.clone(), arguments: proposal.arguments.clone() };
-    let content = [call.tool.as_str(), call.arguments.expose()].join("\0");
-    let digest = palyra_ledger::content_digest(salt, content.as_bytes());
-    JudgedCall { decision: decide_tool_call(&engine.policy, &call), proposal, digest }
 }

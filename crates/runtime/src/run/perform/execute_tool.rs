@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::{CancelFlag, ExecuteToolError};
+use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, Supervision};
 use palyra_run_core::{Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
@@ -74,7 +74,8 @@ async fn execute_tool_call(
     let effect: EffectId = grant.effect();
     let deadline = clock.boot().after(grant.deadline());
     let flag = CancelFlag::default();
-    let mut work = engine.ports.tools.execute(grant, flag.clone());
+    let key = EffectKey(palyra_ledger::effect_key(engine.log_id, grant.run(), effect));
+    let mut work = engine.ports.tools.execute(grant, Supervision { cancel: flag.clone(), key });
     let cause = tokio::select! {
         biased;
         finished = &mut work => return settle(finished),
@@ -89,7 +90,10 @@ async fn execute_tool_call(
         () = clock.sleep_until(clock.boot().after(STOP_SPAN_MAX)) => None,
     };
     match (late, contract) {
-        (Some(finished), EffectContract::Opaque) => settle(finished),
+        (
+            Some(finished),
+            EffectContract::Opaque | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local,
+        ) => settle(finished),
         // What a pure call says after it was told to stop is not what was asked for.
         (Some(_), EffectContract::Pure) | (None, _) => Err(cause),
     }

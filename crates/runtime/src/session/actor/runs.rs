@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
-use crate::run::{FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
+use crate::run::{Earlier, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
 use crate::session::admitted::Admitted;
 use crate::session::directory::Command;
 use crate::session::history::overtakes_once_begun;
@@ -27,9 +27,9 @@ impl SessionActor {
         let (told, accepted) = oneshot::channel();
         let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
         let Some(loaded) = &mut self.loaded else { return Err(AppendError::Unknown.into()) };
-        let history = if admitted.resets() { Vec::new() } else { loaded.history.seen_by(None) };
+        let earlier = if admitted.resets() { Earlier::default() } else { loaded.history.seen_by(None) };
         let seed = RunSeed::Fresh(acceptance, told);
-        let live = spawn_run(&self.engine, self.session, seed, history, Vec::new());
+        let live = spawn_run(&self.engine, self.session, seed, earlier, Vec::new());
         let active = Active::new(run, None, admitted.spec.delivery);
         loaded.active = Some(Active { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
@@ -92,9 +92,9 @@ impl SessionActor {
         }
         let Some(loaded) = &mut self.loaded else { return };
         let Some(active) = &mut loaded.active else { return };
-        let history = loaded.history.seen_by(active.first_seq);
+        let earlier = loaded.history.seen_by(active.first_seq);
         let seed = RunSeed::Replayed(active.run);
-        active.live = Some(spawn_run(&self.engine, self.session, seed, history, first));
+        active.live = Some(spawn_run(&self.engine, self.session, seed, earlier, first));
         self.directory.takes_up(active.run, self.session);
     }
 
@@ -134,8 +134,13 @@ impl SessionActor {
             command.answer(Err(RequestError::RunFinished));
         } else if matches!(command.input, RunInput::Cancel { .. }) {
             // It ends with its first step, beside the active run.
-            let ending =
-                spawn_run(&self.engine, self.session, RunSeed::Replayed(run), Vec::new(), vec![command]);
+            let ending = spawn_run(
+                &self.engine,
+                self.session,
+                RunSeed::Replayed(run),
+                Earlier::default(),
+                vec![command],
+            );
             self.endings.insert(run, ending);
         } else {
             // An input for it goes on as a new run.
@@ -178,9 +183,9 @@ impl SessionActor {
     /// One that did not come to its end keeps its place in the queue.
     fn ending_left(&mut self, run: RunId, exit: Option<RunExit>) {
         let Some(loaded) = &mut self.loaded else { return };
-        if let Some(RunExit::Finished(FinishedRun { past, ended })) = exit {
+        if let Some(RunExit::Finished(FinishedRun { past, ended, taints })) = exit {
             loaded.queue.remove(run);
-            loaded.history.push(Past { run: past, ended, overtakes: Overtakes::No });
+            loaded.history.push(Past { run: past, ended, overtakes: Overtakes::No, taints });
         }
         self.begin_next();
     }
@@ -191,11 +196,11 @@ impl SessionActor {
         let Some(active) = &mut loaded.active else { return };
         active.live = None;
         match exit {
-            Some(RunExit::Finished(FinishedRun { past, ended })) => {
+            Some(RunExit::Finished(FinishedRun { past, ended, taints })) => {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
-                loaded.history.push(Past { run: past, ended, overtakes });
+                loaded.history.push(Past { run: past, ended, overtakes, taints });
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {

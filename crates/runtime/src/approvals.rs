@@ -1,0 +1,355 @@
+//! Approvals, for callers: looking, deciding, watching.
+//!
+//! Owns who may see a question and who may answer it. What an answer does is the run machine's; nothing that runs on
+//! behalf of a run has this handle. Begin at [`ApprovalsHandle::resolve`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
+use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_run_core::{ApprovalAnswer, RunInput};
+use palyra_types::approval::{
+    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, GrantScope, GrantWish, Separation,
+};
+use palyra_types::event::ContentDigest;
+use palyra_types::session::SessionRef;
+use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::grants::GrantsHandle;
+use crate::run::fresh_approval;
+use crate::session::SessionsHandle;
+
+mod asking;
+
+pub(crate) mod expiry;
+
+mod watch;
+
+pub(crate) use asking::Asking;
+pub use watch::{ApprovalWatcher, Watched};
+
+/// Approvals of one run that may wait at once; a further call that would ask is denied.
+pub const OPEN_APPROVALS_RUN_MAX: usize = 32;
+/// Approvals of one principal that may wait at once.
+pub const OPEN_APPROVALS_PRINCIPAL_MAX: usize = 20_000;
+/// Characters of what a person says with a decision, at most.
+pub const APPROVAL_NOTE_CHARS_MAX: usize = 2_000;
+/// Bytes of edited arguments, at most.
+pub const EDITED_ARGUMENTS_BYTES_MAX: usize = 1024 * 1024;
+/// How long a grant for every session lasts when nobody says.
+pub const GRANT_SPAN_DEFAULT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a grant may last.
+pub const GRANT_SPAN_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// What waits for a person, and the way to answer it.
+#[derive(Clone)]
+pub struct ApprovalsHandle {
+    engine: Arc<Engine>,
+    sessions: SessionsHandle,
+    owner: PrincipalId,
+}
+
+/// A person's answer.
+#[derive(Debug, Clone)]
+pub struct ApprovalReply {
+    /// The answer.
+    pub decision: ApprovalDecision,
+    /// What they say with it.
+    pub note: Redacted<String>,
+    /// The arguments that shall run instead: a JSON object.
+    pub edited: Option<Redacted<String>>,
+    /// What shall be remembered beyond the call; only with a yes.
+    pub remember: Option<Remember>,
+    /// The run that it is believed to belong to.
+    pub run: Option<RunId>,
+}
+
+impl ApprovalReply {
+    /// Says yes or no, and nothing else.
+    #[must_use]
+    pub fn plain(decision: ApprovalDecision) -> Self {
+        Self { decision, note: Redacted::default(), edited: None, remember: None, run: None }
+    }
+}
+
+/// What shall be remembered beyond a call.
+#[derive(Debug, Clone)]
+pub struct Remember {
+    /// For which calls.
+    pub scope: RememberScope,
+    /// When it ends; `None` for no end within a session, else for [`GRANT_SPAN_DEFAULT`].
+    pub expires: Option<Timestamp>,
+    /// How often it may be used.
+    pub uses_max: Option<u32>,
+    /// What arguments have to look like; those not named have to be equal to those of the call.
+    pub rules: Vec<ArgumentRule>,
+}
+
+/// For which calls something is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RememberScope {
+    /// Those of the run's session.
+    Session,
+    /// Those of every session of its principal.
+    Principal,
+}
+
+/// Where an approval stands after an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The approval.
+    pub record: ApprovalRecord,
+    /// Whether this answer, or an equal one of the same person before, decided it or counted.
+    pub counted: Counted,
+    /// The approval that asks again instead, when what would run has changed.
+    pub asked_again: Option<ApprovalId>,
+    /// The stored grant that was made.
+    pub grant: Option<StoredGrantId>,
+}
+
+/// Whether an answer counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// It did.
+    Yes,
+    /// It was decided otherwise: by policy, by time, or because what would run has changed.
+    No,
+}
+
+impl ApprovalsHandle {
+    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle, owner: PrincipalId) -> Self {
+        Self { engine, sessions, owner }
+    }
+
+    /// Returns the way to stored grants.
+    #[must_use]
+    pub fn grants(&self) -> GrantsHandle {
+        GrantsHandle::new(Arc::clone(&self.engine), self.owner)
+    }
+
+    /// Returns an approval.
+    ///
+    /// # Errors
+    /// [`RequestError::ApprovalNotFound`], also for one that the caller may not see.
+    pub async fn get(&self, caller: Caller, approval: ApprovalId) -> Result<ApprovalRecord, RequestError> {
+        let record = self.engine.ports.approvals.approval(approval).await?;
+        record.filter(|record| self.sees(caller, record)).ok_or(RequestError::ApprovalNotFound)
+    }
+
+    /// Lists approvals that the caller may see, newest first; the query's principal is ignored.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn list(
+        &self,
+        caller: Caller,
+        query: ApprovalQuery,
+    ) -> Result<Vec<ApprovalRecord>, RequestError> {
+        let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
+        let mut query = ApprovalQuery { principal: None, limit: RECORD_PAGE_ROWS_MAX, ..query };
+        let mut seen = Vec::new();
+        while seen.len() < limit {
+            let page = self.engine.ports.approvals.approvals(query.clone()).await?;
+            let full = page.len() == query.limit;
+            query.before = page.last().map(|record| record.seq);
+            seen.extend(page.into_iter().filter(|record| self.sees(caller, record)));
+            if !full {
+                break;
+            }
+        }
+        seen.truncate(limit);
+        Ok(seen)
+    }
+
+    /// Answers an approval; returns once that is durable. Repeating an answer changes nothing.
+    ///
+    /// # Errors
+    /// [`RequestError::ApprovalNotFound`]; [`RequestError::ApprovalDecided`] when somebody else, or the same person
+    /// otherwise, decided before; [`RequestError::ApproverNotEligible`]; [`RequestError::EditRefused`], where it still
+    /// waits; [`RequestError::Append`], where repeating after [`palyra_ports::AppendError::Unknown`] tells.
+    pub async fn resolve(
+        &self,
+        caller: Caller,
+        approval: ApprovalId,
+        reply: ApprovalReply,
+    ) -> Result<Resolved, RequestError> {
+        let record = self.get(caller, approval).await?;
+        if reply.run.is_some_and(|run| run != record.run) {
+            return Err(RequestError::ApprovalNotFound);
+        }
+        if let Some(repeated) = repeated(caller, &record, reply.decision)? {
+            return Ok(repeated);
+        }
+        self.engine.until_clock_is_right().await?;
+        let answer = self.answer(caller, &record, &reply)?;
+        let grant = answer.remember.as_ref().map(|wish| wish.grant);
+        let session = SessionRef { principal: record.principal, id: record.session };
+        let input = RunInput::ApprovalAnswered(Box::new(answer));
+        let delivered = self.sessions.answer_approval(session, record.run, input).await;
+        let record = self.get(caller, approval).await?;
+        match delivered {
+            Ok(_) => self.resolved(record, reply.decision, grant).await,
+            // Somebody was quicker, or the run has ended; a repetition of one's own is the answer to itself.
+            Err(RequestError::ApprovalDecided { .. } | RequestError::RunFinished) => {
+                repeated(caller, &record, reply.decision)?.ok_or(RequestError::ApprovalNotFound)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn resolved(
+        &self,
+        record: ApprovalRecord,
+        said: ApprovalDecision,
+        grant: Option<StoredGrantId>,
+    ) -> Result<Resolved, RequestError> {
+        let counted = match (said, record.state) {
+            (_, ApprovalState::Pending)
+            | (ApprovalDecision::Approve, ApprovalState::Approved)
+            | (ApprovalDecision::Deny, ApprovalState::Denied) => Counted::Yes,
+            (_, ApprovalState::Expired | ApprovalState::Withdrawn)
+            | (ApprovalDecision::Approve, ApprovalState::Denied)
+            | (ApprovalDecision::Deny, ApprovalState::Approved) => Counted::No,
+        };
+        let asked_again = match record.state {
+            ApprovalState::Withdrawn => self.asked_again(&record).await?,
+            ApprovalState::Pending
+            | ApprovalState::Approved
+            | ApprovalState::Denied
+            | ApprovalState::Expired => None,
+        };
+        let grant = grant.filter(|_| record.state == ApprovalState::Approved);
+        Ok(Resolved { record, counted, asked_again, grant })
+    }
+
+    /// Returns the approval that asks for the same call again.
+    async fn asked_again(&self, record: &ApprovalRecord) -> Result<Option<ApprovalId>, RequestError> {
+        let query = ApprovalQuery {
+            run: Some(record.run),
+            only: ApprovalFilter::Pending,
+            limit: RECORD_PAGE_ROWS_MAX,
+            ..ApprovalQuery::default()
+        };
+        let waiting = self.engine.ports.approvals.approvals(query).await?;
+        Ok(waiting.iter().find(|other| other.effect == record.effect).map(|other| other.approval))
+    }
+
+    /// Checks what a person says, and makes what the run is told of it.
+    fn answer(
+        &self,
+        caller: Caller,
+        record: &ApprovalRecord,
+        reply: &ApprovalReply,
+    ) -> Result<ApprovalAnswer, RequestError> {
+        let wrong = |what: &str| RequestError::InvalidArgument { what: what.to_owned() };
+        if reply.note.expose().chars().count() > APPROVAL_NOTE_CHARS_MAX {
+            return Err(wrong("a note has at most 2,000 characters"));
+        }
+        let more = reply.edited.is_some() || reply.remember.is_some();
+        if reply.decision == ApprovalDecision::Deny && more {
+            return Err(wrong("a denial neither edits a call nor remembers anything"));
+        }
+        let redactor = &self.engine.ports.redactor;
+        let edited = reply.edited.as_ref().map(|edited| {
+            let refused = |what: &str| RequestError::EditRefused { what: what.to_owned() };
+            if edited.expose().len() > EDITED_ARGUMENTS_BYTES_MAX {
+                return Err(refused("the edited arguments have more than 1 MiB"));
+            }
+            let cleaned = redactor.redact_json(edited.clone());
+            if cleaned.findings.changed() {
+                return Err(refused(
+                    "the edited arguments hold a secret; secrets never reach a tool this way",
+                ));
+            }
+            // The run knows the key of the digest.
+            Ok((cleaned.text, ContentDigest::default()))
+        });
+        let edited = edited.transpose()?;
+        let remember = reply.remember.as_ref().map(|wish| self.wish(record, wish)).transpose()?;
+        Ok(ApprovalAnswer {
+            approval: record.approval,
+            by: caller.principal,
+            via: caller.surface,
+            decision: reply.decision,
+            note: redactor.redact(reply.note.clone()).text,
+            edited,
+            remember,
+            judged: None,
+            prepared: None,
+            fresh: fresh_approval(&self.engine),
+        })
+    }
+
+    /// Makes a grant of what a person wants remembered.
+    fn wish(&self, record: &ApprovalRecord, wish: &Remember) -> Result<GrantWish, RequestError> {
+        let refused = |what: &str| RequestError::InvalidArgument { what: what.to_owned() };
+        if !self.engine.grants.has_room() {
+            return Err(RequestError::QueueFull);
+        }
+        let now = self.engine.ports.clock.wall();
+        let expires = match (wish.expires, wish.scope) {
+            (Some(expires), _) if expires <= now => return Err(refused("the grant would be over already")),
+            (Some(expires), _) => Some(expires.min(now.after(GRANT_SPAN_MAX))),
+            (None, RememberScope::Session) => None,
+            (None, RememberScope::Principal) => Some(now.after(GRANT_SPAN_DEFAULT)),
+        };
+        let scope = match wish.scope {
+            RememberScope::Session => GrantScope::Session(record.session),
+            RememberScope::Principal => GrantScope::Principal,
+        };
+        let (ms, random) = self.engine.ports.entropy.id_parts(now);
+        let grant = StoredGrantId::from_parts(ms, random);
+        // The run adds what was not chosen, and sees whether it makes sense for the call.
+        Ok(GrantWish { grant, scope, expires, uses_max: wish.uses_max, matcher: wish.rules.clone() })
+    }
+
+    /// Follows approvals that the caller may see: those that wait first, then each change.
+    #[must_use]
+    pub fn watch(&self, caller: Caller, run: Option<RunId>) -> ApprovalWatcher {
+        ApprovalWatcher::new(self.clone(), caller, run)
+    }
+
+    /// One's own, as the owner of the daemon all, and those that want somebody else's yes.
+    fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
+        let wants_others = record.terms.separation == Separation::AnotherPerson || record.terms.needed > 1;
+        caller.principal == self.owner || caller.principal == record.principal || wants_others
+    }
+
+    fn changes(&self) -> tokio::sync::broadcast::Receiver<asking::Change> {
+        self.engine.asking.changes()
+    }
+}
+
+/// Returns the answer to a repetition, `None` when there is something to decide.
+///
+/// # Errors
+/// [`RequestError::ApprovalDecided`] when it was decided, and not so by this person.
+fn repeated(
+    caller: Caller,
+    record: &ApprovalRecord,
+    said: ApprovalDecision,
+) -> Result<Option<Resolved>, RequestError> {
+    let same = match (record.state, said) {
+        (ApprovalState::Pending, ApprovalDecision::Approve) => record.voters.contains(&caller.principal),
+        (ApprovalState::Pending, ApprovalDecision::Deny) => false,
+        (ApprovalState::Approved, ApprovalDecision::Approve)
+        | (ApprovalState::Denied, ApprovalDecision::Deny) => {
+            record.decided_by == Some(caller.principal) || record.voters.contains(&caller.principal)
+        }
+        (ApprovalState::Approved, ApprovalDecision::Deny)
+        | (ApprovalState::Denied, ApprovalDecision::Approve)
+        | (ApprovalState::Expired | ApprovalState::Withdrawn, _) => false,
+    };
+    if same {
+        let record = record.clone();
+        return Ok(Some(Resolved { record, counted: Counted::Yes, asked_again: None, grant: None }));
+    }
+    if record.state == ApprovalState::Pending {
+        return Ok(None);
+    }
+    Err(RequestError::ApprovalDecided { state: record.state, by: record.decided_by })
+}

@@ -1,0 +1,101 @@
+//! Effects, for callers: what runs did, and what a person says about what nobody knew.
+
+use std::sync::Arc;
+
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_run_core::RunInput;
+use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
+use palyra_types::session::SessionRef;
+use palyra_types::{EffectId, Redacted, RunId};
+
+use crate::approvals::APPROVAL_NOTE_CHARS_MAX;
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::session::SessionsHandle;
+
+/// Looks at effects and settles those whose outcome nobody knew.
+#[derive(Clone)]
+pub struct EffectsHandle {
+    engine: Arc<Engine>,
+    sessions: SessionsHandle,
+}
+
+impl EffectsHandle {
+    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle) -> Self {
+        Self { engine, sessions }
+    }
+
+    /// Lists effects of the caller's runs, newest first; the query's principal is the caller's.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn list(&self, caller: Caller, query: EffectQuery) -> Result<Vec<EffectRecord>, RequestError> {
+        let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
+        let query = EffectQuery { principal: Some(caller.principal), limit, ..query };
+        Ok(self.engine.ports.approvals.effects(query).await?)
+    }
+
+    /// Says what became of an effect whose outcome nobody knew; returns once that is durable. Saying the same again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::EffectNotUnknown`];
+    /// [`RequestError::RunFinished`] for a run that is over: its tape takes no more entries.
+    pub async fn resolve(
+        &self,
+        caller: Caller,
+        (run, effect): (RunId, EffectId),
+        resolution: EffectResolution,
+        note: Redacted<String>,
+    ) -> Result<EffectRecord, RequestError> {
+        if note.expose().chars().count() > APPROVAL_NOTE_CHARS_MAX {
+            let what = "a note has at most 2,000 characters".to_owned();
+            return Err(RequestError::InvalidArgument { what });
+        }
+        let record = self.find(caller, run, effect).await?;
+        match record.state {
+            EffectState::Unknown => {}
+            EffectState::Resolved(before) if before == resolution => return Ok(record),
+            EffectState::Started | EffectState::Finished | EffectState::Failed | EffectState::Resolved(_) => {
+                return Err(RequestError::EffectNotUnknown);
+            }
+        }
+        let note = self.engine.ports.redactor.redact(note).text;
+        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note };
+        let session = SessionRef { principal: record.principal, id: record.session };
+        match self.sessions.deliver(session, run, input, Vec::new()).await {
+            Ok(_) => self.find(caller, run, effect).await,
+            Err(RequestError::EffectNotUnknown) => {
+                let record = self.find(caller, run, effect).await?;
+                let same = record.state == EffectState::Resolved(resolution);
+                if same { Ok(record) } else { Err(RequestError::EffectNotUnknown) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn find(&self, caller: Caller, run: RunId, effect: EffectId) -> Result<EffectRecord, RequestError> {
+        let mut query = EffectQuery {
+            principal: Some(caller.principal),
+            run: Some(run),
+            only: EffectFilter::All,
+            before: None,
+            limit: RECORD_PAGE_ROWS_MAX,
+        };
+        let record = self.engine.ports.records.run(run).await?;
+        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        loop {
+            let page = self.engine.ports.approvals.effects(query.clone()).await?;
+            query.before = page.last().map(|record| record.started_at.1);
+            let full = page.len() == RECORD_PAGE_ROWS_MAX;
+            if let Some(found) = page.into_iter().find(|record| record.effect == effect) {
+                return Ok(found);
+            }
+            if !full {
+                return Err(RequestError::EffectNotUnknown);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Answers to approvals on their way into a run: before one counts, what would run is found out and judged again.
+//!
+//! Owns that nothing is started by an answer to something that was true when it was asked and is no longer.
+
+use std::sync::Arc;
+
+use palyra_ports::Findings;
+use palyra_run_core::{ApprovalAnswer, Judgement, RunInput};
+use palyra_types::approval::ApprovalDecision;
+use palyra_types::tool::{ToolName, ToolVerdict};
+use palyra_types::{Redacted, StoredGrantId};
+
+use super::actor::RunActor;
+use crate::error::RequestError;
+use crate::run::judging::Judging;
+use crate::run::mailbox::RunCommand;
+use crate::run::perform::prepare_tool::{Bound, prepare_tool_call};
+
+impl RunActor {
+    /// Returns what a binding covers beside the call.
+    pub(super) fn bound(&self) -> Bound {
+        let run = self.state.machine.run();
+        Bound { run, session: self.session, salt: self.salt(), stop: self.stop.clone() }
+    }
+
+    /// Returns a command that can be decided; an answer for which a tool has to be asked again comes back later.
+    pub(super) fn look_again(&mut self, mut command: RunCommand) -> Option<RunCommand> {
+        let RunInput::ApprovalAnswered(answer) = &mut command.input else { return Some(command) };
+        if answer.prepared.is_some() {
+            self.answering = self.answering.saturating_sub(1);
+            return Some(command);
+        }
+        let Some(tool) = self.asked_tool(answer) else { return Some(command) };
+        if let Some((arguments, digest)) = &mut answer.edited {
+            *digest = self.judging().digest_of(&tool, arguments);
+        }
+        let edited = answer.edited.as_ref().map(|(arguments, _)| arguments);
+        let Some(intent) = self.state.machine.intent_for_answer(answer.approval, edited) else {
+            return Some(command);
+        };
+        self.answering += 1;
+        let (engine, mailbox, bound) = (Arc::clone(&self.engine), self.own_mailbox.clone(), self.bound());
+        tokio::spawn(async move {
+            let prepared = prepare_tool_call(&engine, intent, &bound).await;
+            if let RunInput::ApprovalAnswered(answer) = &mut command.input {
+                answer.prepared = Some(prepared);
+            }
+            // A run that has gone decides nothing; who asks again finds it as it is.
+            let _ = mailbox.send(command).await;
+        });
+        None
+    }
+
+    /// Judges what the held answers would let run, right before they are decided. An edited call that cannot run is
+    /// refused here, and its approval still waits.
+    pub(super) fn judge_answers(&mut self) {
+        let engine = Arc::clone(&self.engine);
+        let mut judging = Judging::of(&engine, &self.state, self.session, self.earlier.taints);
+        let machine = &self.state.machine;
+        self.held.each_answer(|answer| {
+            if answer.decision == ApprovalDecision::Deny {
+                return Ok(());
+            }
+            let Some((_, call)) = machine.call_of(answer.approval) else { return Ok(()) };
+            judge_answer(&mut judging, &call.tool, &call.arguments, answer)
+        });
+    }
+
+    /// Judges anew what a stored grant was to cover that another run has used up, or a person revoked, in the same
+    /// moment.
+    pub(super) fn judge_without(&mut self, gone: Option<StoredGrantId>) {
+        gone.into_iter().for_each(|grant| self.engine.grants.forget(grant));
+        let engine = Arc::clone(&self.engine);
+        let mut judging = Judging::of(&engine, &self.state, self.session, self.earlier.taints);
+        self.held.each_judged(|call| {
+            if call.decision.grant.is_some() {
+                let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
+                call.decision = judging.decide(tool, arguments, Findings::default());
+            }
+        });
+    }
+
+    /// Returns the tool that an answer may let run; what does not wait for it, or not for this person, is the machine's
+    /// to refuse.
+    fn asked_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
+        let (machine, now) = (&self.state.machine, self.engine.ports.clock.wall());
+        match machine.approval_needs_judgement(answer.approval, answer.by, answer.decision, now) {
+            Ok(Judgement::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
+            Ok(Judgement::NotNeeded) | Err(_) => None,
+        }
+    }
+
+    fn judging(&self) -> Judging<'_> {
+        Judging::of(&self.engine, &self.state, self.session, self.earlier.taints)
+    }
+}
+
+fn judge_answer(
+    judging: &mut Judging<'_>,
+    tool: &ToolName,
+    arguments: &Redacted<String>,
+    answer: &mut ApprovalAnswer,
+) -> Result<(), RequestError> {
+    let edited = answer.edited.as_ref().map(|(edited, _)| edited);
+    let judged = judging.decide(tool, edited.unwrap_or(arguments), Findings::default());
+    let refused = |what: &str| Err(RequestError::EditRefused { what: what.to_owned() });
+    if edited.is_some() && judged.verdict == ToolVerdict::Deny {
+        return refused(judged.explanation.expose());
+    }
+    if edited.is_some()
+        && let Some(Err(refusal)) = &answer.prepared
+    {
+        return refused(refusal.message.expose());
+    }
+    if let Some(wish) = &mut answer.remember {
+        judging.check_wish(wish, (tool, edited.unwrap_or(arguments)), judged.risk)?;
+    }
+    answer.judged = Some(judged);
+    Ok(())
+}

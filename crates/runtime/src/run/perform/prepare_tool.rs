@@ -1,0 +1,163 @@
+//! Asks a tool what a call would do, cleans what it says, and binds it.
+//!
+//! Nothing is changed by it, so it may be asked as often as anybody likes; what it found is in the binding, so that a
+//! call that would do something else by now is noticed. Invariant: what is recorded of a plan passed the redactor.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use palyra_ports::PreparedCall;
+use palyra_run_core::{Intent, PrepareRefusal, Prepared, RunInput};
+use palyra_types::effect::{Before, EffectPlan, PRE_IMAGE_BYTES_MAX, PREVIEW_BYTES_MAX, PreImage};
+use palyra_types::session::SessionRef;
+use palyra_types::{ErrorCode, Redacted, RunId};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Engine;
+use crate::run::judging::fresh_approval;
+use crate::run::mailbox::{RunCommand, RunMailbox};
+
+/// How long a tool may take to say what a call would do.
+const PREPARE_SPAN_MAX: Duration = Duration::from_secs(30);
+/// Bytes of a tool's own record of a plan, at most.
+const BODY_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of the line that says what a call does, at most.
+const SUMMARY_BYTES_MAX: usize = 2 * 1024;
+
+/// What a binding covers beside the call itself.
+#[derive(Clone)]
+pub(in crate::run) struct Bound {
+    pub(in crate::run) run: RunId,
+    pub(in crate::run) session: SessionRef,
+    pub(in crate::run) salt: Redacted<[u8; 32]>,
+    /// Raised when the run stops.
+    pub(in crate::run) stop: CancellationToken,
+}
+
+/// Starts to prepare a call; what it would do comes back as a command with the same effect number.
+pub(in crate::run) fn prepare_run_stream_tool_proposal(
+    engine: Arc<Engine>,
+    intent: Intent,
+    bound: Bound,
+    mailbox: RunMailbox,
+) {
+    tokio::spawn(async move {
+        let effect = intent.effect();
+        let prepared = prepare_tool_call(&engine, intent, &bound).await;
+        let input = RunInput::ToolPrepared { effect, prepared, fresh: fresh_approval(&engine) };
+        // A run that is gone was cancelled or broken; its tape says so.
+        let _ = mailbox.send(RunCommand::told(input)).await;
+    });
+}
+
+/// Prepares a call until the tool has answered, the run stops, or it takes too long.
+pub(in crate::run) async fn prepare_tool_call(
+    engine: &Engine,
+    intent: Intent,
+    bound: &Bound,
+) -> Result<Prepared, PrepareRefusal> {
+    let effect = intent.effect();
+    let preparing = AssertUnwindSafe(prepare(engine, intent, bound)).catch_unwind();
+    let clock = &engine.ports.clock;
+    tokio::select! {
+        biased;
+        prepared = preparing => prepared.unwrap_or_else(|_panic| {
+            tracing::error!(%effect, "a tool panicked while it prepared a call; this is a bug");
+            Err(refusal(ErrorCode::Internal, "the tool failed while it prepared the call; this is a bug of its own"))
+        }),
+        () = bound.stop.cancelled() => {
+            Err(refusal(ErrorCode::ToolCancelled, "the run was stopped before this call began"))
+        }
+        () = clock.sleep_until(clock.boot().after(PREPARE_SPAN_MAX)) => {
+            tracing::warn!(%effect, "a tool did not say in time what a call would do");
+            Err(refusal(ErrorCode::ToolTimedOut, "the tool did not say in time what the call would do"))
+        }
+    }
+}
+
+async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepared, PrepareRefusal> {
+    let (effect, tool, arguments) = (intent.effect(), intent.tool().clone(), intent.arguments().clone());
+    let version = engine.policy.snapshot().catalog().get(&tool).map_or(0, |spec| spec.version);
+    let prepared = engine.ports.tools.prepare(intent).await;
+    let prepared = prepared.map_err(|refused| {
+        let message = engine.ports.redactor.redact(refused.message).text;
+        PrepareRefusal { message, ..refused }
+    })?;
+    check_sizes(&prepared)?;
+    let parts = [
+        tool.as_str().as_bytes(),
+        &version.to_be_bytes(),
+        arguments.expose().as_bytes(),
+        prepared.body.expose().as_bytes(),
+        &bound.session.principal.to_bytes(),
+        &bound.session.id.to_bytes(),
+        &bound.run.to_bytes(),
+        &effect.0.to_be_bytes(),
+    ];
+    // Over what the tool found, not over what is left of it once it is cleaned.
+    let binding = palyra_ledger::binding_digest(&bound.salt, &parts);
+    Ok(cleaned(engine, prepared, binding))
+}
+
+fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
+    let redactor = &engine.ports.redactor;
+    let PreparedCall { body, pre_images, summary, preview, unbound } = prepared;
+    let plan = EffectPlan {
+        binding,
+        body: redactor.redact_json(body).text,
+        pre_images: pre_images.into_iter().map(|image| kept(engine, image)).collect(),
+    };
+    Prepared {
+        plan,
+        summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
+        preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
+        unbound: cut(redactor.redact(unbound).text, SUMMARY_BYTES_MAX),
+    }
+}
+
+/// Keeps what a file was, unless a secret is in it: then only that there was one.
+fn kept(engine: &Engine, image: PreImage) -> PreImage {
+    let withheld = match &image.before {
+        Before::File { bytes, mode } => {
+            let text = String::from_utf8_lossy(bytes.expose()).into_owned();
+            let found = engine.ports.redactor.redact(Redacted::new(text)).findings.changed();
+            found.then_some(*mode)
+        }
+        Before::Absent | Before::Withheld { .. } => None,
+    };
+    match withheld {
+        Some(mode) => PreImage { before: Before::Withheld { mode }, ..image },
+        None => image,
+    }
+}
+
+fn check_sizes(prepared: &PreparedCall) -> Result<(), PrepareRefusal> {
+    let bytes_of = |image: &PreImage| match &image.before {
+        Before::File { bytes, .. } => bytes.expose().len(),
+        Before::Absent | Before::Withheld { .. } => 0,
+    };
+    let images: usize = prepared.pre_images.iter().map(bytes_of).sum();
+    if images > PRE_IMAGE_BYTES_MAX {
+        let told = "the files that the call would change have more than 8 MiB together, which could not be taken back";
+        return Err(refusal(ErrorCode::FileUnsuitable, told));
+    }
+    if prepared.body.expose().len() > BODY_BYTES_MAX {
+        return Err(refusal(ErrorCode::FileUnsuitable, "the call would change too much at once"));
+    }
+    Ok(())
+}
+
+fn cut(text: Redacted<String>, bytes_max: usize) -> Redacted<String> {
+    if text.expose().len() <= bytes_max {
+        return text;
+    }
+    const CUT_OFF: &str = "\n(the rest is not shown)";
+    let kept = text.expose().floor_char_boundary(bytes_max - CUT_OFF.len());
+    Redacted::new([&text.expose()[..kept], CUT_OFF].concat())
+}
+
+fn refusal(code: ErrorCode, told: &str) -> PrepareRefusal {
+    PrepareRefusal { code, message: told.into() }
+}
