@@ -1,101 +1,272 @@
 //! The verdict on one tool call.
 //!
-//! Owns the order of the stations: name, arguments, rules. Invariant: the only way to
-//! [`ToolVerdict::Allow`] leads through all three.
+//! Owns the order of the stations: name, arguments, what they hold, skills, postures, policies, grants, approvers.
+//! Invariant: the only way to [`ToolVerdict::Allow`] leads through all of them.
 
 use palyra_types::Redacted;
+use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
 use palyra_types::tool::{
-    DecisionReason, EffectContract, Parallelism, ToolCall, ToolDecision, ToolSpec, ToolVerdict,
+    ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolCall, ToolConduct,
+    ToolDecision, ToolSpec, ToolVerdict,
 };
+use serde_json::Value;
 
 use crate::arguments::parse_arguments;
+use crate::grants::{GrantCoverage, GrantedCall, covering_grant};
+use crate::near::nearest;
+use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
-use crate::rules::{PermitRule, evaluate_with_config};
+use crate::request::{Circumstances, Ground, NAMED_MAX, PolicyRequest, request_of};
+use crate::rules::{Judgement, Standpoint, conclude};
 use crate::schema::ArgumentsSchema;
+use crate::skills::{ActiveSkill, forbidding_skill};
 use crate::snapshot::ToolCallPolicySnapshot;
 
 const TOOLS_LISTED_MAX: usize = 40;
 
-/// Why a call is not permitted.
+/// What the caller found out about a call, beside its context.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CallEvidence<'a> {
+    /// Stored grants that may cover it.
+    pub grants: &'a [StoredGrantRecord],
+    /// What the redactor found in its arguments.
+    pub held: ArgumentsHold,
+    /// Skills that are active in the run.
+    pub skills: &'a [ActiveSkill],
+    /// The workspace's absolute path. Without it, every absolute path counts as outside.
+    pub workspace: Option<&'a str>,
+}
+
+/// What the redactor found in the arguments of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArgumentsHold {
+    /// Nothing that matters.
+    #[default]
+    Nothing,
+    /// A secret.
+    Secret,
+    /// What stands for a secret that was taken out: to write it anywhere would destroy what was there.
+    Placeholder,
+}
+
+/// Why a call is not judged by policies at all.
 struct Refusal {
     reason: DecisionReason,
     explanation: String,
 }
 
-/// Judges one call against one snapshot; denies whatever no rule permits.
-#[must_use]
-pub fn decide_tool_call(snapshot: &ToolCallPolicySnapshot, call: &ToolCall) -> ToolDecision {
-    let Some((tool, schema)) = snapshot.tool(&call.tool) else {
-        return decision(snapshot, None, Err(unknown_tool(snapshot, call)));
-    };
-    let judged = evaluate_tool_proposal_security(snapshot, (tool, schema), call)
-        .map(|rule| format!("`{}` is permitted by `{}`", tool.name, rule.name));
-    decision(snapshot, Some(tool), judged)
+/// A call that was put to the policies.
+struct Judged {
+    judgement: Judgement,
+    request: PolicyRequest,
+    coverage: GrantCoverage,
 }
 
-/// Puts a call of a known tool through the stations and returns the rule that permits it.
-fn evaluate_tool_proposal_security<'s>(
-    snapshot: &'s ToolCallPolicySnapshot,
+/// Judges one call against one snapshot; denies whatever nothing permits.
+#[must_use]
+pub fn decide_tool_call(
+    snapshot: &ToolCallPolicySnapshot,
+    call: &ToolCall,
+    evidence: &CallEvidence<'_>,
+) -> ToolDecision {
+    let Some((tool, schema)) = snapshot.tool(&call.tool) else {
+        return refused(snapshot, None, unknown_tool(snapshot, call));
+    };
+    match evaluate_tool_proposal_security(snapshot, (tool, schema), call, evidence) {
+        Ok(judged) => decided(snapshot, tool, judged),
+        Err(refusal) => refused(snapshot, Some(tool), refusal),
+    }
+}
+
+/// Puts a call of a known tool through the stations.
+fn evaluate_tool_proposal_security(
+    snapshot: &ToolCallPolicySnapshot,
     (tool, schema): (&ToolSpec, &ArgumentsSchema),
     call: &ToolCall,
-) -> Result<&'s PermitRule, Refusal> {
-    let complaint = match parse_arguments(call.arguments.expose()) {
-        Ok(arguments) => schema.complaint(&arguments),
-        Err(error) => Some(error.to_string()),
+    evidence: &CallEvidence<'_>,
+) -> Result<Judged, Refusal> {
+    let written = call.arguments.expose();
+    let arguments = fitting_arguments(tool, schema, written)?;
+    held(tool, evidence.held)?;
+    let place = PosturePlace {
+        agent: call.context.agent,
+        workspace: evidence.workspace,
+        session: call.context.session,
     };
-    if let Some(complaint) = complaint {
-        let explanation = format!("the arguments of `{}` do not fit: {complaint}", tool.name);
-        return Err(Refusal { reason: DecisionReason::InvalidArguments, explanation });
+    let circumstances = Circumstances {
+        posture: snapshot.rules().postures.standing(&tool.name, place),
+        skill: forbidding_skill(evidence.skills, &tool.name).map(str::to_owned),
+        ground: Ground { root: evidence.workspace, own: &snapshot.rules().own_paths },
+    };
+    let shapes = snapshot.policies().shapes();
+    let request = request_of(tool, shapes, (written, &arguments), &call.context, circumstances);
+    let mut request = request.map_err(|too_much| Refusal {
+        reason: DecisionReason::InvalidArguments,
+        explanation: format!(
+            "the arguments of `{}` name {} paths, hosts and words, at most {NAMED_MAX} are judged; do it in parts",
+            tool.name, too_much.count
+        ),
+    })?;
+    let standpoint = Standpoint::of(snapshot.policies(), &request);
+    let mut judgement = conclude(&standpoint, &request);
+    let mut coverage = GrantCoverage::None;
+    if matches!(judgement.reason, DecisionReason::NeedsApproval | DecisionReason::NoApprovalChannel) {
+        let call = GrantedCall {
+            tool: &tool.name,
+            arguments: &arguments,
+            risk: request.risk(),
+            context: &call.context,
+            workspace: evidence.workspace,
+        };
+        coverage = covering_grant(evidence.grants, call);
+        if let GrantCoverage::Covered(grant) = coverage {
+            request.grant = Some(grant);
+            judgement = conclude(&standpoint, &request);
+        }
     }
-    evaluate_with_config(snapshot.rules(), tool).ok_or_else(|| no_rule_permits(snapshot, tool))
+    Ok(Judged { judgement, request, coverage })
 }
 
-fn decision(
-    snapshot: &ToolCallPolicySnapshot,
-    tool: Option<&ToolSpec>,
-    judged: Result<String, Refusal>,
-) -> ToolDecision {
-    let (verdict, reason, explanation) = match judged {
-        Ok(explanation) => (ToolVerdict::Allow, DecisionReason::Permitted, explanation),
-        Err(refusal) => (ToolVerdict::Deny, refusal.reason, refusal.explanation),
+fn fitting_arguments(tool: &ToolSpec, schema: &ArgumentsSchema, written: &str) -> Result<Value, Refusal> {
+    let complaint = match parse_arguments(written) {
+        Ok(arguments) => match schema.complaint(&arguments) {
+            None => return Ok(arguments),
+            Some(complaint) => complaint,
+        },
+        Err(error) => error.to_string(),
     };
+    let explanation = format!("the arguments of `{}` do not fit: {complaint}", tool.name);
+    Err(Refusal { reason: DecisionReason::InvalidArguments, explanation })
+}
+
+fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
+    let (reason, why) = match held {
+        ArgumentsHold::Nothing => return Ok(()),
+        ArgumentsHold::Secret => (
+            DecisionReason::SecretInArguments,
+            "hold a secret; leave it out, or name where it is kept instead of its value",
+        ),
+        ArgumentsHold::Placeholder => (
+            DecisionReason::PlaceholderInArguments,
+            "hold the placeholder of a secret that was taken out; change only the parts around it",
+        ),
+    };
+    Err(Refusal { reason, explanation: format!("the arguments of `{}` {why}", tool.name) })
+}
+
+fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: Judged) -> ToolDecision {
+    let explanation = explanation(snapshot, tool, &judged);
+    let Judged { judgement, request, .. } = judged;
     ToolDecision {
-        verdict,
-        reason,
-        explanation: Redacted::new(explanation),
+        verdict: judgement.verdict,
+        reason: judgement.reason,
+        risk: request.risk(),
+        approval: judgement.terms,
+        grant: (judgement.reason == DecisionReason::Granted).then_some(request.grant).flatten(),
+        request: Redacted::new(request.to_json()),
+        ..refused(snapshot, Some(tool), Refusal { reason: judgement.reason, explanation })
+    }
+}
+
+fn refused(snapshot: &ToolCallPolicySnapshot, tool: Option<&ToolSpec>, refusal: Refusal) -> ToolDecision {
+    ToolDecision {
+        verdict: ToolVerdict::Deny,
+        reason: refusal.reason,
+        explanation: Redacted::new(refusal.explanation),
         policy_digest: snapshot.digest(),
         contract: tool.map_or(EffectContract::Opaque, |tool| tool.contract),
         parallelism: tool.map_or(Parallelism::Exclusive, |tool| tool.parallelism),
         deadline: tool.map(|tool| tool.deadline).unwrap_or_default(),
         output_bytes_max: tool.map(|tool| tool.output_bytes_max).unwrap_or_default(),
+        conduct: tool.map_or(ToolConduct::Direct, |tool| tool.conduct),
+        tool_version: tool.map_or(0, |tool| tool.version),
+        risk: tool.map_or(ApprovalRiskLevel::Critical, |tool| tool.risk),
+        taints: tool.map_or(Taints::NONE, |tool| tool.taints),
+        approval: ApprovalTerms::default(),
+        grant: None,
+        request: Redacted::new(String::new()),
     }
+}
+
+/// Says what was decided and by which policies, for people and for the model.
+fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judged) -> String {
+    let name = &tool.name;
+    let by = by_policies(snapshot, &judged.judgement.policies);
+    let again = "repeating the call changes nothing";
+    match judged.judgement.reason {
+        DecisionReason::Permitted => format!("`{name}` is permitted by {by}"),
+        DecisionReason::NeedsApproval => match &judged.coverage {
+            GrantCoverage::Missed { grant, argument } => format!(
+                "`{name}` needs an approval by {by}; {} leaves the stored grant {grant}",
+                quoted(argument, 64)
+            ),
+            GrantCoverage::Covered(_) | GrantCoverage::None => format!("`{name}` needs an approval by {by}"),
+        },
+        DecisionReason::Granted => match judged.request.grant {
+            Some(grant) => format!("`{name}` runs silently because of the stored grant {grant}"),
+            None => format!("`{name}` runs silently because of a stored grant"),
+        },
+        DecisionReason::NoApprovalChannel => {
+            format!("`{name}` needs a person by {by}, and nobody will answer in this run; go on without it")
+        }
+        DecisionReason::Forbidden => format!("policy forbids this call of `{name}` by {by}; {again}"),
+        DecisionReason::NoRulePermits => {
+            format!("policy denies this call of `{name}`, no rule permits it; {again}")
+        }
+        DecisionReason::Disabled => format!("`{name}` is disabled here; {again}"),
+        DecisionReason::SkillForbids => {
+            let skill = quoted(judged.request.skill.as_deref().unwrap_or_default(), 64);
+            format!("the skill {skill} does not include `{name}`; {again}")
+        }
+        DecisionReason::PolicyError if by.is_empty() => {
+            format!("`{name}` is denied, because its settings cannot be read; {again}")
+        }
+        DecisionReason::PolicyError => {
+            format!("`{name}` is denied, because {by} could not be evaluated; {again}")
+        }
+        DecisionReason::UnknownTool
+        | DecisionReason::InvalidArguments
+        | DecisionReason::BudgetExhausted
+        | DecisionReason::SecretInArguments
+        | DecisionReason::PlaceholderInArguments
+        | DecisionReason::Approved
+        | DecisionReason::ApprovalDenied
+        | DecisionReason::ApprovalExpired
+        | DecisionReason::Drifted
+        | DecisionReason::NotPossible => format!("`{name}` is denied"),
+    }
+}
+
+/// The policies in backticks, each with its reason.
+fn by_policies(snapshot: &ToolCallPolicySnapshot, ids: &[String]) -> String {
+    const SHOWN_MAX: usize = 3;
+    const REASON_CHARS_MAX: usize = 200;
+    let shown = ids.iter().take(SHOWN_MAX).map(|id| {
+        let reason = snapshot.policies().known(id).map_or("", |known| known.annotations.reason.as_str());
+        match reason {
+            "" => format!("`{id}`"),
+            reason => format!("`{id}` ({})", reason.chars().take(REASON_CHARS_MAX).collect::<String>()),
+        }
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if ids.len() > SHOWN_MAX {
+        shown.push(format!("{} more", ids.len() - SHOWN_MAX));
+    }
+    shown.join(" and ")
 }
 
 fn unknown_tool(snapshot: &ToolCallPolicySnapshot, call: &ToolCall) -> Refusal {
     let named = quoted(call.tool.as_str(), 64);
+    let all = || snapshot.catalog().iter().map(|tool| tool.name.as_str());
     let explanation = if snapshot.catalog().is_empty() {
         format!("there is no tool {named}; this run has no tools, answer without them")
     } else {
-        let names = listed(snapshot.catalog().iter().map(|tool| tool.name.as_str()), TOOLS_LISTED_MAX);
-        format!("there is no tool {named}; use one of these exact names: {names}")
+        let names = listed(all(), TOOLS_LISTED_MAX);
+        let near = nearest(call.tool.as_str(), all())
+            .map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        format!("there is no tool {named}; {near}use one of these exact names: {names}")
     };
     Refusal { reason: DecisionReason::UnknownTool, explanation }
-}
-
-fn no_rule_permits(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec) -> Refusal {
-    let permitted = snapshot
-        .catalog()
-        .iter()
-        .filter(|tool| evaluate_with_config(snapshot.rules(), tool).is_some())
-        .map(|tool| tool.name.as_str());
-    let permitted = listed(permitted, TOOLS_LISTED_MAX);
-    let mend = if permitted.is_empty() {
-        "no tool is permitted here, answer without them".to_owned()
-    } else {
-        format!("repeating the call changes nothing, permitted are {permitted}")
-    };
-    let explanation = format!("policy denies `{}`, no rule permits it; {mend}", tool.name);
-    Refusal { reason: DecisionReason::NoRulePermits, explanation }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Judges tool calls: pure functions from a snapshot and a call to a decision.
 //!
-//! Knows no run, disk, clock or human. Whatever no rule permits is denied.
+//! Knows no run, disk, clock or human. Whatever no policy permits is denied.
 //!
 //! Begin at [`decide_tool_call`].
 
@@ -8,17 +8,40 @@
 
 mod decide;
 mod snapshot;
+mod rules;
+
+mod arguments;
+mod request;
+mod policies;
+mod posture;
+mod skills;
+mod grants;
 
 mod answer;
-mod arguments;
-mod rules;
 mod schema;
 mod expanded;
 
+mod near;
 mod quote;
+
+#[cfg(test)]
+mod fixture;
 
 pub use answer::{AnswerSchema, AnswerSchemaError};
 pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
-pub use decide::decide_tool_call;
-pub use rules::{PermitRule, ToolPolicyRules, evaluate_with_config};
+pub use decide::{ArgumentsHold, CallEvidence, decide_tool_call};
+pub use grants::{
+    GRANT_RULES_MAX, GrantCoverage, GrantWishError, GrantedCall, check_wish, covering_grant, exact_matcher,
+};
+pub use policies::{
+    Asked, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex, PolicyMistake,
+    PolicyMistakes, PolicySet, SCHEMA_TEXT,
+};
+pub use posture::{Posture, PosturePlace, PostureRegistry, PostureScope, StandingPosture};
+pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};
+pub use rules::{Judgement, ToolPolicyRules, evaluate_with_config, re_evaluate};
+pub use skills::{
+    ActiveSkill, FRONT_MATTER_BYTES_MAX, SkillManifest, SkillManifestError, SkillStanding, forbidding_skill,
+    read_manifest, standing,
+};
 pub use snapshot::{CompilePolicyError, ToolCallPolicySnapshot};

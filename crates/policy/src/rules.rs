@@ -1,43 +1,132 @@
-//! The rules that permit, and their evaluation.
+//! What calls are judged by, and the judging itself.
 //!
-//! Invariant: there is no rule that denies, because what no rule permits is denied already.
+//! Owns the order in which skills, postures, policies, grants and approvers are heard. Invariants: a denial of any of
+//! them stands; only an ask can become an allow, and only by a standing setting or a grant.
 
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, ToolSpec};
+use palyra_types::approval::{ApprovalTerms, Approvers, AtExpiry, Separation};
+use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
-/// Permits calls of tools of one contract up to a risk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PermitRule {
-    /// Its name, shown with the decisions it makes.
-    pub name: &'static str,
-    /// The contract a tool must declare.
-    pub contract: EffectContract,
-    /// The highest risk it permits.
-    pub risk_max: ApprovalRiskLevel,
-}
+use crate::policies::{Answer, PolicyFile, PolicySet};
+use crate::posture::{Posture, PostureRegistry, StandingPosture};
+use crate::request::{PolicyRequest, ReadRequestError};
 
-/// The rules of a policy; without any, everything is denied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a daemon judges by: files of policies, standing settings, and what belongs to itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolPolicyRules {
-    /// In the order in which they are asked; the first that permits decides.
-    pub permits: Vec<PermitRule>,
+    /// The policies; without any, everything is denied.
+    pub files: Vec<PolicyFile>,
+    /// How tools are treated beside them.
+    pub postures: PostureRegistry,
+    /// Absolute paths of the daemon's state, configuration and sockets.
+    pub own_paths: Vec<String>,
 }
 
 impl ToolPolicyRules {
-    /// Returns the rules that Palyra ships: what only reads inside the workspace runs unattended.
+    /// Returns the rules that Palyra ships: reads inside the workspace run unattended, changes ask, the rest is denied.
     #[must_use]
     pub fn shipped() -> Self {
-        Self {
-            permits: vec![PermitRule {
-                name: "reads-in-the-workspace",
-                contract: EffectContract::Pure,
-                risk_max: ApprovalRiskLevel::Low,
-            }],
-        }
+        Self { files: PolicyFile::shipped(), ..Self::default() }
+    }
+
+    /// Returns these rules and the policies of one more file.
+    #[must_use]
+    pub fn with_file(mut self, name: &str, text: &str) -> Self {
+        self.files.push(PolicyFile::new(name, text));
+        self
     }
 }
 
-/// Returns the rule that permits calls of `tool`, or `None`, which means: denied.
+/// A verdict and what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: ToolVerdict,
+    /// Why, for programs.
+    pub reason: DecisionReason,
+    /// The policies that decided, by id: permits, forbids, or those that could not be evaluated.
+    pub policies: Vec<String>,
+    /// What the approval has to be; meaningful with [`ToolVerdict::Ask`].
+    pub terms: ApprovalTerms,
+}
+
+/// Judges one request by policies; whatever nothing permits is denied.
 #[must_use]
-pub fn evaluate_with_config<'r>(rules: &'r ToolPolicyRules, tool: &ToolSpec) -> Option<&'r PermitRule> {
-    rules.permits.iter().find(|rule| tool.contract == rule.contract && tool.risk <= rule.risk_max)
+pub fn evaluate_with_config(policies: &PolicySet, request: &PolicyRequest) -> Judgement {
+    conclude(&Standpoint::of(policies, request), request)
+}
+
+/// Judges a recorded request again, word for word.
+///
+/// # Errors
+/// [`ReadRequestError`] when the text is no recorded request.
+pub fn re_evaluate(request: &str, policies: &PolicySet) -> Result<Judgement, ReadRequestError> {
+    Ok(evaluate_with_config(policies, &PolicyRequest::from_json(request)?))
+}
+
+/// What the policies say to a request, before anybody else is heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standpoint {
+    answer: Answer,
+    terms: ApprovalTerms,
+}
+
+impl Standpoint {
+    pub(crate) fn of(policies: &PolicySet, request: &PolicyRequest) -> Self {
+        let answer = policies.ask(request);
+        let terms = match &answer {
+            Answer::Attended(permits) => policies.terms(permits).or_default(),
+            Answer::Unattended(_) | Answer::Denied(_) | Answer::Failed(_) => ApprovalTerms::default(),
+        };
+        Self { answer, terms }
+    }
+}
+
+/// Hears everybody else.
+pub(crate) fn conclude(standpoint: &Standpoint, request: &PolicyRequest) -> Judgement {
+    let terms = standpoint.terms;
+    let (verdict, reason, policies) = match (&standpoint.answer, request.posture) {
+        _ if request.skill.is_some() => (ToolVerdict::Deny, DecisionReason::SkillForbids, &[][..]),
+        (_, StandingPosture::Unreadable) => (ToolVerdict::Deny, DecisionReason::PolicyError, &[][..]),
+        (_, StandingPosture::Set(Posture::Disabled)) => {
+            (ToolVerdict::Deny, DecisionReason::Disabled, &[][..])
+        }
+        (Answer::Failed(ids), _) => (ToolVerdict::Deny, DecisionReason::PolicyError, ids.as_slice()),
+        (Answer::Denied(ids), _) if ids.is_empty() => {
+            (ToolVerdict::Deny, DecisionReason::NoRulePermits, &[][..])
+        }
+        (Answer::Denied(ids), _) => (ToolVerdict::Deny, DecisionReason::Forbidden, ids.as_slice()),
+        (Answer::Unattended(ids), StandingPosture::Set(Posture::Ask)) => asked(request, terms, ids),
+        (Answer::Unattended(ids), _) if request.question && request.approvers() == Approvers::Nobody => {
+            (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids.as_slice())
+        }
+        (Answer::Unattended(ids), _) => (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice()),
+        (Answer::Attended(ids), StandingPosture::Set(Posture::AlwaysAllow))
+            if is_plain(terms) && request.risk() < ApprovalRiskLevel::Critical =>
+        {
+            (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice())
+        }
+        (Answer::Attended(ids), _) => asked(request, terms, ids),
+    };
+    Judgement { verdict, reason, policies: policies.to_vec(), terms }
+}
+
+/// Whether one yes of anybody is all that is wanted: only such a yes can be given in advance.
+fn is_plain(terms: ApprovalTerms) -> bool {
+    terms.needed == 1 && terms.separation == Separation::AnyPerson
+}
+
+fn asked<'i>(
+    request: &PolicyRequest,
+    terms: ApprovalTerms,
+    ids: &'i [String],
+) -> (ToolVerdict, DecisionReason, &'i [String]) {
+    if request.grant.is_some() && is_plain(terms) {
+        return (ToolVerdict::Allow, DecisionReason::Granted, ids);
+    }
+    match (request.approvers(), terms.at_expiry) {
+        (Approvers::Inbox, _) | (Approvers::Nobody, AtExpiry::Park) => {
+            (ToolVerdict::Ask, DecisionReason::NeedsApproval, ids)
+        }
+        (Approvers::Nobody, AtExpiry::Deny) => (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids),
+    }
 }

@@ -1,4 +1,4 @@
-//! What calls are judged against: a catalogue, its compiled schemas, the rules, and a digest of it all.
+//! What calls are judged against: a catalogue, its compiled schemas, policies, postures, and a digest of it all.
 //!
 //! Invariant: immutable, and the digest covers everything that can change a verdict.
 
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
 
+use crate::policies::{PolicyMistakes, PolicySet};
 use crate::rules::ToolPolicyRules;
 use crate::schema::ArgumentsSchema;
 
@@ -29,6 +30,9 @@ pub enum CompilePolicyError {
         /// What the compiler says.
         reason: String,
     },
+    /// The policies have mistakes.
+    #[error(transparent)]
+    Policies(#[from] PolicyMistakes),
 }
 
 /// One immutable state of policy; every decision carries its digest.
@@ -37,15 +41,17 @@ pub struct ToolCallPolicySnapshot {
     catalog: Arc<ToolCatalog>,
     schemas: BTreeMap<ToolName, ArgumentsSchema>,
     rules: ToolPolicyRules,
+    policies: PolicySet,
     canonical_text: String,
     digest: [u8; 32],
 }
 
 impl ToolCallPolicySnapshot {
-    /// Compiles every schema once; `digest_of` hashes the canonical text (this crate knows no hash).
+    /// Compiles every schema and every policy once; `digest_of` hashes the canonical text (this crate knows no hash).
     ///
     /// # Errors
-    /// A tool whose name or schema is not valid spoils the whole snapshot: half a policy is none.
+    /// A tool whose name or schema is not valid, or a mistake in a file of policies, spoils the whole snapshot: half a
+    /// policy is none.
     pub fn compile(
         catalog: Arc<ToolCatalog>,
         rules: ToolPolicyRules,
@@ -60,9 +66,10 @@ impl ToolCallPolicySnapshot {
                 .map_err(|reason| CompilePolicyError::Schema { tool: tool.name.clone(), reason })?;
             schemas.insert(tool.name.clone(), schema);
         }
+        let policies = PolicySet::compile(&rules.files, &catalog)?;
         let canonical_text = canonical_text(&catalog, &rules);
         let digest = digest_of(&canonical_text);
-        Ok(Self { catalog, schemas, rules, canonical_text, digest })
+        Ok(Self { catalog, schemas, rules, policies, canonical_text, digest })
     }
 
     /// Returns the tools that calls may name.
@@ -71,7 +78,13 @@ impl ToolCallPolicySnapshot {
         &self.catalog
     }
 
-    /// Returns the rules that permit.
+    /// Returns the policies, ready to be asked.
+    #[must_use]
+    pub fn policies(&self) -> &PolicySet {
+        &self.policies
+    }
+
+    /// Returns what it was made of.
     #[must_use]
     pub fn rules(&self) -> &ToolPolicyRules {
         &self.rules
@@ -102,9 +115,14 @@ fn is_tool_name(name: &str) -> bool {
 }
 
 fn canonical_text(catalog: &ToolCatalog, rules: &ToolPolicyRules) -> String {
-    let mut text = String::from("palyra tool policy 1\n");
-    for rule in &rules.permits {
-        text.push_str(&format!("permit {} {:?} {:?}\n", rule.name, rule.contract, rule.risk_max));
+    let mut text = String::from("palyra tool policy 2\n");
+    for file in &rules.files {
+        // With its length in front, no file can pose as the beginning of the next.
+        text.push_str(&format!("file {:?} {}\n{}\n", file.name, file.text.len(), file.text));
+    }
+    text.push_str(&rules.postures.canonical_text());
+    for path in &rules.own_paths {
+        text.push_str(&format!("own {path:?}\n"));
     }
     text.push_str(&catalog.canonical_text());
     text

@@ -238,7 +238,10 @@ impl ToolCatalog {
                 "conduct": format!("{:?}", tool.conduct), "capabilities": format!("{:?}", tool.capabilities),
             })
         });
-        serde_json::Value::Array(tools.collect()).to_string()
+        let mut text = serde_json::Value::Array(tools.collect());
+        // Maps keep the order in which they were filled where some crate of the build wants it so.
+        text.sort_all_objects();
+        text.to_string()
     }
 }
 

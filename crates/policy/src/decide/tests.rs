@@ -1,101 +1,143 @@
 //! Table and property tests of the verdict.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
 
-use palyra_types::tool::{ApprovalRiskLevel, ToolCatalog, ToolName};
+use palyra_types::tool::{Capability, ToolCatalog, ToolName};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::rules::ToolPolicyRules;
+use crate::fixture::{ROOT, call, catalog, context, snapshot_of, tool};
+use crate::posture::{Posture, PostureRegistry, PostureScope};
+use crate::rules::{ToolPolicyRules, re_evaluate};
 use crate::snapshot::CompilePolicyError;
 
-fn tool(name: &str, contract: EffectContract, risk: ApprovalRiskLevel) -> ToolSpec {
-    ToolSpec {
-        name: ToolName::new(name),
-        version: 1,
-        description: "Does something.".to_owned(),
-        schema: json!({
-            "type": "object", "additionalProperties": false, "required": ["path"],
-            "properties": {"path": {"type": "string", "minLength": 1}, "from": {"type": "integer", "minimum": 1}},
-        }),
-        contract,
-        parallelism: Parallelism::Parallel,
-        risk,
-        deadline: Duration::from_secs(9),
-        output_bytes_max: 4096,
-    }
+fn snapshot() -> &'static ToolCallPolicySnapshot {
+    static SNAPSHOT: LazyLock<ToolCallPolicySnapshot> =
+        LazyLock::new(|| snapshot_of(ToolPolicyRules::shipped()));
+    &SNAPSHOT
 }
 
-fn catalog() -> Arc<ToolCatalog> {
-    Arc::new(ToolCatalog::new(vec![
-        tool("read_file", EffectContract::Pure, ApprovalRiskLevel::Low),
-        tool("peek_outside", EffectContract::Pure, ApprovalRiskLevel::Critical),
-        tool("read_page", EffectContract::Pure, ApprovalRiskLevel::High),
-        tool("write_file", EffectContract::Opaque, ApprovalRiskLevel::Medium),
-        tool("quiet_mail", EffectContract::Opaque, ApprovalRiskLevel::Low),
-    ]))
+fn evidence() -> CallEvidence<'static> {
+    CallEvidence { workspace: Some(ROOT), ..CallEvidence::default() }
 }
 
-fn snapshot_of(catalog: Arc<ToolCatalog>, rules: ToolPolicyRules) -> ToolCallPolicySnapshot {
-    ToolCallPolicySnapshot::compile(catalog, rules, |text| [u8::try_from(text.len() % 251).unwrap(); 32])
-        .expect("snapshot")
-}
-
-fn snapshot() -> ToolCallPolicySnapshot {
-    snapshot_of(catalog(), ToolPolicyRules::shipped())
-}
-
-fn call(name: &str, arguments: &str) -> ToolCall {
-    ToolCall { tool: ToolName::new(name), arguments: arguments.into() }
+fn raw(name: &str, arguments: &str) -> ToolCall {
+    ToolCall { tool: ToolName::new(name), arguments: arguments.into(), context: context() }
 }
 
 fn check(name: &str, arguments: &str, expect: &str) {
-    let decision = decide_tool_call(&snapshot(), &call(name, arguments));
+    let decision = decide_tool_call(snapshot(), &raw(name, arguments), &evidence());
     let line = format!("{:?} {:?}: {}", decision.verdict, decision.reason, decision.explanation.expose());
     assert_eq!(line, expect);
 }
 
-#[test]
-fn a_pure_low_risk_call_with_fitting_arguments_is_allowed() {
-    check(
-        "read_file",
-        r#"{"path": "a"}"#,
-        "Allow Permitted: `read_file` is permitted by `reads-in-the-workspace`",
-    );
-    let decision = decide_tool_call(&snapshot(), &call("read_file", r#"{"path": "a", "from": 2}"#));
-    assert_eq!(decision.policy_digest, snapshot().digest());
-    assert_eq!(decision.contract, EffectContract::Pure);
-    assert_eq!(decision.parallelism, Parallelism::Parallel);
-    assert_eq!(decision.deadline, Duration::from_secs(9));
-    assert_eq!(decision.output_bytes_max, 4096);
+/// Decides by the shipped policies and returns verdict, reason, risk; what is recorded decides the same again.
+fn shipped(name: &str, arguments: &Value) -> String {
+    let snapshot = snapshot();
+    let decision = decide_tool_call(snapshot, &call(name, arguments), &evidence());
+    let again = re_evaluate(decision.request.expose(), snapshot.policies()).expect("a recorded request");
+    assert_eq!((again.verdict, again.reason), (decision.verdict, decision.reason), "{name} {arguments}");
+    format!("{:?} {:?} {:?}", decision.verdict, decision.reason, decision.risk)
 }
 
 #[test]
-fn everything_else_is_denied_with_a_way_on() {
-    for name in ["peek_outside", "read_page", "write_file", "quiet_mail"] {
-        let expect = format!(
-            "Deny NoRulePermits: policy denies `{name}`, no rule permits it; \
-             repeating the call changes nothing, permitted are `read_file`"
-        );
-        check(name, r#"{"path": "a"}"#, &expect);
+fn what_ships_decides_so() {
+    for (name, arguments, expect) in [
+        ("read_file", json!({"path": "src/main.rs"}), "Allow Permitted Low"),
+        ("read_file", json!({"path": "/home/me/work/a"}), "Allow Permitted Low"),
+        ("read_file", json!({"path": ".git/hooks/pre-commit"}), "Allow Permitted Low"),
+        ("read_file", json!({"path": ".env"}), "Ask NeedsApproval Critical"),
+        ("read_file", json!({"path": "../x"}), "Deny Forbidden Critical"),
+        ("read_file", json!({"path": "/etc/passwd"}), "Deny Forbidden Critical"),
+        ("read_file", json!({"path": "~/.config/palyra/key"}), "Deny Forbidden Critical"),
+        ("write_file", json!({"path": "src/main.rs", "content": ""}), "Ask NeedsApproval Medium"),
+        ("write_file", json!({"path": ".envrc"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": ".vscode/tasks.json"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": ".bashrc"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": "deploy/id_rsa"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": ".git/hooks/pre-commit"}), "Deny Forbidden Critical"),
+        ("write_file", json!({"path": "x/../.GIT/config"}), "Deny Forbidden Critical"),
+        ("write_file", json!({"path": "../.ssh/authorized_keys"}), "Deny Forbidden Critical"),
+        ("apply_patch", json!({"patch": "--- a/src/a.rs\n+++ b/src/a.rs\n"}), "Ask NeedsApproval Medium"),
+        ("apply_patch", json!({"patch": "--- /dev/null\n+++ b/.git/hooks/x\n"}), "Deny Forbidden Critical"),
+        (
+            "apply_patch",
+            json!({"patch": "*** Update File: a\n*** Move to: ../b\n"}),
+            "Deny Forbidden Critical",
+        ),
+        ("apply_patch", json!({"patch": "rename from a\nrename to .zshrc\n"}), "Ask NeedsApproval Critical"),
+        ("run_command", json!({"argv": ["cargo", "test"]}), "Ask NeedsApproval High"),
+        ("run_command", json!({"argv": ["/usr/bin/env"]}), "Ask NeedsApproval High"),
+        ("run_command", json!({"argv": ["cat", "/etc/shadow"]}), "Ask NeedsApproval Critical"),
+        (
+            "run_command",
+            json!({"argv": ["sh", "-c", "cat ~/.local/state/palyra/key"]}),
+            "Deny Forbidden Critical",
+        ),
+        ("http_fetch", json!({"url": "https://example.com/"}), "Ask NeedsApproval High"),
+        ("memory_write", json!({"text": "x"}), "Ask NeedsApproval Medium"),
+        ("ask_user", json!({"question": "x"}), "Allow Permitted Low"),
+        ("use_secret", json!({"name": "x"}), "Deny NoRulePermits High"),
+        ("mystery", json!({"text": "x"}), "Deny NoRulePermits Medium"),
+    ] {
+        assert_eq!(shipped(name, &arguments), expect, "{name} {arguments}");
     }
 }
 
 #[test]
+fn an_explanation_names_policies_and_reasons() {
+    check(
+        "read_file",
+        r#"{"path": "a"}"#,
+        "Allow Permitted: `read_file` is permitted by `reads-in-the-workspace` \
+         (it only reads, and only inside the workspace)",
+    );
+    check(
+        "write_file",
+        r#"{"path": "a"}"#,
+        "Ask NeedsApproval: `write_file` needs an approval by `changes-of-files` (it changes files)",
+    );
+    check(
+        "write_file",
+        r#"{"path": ".git/config"}"#,
+        "Deny Forbidden: policy forbids this call of `write_file` by `never-into-git` \
+         (what lies in .git runs with the next git command); repeating the call changes nothing",
+    );
+    check(
+        "mystery",
+        r#"{"text": "a"}"#,
+        "Deny NoRulePermits: policy denies this call of `mystery`, no rule permits it; \
+         repeating the call changes nothing",
+    );
+    let decision =
+        decide_tool_call(snapshot(), &raw("read_file", r#"{"path": "a", "from": 2}"#), &evidence());
+    assert_eq!(decision.policy_digest, snapshot().digest());
+    assert_eq!((decision.contract, decision.parallelism), (EffectContract::Pure, Parallelism::Parallel));
+    assert_eq!((decision.tool_version, decision.taints), (1, Taints::WORKSPACE));
+    assert_eq!((decision.deadline.as_secs(), decision.output_bytes_max), (9, 4096));
+}
+
+#[test]
 fn without_a_rule_every_tool_is_denied() {
-    let snapshot = snapshot_of(catalog(), ToolPolicyRules { permits: Vec::new() });
+    let snapshot = snapshot_of(ToolPolicyRules::default());
     for spec in catalog().iter() {
-        let decision = decide_tool_call(&snapshot, &call(spec.name.as_str(), r#"{"path": "a"}"#));
+        let arguments = match spec.name.as_str() {
+            "run_command" => json!({"argv": ["a"]}),
+            _ => {
+                let name = spec.schema["required"][0].as_str().expect("an argument");
+                json!({name: "a"})
+            }
+        };
+        let decision = decide_tool_call(&snapshot, &call(spec.name.as_str(), &arguments), &evidence());
         assert_eq!((decision.verdict, decision.reason), (ToolVerdict::Deny, DecisionReason::NoRulePermits));
-        assert!(decision.explanation.expose().contains("answer without them"));
     }
 }
 
 #[test]
 fn aliases_case_and_unicode_twins_are_unknown_tools() {
-    let names = "`peek_outside`, `quiet_mail`, `read_file`, `read_page`, `write_file`";
+    let names = "`apply_patch`, `ask_user`, `http_fetch`, `memory_write`, `mystery`, `read_file`, `run_command`, \
+                 `use_secret`, `write_file`";
     for (name, shown) in [
         ("Read_File", "Read_File"),
         ("readFile", "readFile"),
@@ -109,11 +151,13 @@ fn aliases_case_and_unicode_twins_are_unknown_tools() {
         ("\u{ff52}ead_file", "\\u{ff52}ead_file"),
         ("", ""),
     ] {
-        let expect =
-            format!("Deny UnknownTool: there is no tool `{shown}`; use one of these exact names: {names}");
+        let near = if name.is_empty() { "" } else { "did you mean `read_file`? " };
+        let expect = format!(
+            "Deny UnknownTool: there is no tool `{shown}`; {near}use one of these exact names: {names}"
+        );
         check(name, r#"{"path": "a"}"#, &expect);
     }
-    let decision = decide_tool_call(&snapshot(), &call("rm", "{}"));
+    let decision = decide_tool_call(snapshot(), &raw("rm", "{}"), &evidence());
     assert_eq!(decision.contract, EffectContract::Opaque);
     assert_eq!(decision.output_bytes_max, 0);
 }
@@ -160,23 +204,28 @@ fn an_explanation_stays_short_and_repeats_no_large_content() {
         format!(r#"{{"path": "a", "from": "{canary}"}}"#),
         format!(r#"{{"path": "{canary}"#),
     ] {
-        let decision = decide_tool_call(&snapshot(), &call("read_file", &arguments));
+        let decision = decide_tool_call(snapshot(), &raw("read_file", &arguments), &evidence());
         assert_eq!(decision.reason, DecisionReason::InvalidArguments);
         assert!(decision.explanation.expose().len() < 500, "{}", decision.explanation.expose());
     }
-    let decision = decide_tool_call(&snapshot(), &call(&canary, "{}"));
+    let decision = decide_tool_call(snapshot(), &raw(&canary, "{}"), &evidence());
     assert!(decision.explanation.expose().len() < 500);
 }
 
 #[test]
 fn a_catalogue_with_a_bad_name_or_schema_gives_no_snapshot() {
     for name in ["", "Read", "1read", "read-file", "_read", "r\u{e9}ad", &"r".repeat(65)] {
-        let catalog = ToolCatalog::new(vec![tool(name, EffectContract::Pure, ApprovalRiskLevel::Low)]);
+        let catalog = ToolCatalog::new(vec![tool(
+            name,
+            EffectContract::Pure,
+            &[Capability::ReadFiles],
+            &json!({"path": {}}),
+        )]);
         let refused =
             ToolCallPolicySnapshot::compile(catalog.into(), ToolPolicyRules::shipped(), |_| [0; 32]);
         assert!(matches!(refused, Err(CompilePolicyError::Name { .. })), "{name:?}");
     }
-    let mut broken = tool("read", EffectContract::Pure, ApprovalRiskLevel::Low);
+    let mut broken = tool("read", EffectContract::Pure, &[Capability::ReadFiles], &json!({"path": {}}));
     broken.schema = json!({"type": "object", "properties": {"path": {"pattern": "("}}});
     let refused = ToolCallPolicySnapshot::compile(
         ToolCatalog::new(vec![broken]).into(),
@@ -189,9 +238,16 @@ fn a_catalogue_with_a_bad_name_or_schema_gives_no_snapshot() {
 #[test]
 fn the_canonical_text_covers_catalogue_and_rules() {
     let shipped = snapshot();
-    let bare = snapshot_of(catalog(), ToolPolicyRules { permits: Vec::new() });
-    let smaller = snapshot_of(Arc::new(ToolCatalog::default()), ToolPolicyRules::shipped());
-    assert_eq!(shipped.canonical_text(), snapshot().canonical_text());
+    let bare = snapshot_of(ToolPolicyRules::default());
+    let smaller =
+        ToolCallPolicySnapshot::compile(Arc::new(ToolCatalog::default()), ToolPolicyRules::shipped(), |_| {
+            [0; 32]
+        })
+        .expect("a snapshot");
+    let postures = PostureRegistry::default().with(&ToolName::new("a"), PostureScope::Global, Posture::Ask);
+    let postured = snapshot_of(ToolPolicyRules { postures, ..ToolPolicyRules::shipped() });
+    assert_ne!(shipped.canonical_text(), postured.canonical_text());
+    assert_eq!(shipped.canonical_text(), snapshot_of(ToolPolicyRules::shipped()).canonical_text());
     assert_ne!(shipped.canonical_text(), bare.canonical_text());
     assert_ne!(shipped.canonical_text(), smaller.canonical_text());
 }
@@ -216,29 +272,30 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
 proptest! {
     #[test]
     fn any_text_gets_a_verdict_without_a_panic(name in "(read_file|write_file|.{0,12})", text in "\\PC{0,64}") {
-        let decision = decide_tool_call(&snapshot(), &call(&name, &text));
+        let decision = decide_tool_call(snapshot(), &raw(&name, &text), &evidence());
         prop_assert!(!decision.explanation.expose().is_empty());
     }
 
     #[test]
     fn any_json_gets_a_verdict_and_allow_means_that_it_fits(value in any_json(), cut in any::<prop::sample::Index>()) {
         let text = value.to_string();
-        let decision = decide_tool_call(&snapshot(), &call("read_file", &text));
+        let decision = decide_tool_call(snapshot(), &raw("read_file", &text), &CallEvidence::default());
         let fits = value.as_object().is_some_and(|map| {
             map.get("path").and_then(|p| p.as_str()).is_some_and(|p| !p.is_empty())
                 && map.get("from").is_none_or(|n| n.as_f64().is_some_and(|n| n.fract() == 0.0 && n >= 1.0))
                 && map.keys().all(|key| key == "path" || key == "from")
         });
-        prop_assert_eq!(decision.verdict == ToolVerdict::Allow, fits, "{}", text);
+        prop_assert_eq!(decision.reason != DecisionReason::InvalidArguments, fits, "{}", text);
+        prop_assert!(fits || decision.verdict == ToolVerdict::Deny);
 
         let at = (0..=cut.index(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let _ = decide_tool_call(&snapshot(), &call("read_file", &text[..at]));
+        let _ = decide_tool_call(snapshot(), &raw("read_file", &text[..at]), &evidence());
     }
 
     #[test]
     fn a_tool_outside_the_catalogue_is_never_allowed(name in ".{0,24}", arguments in any_json()) {
         prop_assume!(catalog().get(&ToolName::new(&name)).is_none());
-        let decision = decide_tool_call(&snapshot(), &call(&name, &arguments.to_string()));
+        let decision = decide_tool_call(snapshot(), &call(&name, &arguments), &evidence());
         prop_assert_eq!(decision.verdict, ToolVerdict::Deny);
         prop_assert_eq!(decision.reason, DecisionReason::UnknownTool);
     }

@@ -1,0 +1,206 @@
+//! Whether a stored grant covers a call.
+//!
+//! Owns matching and how wide a grant may be. Knows no store. Invariants: a grant covers only what its words say,
+//! argument by argument; it turns an ask into an allow and nothing else; what is critical is covered only by grants
+//! that name every argument's value.
+
+use palyra_types::StoredGrantId;
+use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, GrantWish, StoredGrantRecord};
+use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
+use serde_json::Value;
+
+use crate::arguments::parse_arguments;
+use crate::request::{Ground, read_path};
+
+/// Rules that one grant may have.
+pub const GRANT_RULES_MAX: usize = 64;
+
+/// What the stored grants say to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GrantCoverage {
+    /// This one covers it.
+    Covered(StoredGrantId),
+    /// This one is for the tool, but an argument leaves it.
+    Missed {
+        /// The grant.
+        grant: StoredGrantId,
+        /// The argument.
+        argument: String,
+    },
+    /// None is for such calls.
+    None,
+}
+
+/// A call as grants look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct GrantedCall<'a> {
+    /// The tool.
+    pub tool: &'a ToolName,
+    /// Its arguments, an object.
+    pub arguments: &'a Value,
+    /// The risk of the call.
+    pub risk: ApprovalRiskLevel,
+    /// For whom, where, when.
+    pub context: &'a CallContext,
+    /// The workspace's absolute path, where it is known.
+    pub workspace: Option<&'a str>,
+}
+
+/// Returns the first grant that covers the call, or the first that nearly does.
+#[must_use]
+pub fn covering_grant(grants: &[StoredGrantRecord], call: GrantedCall<'_>) -> GrantCoverage {
+    let mut missed = GrantCoverage::None;
+    for record in grants.iter().filter(|record| holds(record, call)) {
+        match leaving_argument(&record.stored.matcher, call) {
+            None => return GrantCoverage::Covered(record.stored.grant),
+            Some(argument) if missed == GrantCoverage::None => {
+                missed = GrantCoverage::Missed { grant: record.stored.grant, argument };
+            }
+            Some(_) => {}
+        }
+    }
+    missed
+}
+
+/// Whether a grant is for such calls, and neither revoked, nor used up, nor over.
+fn holds(record: &StoredGrantRecord, call: GrantedCall<'_>) -> bool {
+    let stored = &record.stored;
+    let in_scope = match stored.scope {
+        GrantScope::Session(session) => session == call.context.session,
+        GrantScope::Principal => true,
+    };
+    in_scope
+        && stored.principal == call.context.principal
+        && stored.tool.expose() == call.tool.as_str()
+        && record.revoked.is_none()
+        && stored.uses_max.is_none_or(|uses_max| record.uses < uses_max)
+        && stored.expires.is_none_or(|expires| call.context.now < expires)
+}
+
+/// Returns the first argument that is not as the rules say; `None` when all are.
+fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<String> {
+    let Some(arguments) = call.arguments.as_object() else { return Some("the arguments".to_owned()) };
+    let mut names: Vec<&String> = arguments.keys().collect();
+    names.sort();
+    let unknown = names.into_iter().find(|name| !rules.iter().any(|rule| rule.argument.expose() == *name));
+    if let Some(name) = unknown {
+        return Some(name.clone());
+    }
+    if call.risk >= ApprovalRiskLevel::Critical {
+        let wide = rules.iter().find(|rule| !matches!(rule.shape, ArgumentShape::Equal(_)));
+        if let Some(rule) = wide {
+            return Some(rule.argument.expose().clone());
+        }
+    }
+    let leaves = |rule: &&ArgumentRule| match (arguments.get(rule.argument.expose()), &rule.shape) {
+        (value, ArgumentShape::Equal(wanted)) => {
+            let wanted: Option<Value> = serde_json::from_str(wanted.expose()).ok();
+            value.is_none() || value != wanted.as_ref()
+        }
+        (Some(value), ArgumentShape::Beneath(above)) => {
+            !value.as_str().is_some_and(|path| is_beneath(path, above.expose(), call.workspace))
+        }
+        (None, ArgumentShape::Beneath(_)) => true,
+        (_, ArgumentShape::Any) => false,
+    };
+    rules.iter().find(leaves).map(|rule| rule.argument.expose().clone())
+}
+
+/// Whether a path is at or below another; both have to lie inside the workspace and spell no detour.
+fn is_beneath(path: &str, above: &str, root: Option<&str>) -> bool {
+    let ground = Ground { root, own: &[] };
+    let (path, above) = (read_path(path, ground), read_path(above, ground));
+    let inside = |text: &str| !text.starts_with(['/', '~', '$']) && text.split('/').all(|part| part != "..");
+    inside(&path.text)
+        && inside(&above.text)
+        && path.places.is_empty()
+        && (above.text == "."
+            || path.text == above.text
+            || path.text.strip_prefix(&above.text).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Why a grant is not stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GrantWishError {
+    /// It would cover any call of the tool.
+    #[error("a grant of any arguments is not stored for a call of this risk; name at least one of them")]
+    TooWide,
+    /// It does not cover the call it comes from.
+    #[error("the grant does not cover the call it comes from: `{argument}` leaves it")]
+    Misses {
+        /// The argument.
+        argument: String,
+    },
+    /// A rule makes no sense.
+    #[error("the rule for `{argument}` cannot be used: {why}")]
+    Rule {
+        /// The argument.
+        argument: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// It has too many rules.
+    #[error("a grant has at most {GRANT_RULES_MAX} rules")]
+    TooManyRules,
+    /// It is over before it begins.
+    #[error("the grant would be over at once")]
+    Over,
+}
+
+/// Checks a grant that a person wants to be stored for a call of `call`'s kind, whose arguments are canonical JSON.
+///
+/// # Errors
+/// [`GrantWishError`]: what it would have to be.
+pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWishError> {
+    if wish.matcher.len() > GRANT_RULES_MAX {
+        return Err(GrantWishError::TooManyRules);
+    }
+    if wish.uses_max == Some(0) || wish.expires.is_some_and(|expires| expires <= call.context.now) {
+        return Err(GrantWishError::Over);
+    }
+    for (at, rule) in wish.matcher.iter().enumerate() {
+        let wrong = |why| GrantWishError::Rule { argument: rule.argument.expose().clone(), why };
+        if wish.matcher[..at].iter().any(|earlier| earlier.argument == rule.argument) {
+            return Err(wrong("the argument has a rule already"));
+        }
+        match &rule.shape {
+            ArgumentShape::Equal(value) if serde_json::from_str::<Value>(value.expose()).is_err() => {
+                return Err(wrong("its value is not JSON"));
+            }
+            ArgumentShape::Beneath(path) if !is_beneath(path.expose(), path.expose(), call.workspace) => {
+                return Err(wrong("the path is not an ordinary one inside the workspace"));
+            }
+            ArgumentShape::Equal(_) | ArgumentShape::Beneath(_) | ArgumentShape::Any => {}
+        }
+    }
+    let wide = wish.matcher.iter().all(|rule| match &rule.shape {
+        ArgumentShape::Any => true,
+        ArgumentShape::Beneath(path) => {
+            read_path(path.expose(), Ground { root: call.workspace, own: &[] }).text == "."
+        }
+        ArgumentShape::Equal(_) => false,
+    });
+    if wide && !wish.matcher.is_empty() && call.risk >= ApprovalRiskLevel::High {
+        return Err(GrantWishError::TooWide);
+    }
+    match leaving_argument(&wish.matcher, call) {
+        None => Ok(()),
+        Some(argument) => Err(GrantWishError::Misses { argument }),
+    }
+}
+
+/// Returns rules that cover exactly this call: each argument as it is.
+#[must_use]
+pub fn exact_matcher(arguments: &str) -> Option<Vec<ArgumentRule>> {
+    let arguments = parse_arguments(arguments).ok()?;
+    let mut rules: Vec<ArgumentRule> = arguments
+        .as_object()?
+        .iter()
+        .map(|(name, value)| ArgumentRule {
+            argument: name.as_str().into(),
+            shape: ArgumentShape::Equal(value.to_string().into()),
+        })
+        .collect();
+    rules.sort_by(|a, b| a.argument.expose().cmp(b.argument.expose()));
+    Some(rules)
+}

@@ -1,0 +1,15 @@
+//! Cedar policies: read from files, checked, grouped, asked. Begin at [`PolicySet`].
+
+mod set;
+
+mod parse;
+mod terms;
+mod mistake;
+
+mod evaluate;
+mod index;
+
+pub(crate) use evaluate::Answer;
+pub use index::{Asked, NotStatic, PolicyIndex};
+pub use mistake::{PolicyMistake, PolicyMistakes};
+pub use set::{POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicySet, SCHEMA_TEXT};

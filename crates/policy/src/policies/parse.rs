@@ -1,0 +1,103 @@
+//! From the text of a file to its policies, or to what is wrong with it.
+//!
+//! Owns turning the library's complaints into places and mends.
+
+use std::collections::BTreeMap;
+
+use cedar_policy::{EntityUid, ParseErrors, Policy, PolicySet, ValidationMode, Validator};
+use miette::Diagnostic;
+
+use super::mistake::{PolicyMistake, place_of};
+use super::set::{KnownPolicy, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile};
+use super::terms::{self, Annotations};
+
+/// A policy, what it says outside of Cedar, and the byte at which it begins.
+pub(crate) type ParsedPolicy = (Policy, Annotations, usize);
+
+/// Parses one file.
+pub(crate) fn parsed(
+    file: &PolicyFile,
+    execute: &EntityUid,
+) -> Result<Vec<ParsedPolicy>, Vec<PolicyMistake>> {
+    let mistake = |byte: usize, what: String, mend: String| {
+        let (line, column) = place_of(&file.text, byte);
+        PolicyMistake { file: file.name.clone(), line, column, what, mend }
+    };
+    if file.text.len() > POLICY_FILE_BYTES_MAX {
+        let what = format!("the file has {} bytes", file.text.len());
+        return Err(vec![mistake(0, what, format!("at most {POLICY_FILE_BYTES_MAX} are read; split it"))]);
+    }
+    let set: PolicySet = file.text.parse().map_err(|errors: ParseErrors| {
+        let mistakes = errors.iter().map(|error| mistake(begin(error), what(error), mend(error)));
+        mistakes.collect::<Vec<_>>()
+    })?;
+    let mut mistakes = Vec::new();
+    for template in set.templates() {
+        let byte = template.as_ref().loc().map_or(0, |place| place.span.offset());
+        let mend = "write the principal or resource out".to_owned();
+        mistakes.push(mistake(byte, "a template decides nothing here".to_owned(), mend));
+    }
+    if set.num_of_policies() > POLICIES_MAX {
+        let what = format!("the file has {} policies", set.num_of_policies());
+        mistakes.push(mistake(0, what, format!("at most {POLICIES_MAX} are taken")));
+    }
+    let mut policies = Vec::new();
+    for policy in set.policies() {
+        let byte = policy.as_ref().loc().map_or(0, |place| place.span.offset());
+        match terms::read(policy, execute) {
+            Ok(annotations) => policies.push((policy.clone(), annotations, byte)),
+            Err(wrong) => {
+                for (what, mend, name) in wrong {
+                    mistakes.push(mistake(annotation(&file.text, byte, &name), what, mend));
+                }
+            }
+        }
+    }
+    if mistakes.is_empty() { Ok(policies) } else { Err(mistakes) }
+}
+
+/// The byte of an annotation of the policy that begins at `byte`; that byte where it has none of this name.
+fn annotation(text: &str, byte: usize, name: &str) -> usize {
+    let head = text.get(byte..).unwrap_or_default();
+    let end = head.find(['(', ';']).map_or(head.len(), |_| head.find("principal").unwrap_or(head.len()));
+    head[..end].find(&format!("@{name}")).map_or(byte, |found| byte + found)
+}
+
+/// Checks a whole set against the schema.
+pub(crate) fn validated(
+    set: &PolicySet,
+    validator: &Validator,
+    files: &[PolicyFile],
+    known: &BTreeMap<String, KnownPolicy>,
+) -> Vec<PolicyMistake> {
+    let result = validator.validate(set, ValidationMode::Strict);
+    let errors = result.validation_errors().map(|error| {
+        let id = error.policy_id().to_string();
+        let (name, line) =
+            known.get(&id).map_or((String::new(), 1), |known| (known.file.clone(), known.line));
+        let text = files.iter().find(|file| file.name == name).map_or("", |file| file.text.as_str());
+        let place = labelled(error).map_or((line, 1), |byte| place_of(text, byte));
+        PolicyMistake { file: name, line: place.0, column: place.1, what: what(error), mend: mend(error) }
+    });
+    errors.collect()
+}
+
+fn labelled(error: &dyn Diagnostic) -> Option<usize> {
+    error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
+}
+
+fn begin(error: &dyn Diagnostic) -> usize {
+    labelled(error).unwrap_or(0)
+}
+
+fn what(error: &dyn Diagnostic) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn mend(error: &dyn Diagnostic) -> String {
+    let help = error.help().map(|help| help.to_string());
+    let label =
+        error.labels().and_then(|mut labels| labels.find_map(|label| label.label().map(str::to_owned)));
+    help.or(label).unwrap_or_else(|| "compare it with what `palyra policy schema` prints".to_owned())
+}

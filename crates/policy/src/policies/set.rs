@@ -1,0 +1,193 @@
+//! A set of policies that holds together: parsed, checked against the schema, grouped for speed.
+//!
+//! Owns what ships. Invariant: there is no half a set: one mistake in one file refuses all of them.
+
+use std::collections::BTreeMap;
+
+use cedar_policy::{Policy, PolicyId, Schema, SchemaFragment, Validator};
+use palyra_types::tool::ToolCatalog;
+
+use super::evaluate::{Answer, PreparedTool, Words, ask};
+use super::index::PolicyIndex;
+use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
+use super::parse::{parsed, validated};
+use super::terms::{Annotations, StatedTerms};
+use crate::request::{ArgumentShape, ArgumentShapes, PolicyRequest, RequestTool};
+
+/// The schema without the arguments of tools.
+pub const SCHEMA_TEXT: &str = include_str!("../../policies/palyra.cedarschema");
+
+/// How many policies a set may have.
+pub const POLICIES_MAX: usize = 10_000;
+/// How long a file of policies may be, in bytes.
+pub const POLICY_FILE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A file of policies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Its name, for people.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl PolicyFile {
+    /// Makes a file.
+    #[must_use]
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: text.to_owned() }
+    }
+
+    /// Returns the policies that ship.
+    #[must_use]
+    pub fn shipped() -> Vec<Self> {
+        vec![
+            Self::new("reads.cedar", include_str!("../../policies/reads.cedar")),
+            Self::new("changes.cedar", include_str!("../../policies/changes.cedar")),
+            Self::new("never.cedar", include_str!("../../policies/never.cedar")),
+        ]
+    }
+}
+
+/// One policy, as people refer to it.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownPolicy {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) annotations: Annotations,
+    pub(crate) policy: Policy,
+}
+
+/// Policies that can be asked.
+#[derive(Debug)]
+pub struct PolicySet {
+    words: Words,
+    index: PolicyIndex,
+    known: BTreeMap<String, KnownPolicy>,
+    shapes: ArgumentShapes,
+    tools: BTreeMap<String, PreparedTool>,
+}
+
+impl PolicySet {
+    /// Compiles the policies of several files against the tools that there are.
+    ///
+    /// # Errors
+    /// [`PolicyMistakes`]: everything that is wrong with any of them.
+    pub fn compile(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<Self, PolicyMistakes> {
+        let words = Words::new();
+        let shapes = ArgumentShapes::of(catalog);
+        let mut known: BTreeMap<String, KnownPolicy> = BTreeMap::new();
+        let mut mistakes = Vec::new();
+        for file in files {
+            let policies = match parsed(file, &words.execute) {
+                Ok(policies) => policies,
+                Err(more) => {
+                    mistakes.extend(more);
+                    continue;
+                }
+            };
+            for (policy, annotations, byte) in policies {
+                let (line, column) = place_of(&file.text, byte);
+                let id = annotations.id.clone();
+                if let Some(first) = known.get(&id) {
+                    mistakes.push(PolicyMistake {
+                        file: file.name.clone(),
+                        line,
+                        column,
+                        what: format!(
+                            "the id `{id}` stands for another policy at {}:{}",
+                            first.file, first.line
+                        ),
+                        mend: "give this one an id of its own".to_owned(),
+                    });
+                    continue;
+                }
+                let policy = policy.new_id(PolicyId::new(&id));
+                known.insert(id, KnownPolicy { file: file.name.clone(), line, annotations, policy });
+            }
+        }
+        let whole = cedar_policy::PolicySet::from_policies(known.values().map(|known| known.policy.clone()));
+        let whole = whole.expect("ids are the keys of a map");
+        mistakes.extend(validated(&whole, &validator(&shapes), files, &known));
+        mistakes.sort();
+        mistakes.dedup();
+        if !mistakes.is_empty() {
+            return Err(PolicyMistakes(mistakes));
+        }
+        let index = PolicyIndex::new(&whole).expect("what was parsed one by one is static");
+        let prepared = |facts: RequestTool| (facts.name.clone(), PreparedTool::new(&words, &index, facts));
+        let tools = catalog.iter().map(RequestTool::of).map(prepared).collect();
+        Ok(Self { words, index, known, shapes, tools })
+    }
+
+    /// Returns how many policies there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Returns whether there are none, which means that everything is denied.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Returns how many policies can matter to a call of a tool, unattended and attended.
+    #[must_use]
+    pub fn slice_len(&self, tool: &str) -> Option<(usize, usize)> {
+        let (unattended, execute) = self.tools.get(tool)?.slices();
+        Some((unattended.num_of_policies(), execute.num_of_policies()))
+    }
+
+    /// Returns the schema that its policies were checked against, in Cedar's language.
+    #[must_use]
+    pub fn schema_text(&self) -> String {
+        schema_text(&self.shapes)
+    }
+
+    pub(crate) fn ask(&self, request: &PolicyRequest) -> Answer {
+        self.with_tool(request, |prepared| ask(&self.words, prepared, request))
+    }
+
+    /// Calls `ask` with the tool as the request declares it, which need not be as the catalogue has it now.
+    pub(crate) fn with_tool<T>(&self, request: &PolicyRequest, ask: impl FnOnce(&PreparedTool) -> T) -> T {
+        match self.tools.get(&request.tool.name).filter(|prepared| prepared.facts == request.tool) {
+            Some(prepared) => ask(prepared),
+            None => ask(&PreparedTool::new(&self.words, &self.index, request.tool.clone())),
+        }
+    }
+
+    pub(crate) fn shapes(&self) -> &ArgumentShapes {
+        &self.shapes
+    }
+
+    pub(crate) fn known(&self, id: &str) -> Option<&KnownPolicy> {
+        self.known.get(id)
+    }
+
+    /// Returns the strictest terms that any of the named policies states.
+    pub(crate) fn terms(&self, ids: &[String]) -> StatedTerms {
+        let stated = ids.iter().filter_map(|id| self.known.get(id)).map(|known| known.annotations.terms);
+        stated.fold(StatedTerms::default(), StatedTerms::and)
+    }
+}
+
+/// Returns the schema with the arguments of the tools there are.
+fn schema_text(shapes: &ArgumentShapes) -> String {
+    let members = shapes.0.iter().map(|(name, shape)| {
+        let kind = match shape {
+            ArgumentShape::Text => "String",
+            ArgumentShape::Number => "Long",
+            ArgumentShape::Flag => "Bool",
+            ArgumentShape::List => "Set<String>",
+        };
+        format!("  \"{name}\"?: {kind},\n")
+    });
+    format!("{SCHEMA_TEXT}\ntype Arguments = {{\n{}}};\n", members.collect::<String>())
+}
+
+fn validator(shapes: &ArgumentShapes) -> Validator {
+    let (fragment, _) = SchemaFragment::from_cedarschema_str(&schema_text(shapes))
+        .expect("the schema that ships parses, whatever plain names it is given");
+    Validator::new(Schema::from_schema_fragments([fragment]).expect("the schema that ships is one"))
+}

@@ -1,0 +1,269 @@
+//! What policy is asked about one call: who, which tool, and everything that a rule may look at.
+//!
+//! Owns the canonical JSON of a request, by which it is asked again later, word for word. Knows no rule. Invariant:
+//! a request holds all that a verdict depends on beside the policies: same request, same policies, same verdict.
+
+mod arguments;
+mod hosts;
+mod places;
+mod risk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::StoredGrantId;
+use palyra_types::approval::Approvers;
+use palyra_types::run::Surface;
+use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::posture::StandingPosture;
+pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
+pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
+pub(crate) use places::{Ground, read_path};
+use risk::{Reach, risk_of};
+
+/// The version of the JSON form; a request of another one is not read.
+const FORM: u32 = 1;
+/// How a call is kept in its place, until there are several ways.
+const SANDBOX: &str = "descriptor_relative";
+
+/// One question to policy. Its members are in order of name, so that its JSON is canonical.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRequest {
+    pub(crate) agent: String,
+    pub(crate) context: RequestContext,
+    pub(crate) form: u32,
+    /// The stored grant that covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) grant: Option<StoredGrantId>,
+    #[serde(default)]
+    pub(crate) posture: StandingPosture,
+    /// Whether the call is a question to the person.
+    #[serde(default)]
+    pub(crate) question: bool,
+    pub(crate) session: String,
+    /// A skill that does not include the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) skill: Option<String>,
+    pub(crate) tool: RequestTool,
+    pub(crate) user: String,
+}
+
+/// The tool as it declares itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestTool {
+    pub(crate) capabilities: BTreeSet<String>,
+    pub(crate) contract: String,
+    pub(crate) name: String,
+    pub(crate) version: u32,
+}
+
+/// What rules find in `context`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestContext {
+    pub(crate) approvers: String,
+    pub(crate) args: BTreeMap<String, ArgumentValue>,
+    pub(crate) args_bytes: u64,
+    pub(crate) args_left_out: BTreeSet<String>,
+    /// In order, as they would be started.
+    pub(crate) argv: Vec<String>,
+    pub(crate) hosts: BTreeSet<String>,
+    /// Milliseconds since 1970.
+    pub(crate) now_ms: u64,
+    pub(crate) paths: BTreeSet<String>,
+    pub(crate) risk: String,
+    pub(crate) sandbox: String,
+    pub(crate) surface: String,
+    pub(crate) taints: BTreeSet<String>,
+    pub(crate) tool_calls: u32,
+    pub(crate) touches: BTreeSet<String>,
+    pub(crate) turns: u32,
+}
+
+/// A text is not a recorded request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadRequestError {
+    /// It is not JSON of this shape.
+    #[error("it is not a request to policy: {reason}")]
+    Malformed {
+        /// What is wrong.
+        reason: String,
+    },
+    /// It was written by a version that knows more.
+    #[error("it has form {form}, and this version reads form {FORM}")]
+    Form {
+        /// Its form.
+        form: u32,
+    },
+}
+
+impl PolicyRequest {
+    /// Returns its canonical JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads a recorded request.
+    ///
+    /// # Errors
+    /// [`ReadRequestError`] for anything that [`Self::to_json`] does not write.
+    pub fn from_json(json: &str) -> Result<Self, ReadRequestError> {
+        let request: Self = serde_json::from_str(json)
+            .map_err(|cause| ReadRequestError::Malformed { reason: cause.to_string() })?;
+        if request.form != FORM {
+            return Err(ReadRequestError::Form { form: request.form });
+        }
+        Ok(request)
+    }
+
+    /// Returns the tool's name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool.name
+    }
+
+    /// Returns the risk of the call; whatever cannot be read is critical.
+    #[must_use]
+    pub fn risk(&self) -> ApprovalRiskLevel {
+        RISKS
+            .iter()
+            .find(|(_, name)| *name == self.context.risk)
+            .map_or(ApprovalRiskLevel::Critical, |(risk, _)| *risk)
+    }
+
+    pub(crate) fn approvers(&self) -> Approvers {
+        if self.context.approvers == INBOX { Approvers::Inbox } else { Approvers::Nobody }
+    }
+}
+
+/// Where a call comes from beside its context.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Circumstances<'a> {
+    pub(crate) posture: StandingPosture,
+    pub(crate) skill: Option<String>,
+    pub(crate) ground: Ground<'a>,
+}
+
+/// More was named than can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NamesTooMuch {
+    pub(crate) count: usize,
+}
+
+/// Makes the request for a call of `tool` whose arguments fit its schema.
+pub(crate) fn request_of(
+    tool: &ToolSpec,
+    shapes: &ArgumentShapes,
+    (written, arguments): (&str, &Value),
+    context: &CallContext,
+    circumstances: Circumstances<'_>,
+) -> Result<PolicyRequest, NamesTooMuch> {
+    let named = arguments::named_by(tool, arguments, circumstances.ground);
+    if named.count > NAMED_MAX {
+        return Err(NamesTooMuch { count: named.count });
+    }
+    let reach = Reach { places: &named.places, hosts: !named.hosts.is_empty(), argv: !named.argv.is_empty() };
+    let risk = risk_of(tool, reach);
+    let (args, args_left_out) = shapes.show(arguments);
+    Ok(PolicyRequest {
+        agent: context.agent.to_string(),
+        context: RequestContext {
+            approvers: approvers_name(context.approvers).to_owned(),
+            args,
+            args_bytes: written.len() as u64,
+            args_left_out,
+            argv: named.argv,
+            hosts: named.hosts,
+            now_ms: context.now.unix_ms(),
+            paths: named.paths,
+            risk: risk_name(risk).to_owned(),
+            sandbox: SANDBOX.to_owned(),
+            surface: surface_name(context.surface).to_owned(),
+            taints: context.taints.names().map(str::to_owned).collect(),
+            tool_calls: context.tool_calls,
+            touches: named.places.iter().map(|place| place.name().to_owned()).collect(),
+            turns: context.turns,
+        },
+        form: FORM,
+        grant: None,
+        posture: circumstances.posture,
+        question: tool.conduct == palyra_types::tool::ToolConduct::Question,
+        session: context.session.to_string(),
+        skill: circumstances.skill,
+        tool: RequestTool::of(tool),
+        user: context.principal.to_string(),
+    })
+}
+
+impl RequestTool {
+    pub(crate) fn of(tool: &ToolSpec) -> Self {
+        Self {
+            capabilities: tool
+                .capabilities
+                .iter()
+                .map(|capability| capability_name(*capability).to_owned())
+                .collect(),
+            contract: contract_name(tool.contract).to_owned(),
+            name: tool.name.as_str().to_owned(),
+            version: tool.version,
+        }
+    }
+}
+
+const INBOX: &str = "inbox";
+
+const RISKS: [(ApprovalRiskLevel, &str); 4] = [
+    (ApprovalRiskLevel::Low, "low"),
+    (ApprovalRiskLevel::Medium, "medium"),
+    (ApprovalRiskLevel::High, "high"),
+    (ApprovalRiskLevel::Critical, "critical"),
+];
+
+pub(crate) fn risk_name(risk: ApprovalRiskLevel) -> &'static str {
+    match risk {
+        ApprovalRiskLevel::Low => "low",
+        ApprovalRiskLevel::Medium => "medium",
+        ApprovalRiskLevel::High => "high",
+        ApprovalRiskLevel::Critical => "critical",
+    }
+}
+
+pub(crate) fn capability_name(capability: Capability) -> &'static str {
+    match capability {
+        Capability::ReadFiles => "read_files",
+        Capability::WriteFiles => "write_files",
+        Capability::Network => "network",
+        Capability::Process => "process",
+        Capability::Secrets => "secrets",
+        Capability::AskUser => "ask_user",
+    }
+}
+
+fn contract_name(contract: EffectContract) -> &'static str {
+    match contract {
+        EffectContract::Pure => "pure",
+        EffectContract::Keyed => "keyed",
+        EffectContract::Probe => "probe",
+        EffectContract::Local => "local",
+        EffectContract::Opaque => "opaque",
+    }
+}
+
+fn surface_name(surface: Surface) -> &'static str {
+    match surface {
+        Surface::LocalSocket => "local_socket",
+        Surface::Tcp => "tcp",
+    }
+}
+
+fn approvers_name(approvers: Approvers) -> &'static str {
+    match approvers {
+        Approvers::Inbox => INBOX,
+        Approvers::Nobody => "nobody",
+    }
+}

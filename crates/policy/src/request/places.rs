@@ -1,0 +1,333 @@
+//! What a path is by its spelling: where it leads, and what kind of place that is.
+//!
+//! Owns the lists of places that matter. Looks at no disk: tools open files beneath the root without following
+//! links, so a spelling inside the root is a place inside the root. Invariant: in doubt a path is counted as
+//! reaching more, never less.
+
+use std::collections::BTreeSet;
+
+/// A kind of place that policies speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// Beyond the workspace root.
+    OutsideRoot,
+    /// Git's own folder, whose hooks and settings run commands.
+    Git,
+    /// The daemon's state, configuration and sockets.
+    Daemon,
+    /// Keys, tokens, passwords.
+    Credentials,
+    /// What a shell, an editor, a session or a pipeline runs by itself later.
+    RunsLater,
+}
+
+impl Place {
+    /// Returns its name in `context.touches`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OutsideRoot => "outside_root",
+            Self::Git => "git",
+            Self::Daemon => "daemon",
+            Self::Credentials => "credentials",
+            Self::RunsLater => "runs_later",
+        }
+    }
+}
+
+/// A path as it is told to policy, with the places it touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadPath {
+    /// From the root where it lies below it, else absolute or as written.
+    pub(crate) text: String,
+    /// What it touches.
+    pub(crate) places: BTreeSet<Place>,
+}
+
+/// Where the workspace is, and what belongs to the daemon; both as absolute paths.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ground<'a> {
+    pub(crate) root: Option<&'a str>,
+    pub(crate) own: &'a [String],
+}
+
+/// Reads a path as a model wrote it.
+pub(crate) fn read_path(written: &str, ground: Ground<'_>) -> ReadPath {
+    let mut places = BTreeSet::new();
+    let slashes = written.replace('\\', "/");
+    let bare = slashes.strip_prefix("file://").unwrap_or(&slashes);
+    let elsewhere = bare.starts_with(['~', '$']) || bare.contains('\0') || has_drive(bare);
+    let (absolute, parts) = match (bare.starts_with('/'), ground.root) {
+        (true, Some(root)) => {
+            match bare.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                Some(below) if !below.split('/').any(|part| part == "..") => (false, resolved(below)),
+                Some(_) | None => (true, resolved(bare)),
+            }
+        }
+        (true, None) => (true, resolved(bare)),
+        (false, _) => (false, resolved(bare)),
+    };
+    let (climbs, parts) = parts;
+    if absolute || climbs > 0 || elsewhere {
+        places.insert(Place::OutsideRoot);
+    }
+    let folded: Vec<String> = parts.iter().map(|part| folded(part)).collect();
+    places.extend(places_of(&folded));
+    if touches_own(&folded, climbs, absolute, ground) {
+        places.insert(Place::Daemon);
+    }
+    let mut text = if absolute { "/".to_owned() } else { "../".repeat(climbs) };
+    text.push_str(&parts.join("/"));
+    if text.is_empty() {
+        text.push('.');
+    }
+    ReadPath { text, places }
+}
+
+/// Takes out `.`, empty parts, and `..` with what it takes back; returns how often `..` leads beyond the beginning.
+fn resolved(path: &str) -> (usize, Vec<String>) {
+    let (mut climbs, mut parts) = (0, Vec::new());
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                if parts.pop().is_none() {
+                    climbs += 1;
+                }
+            }
+            name => parts.push(name.to_owned()),
+        }
+    }
+    (climbs, parts)
+}
+
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+/// A name as a careless file system would compare it: without case, without letters that nobody sees, without the
+/// dots and spaces at its end, wide letters narrowed.
+fn folded(name: &str) -> String {
+    let seen = name.chars().filter(|c| !is_unseen(*c)).map(|c| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{2024}' | '\u{3002}' => '.',
+        c => c,
+    });
+    let lower: String = seen.flat_map(char::to_lowercase).collect();
+    lower.trim_end_matches(['.', ' ']).to_owned()
+}
+
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+        || c.is_control()
+}
+
+/// Folders and files that a shell, an editor, a session or a pipeline runs by itself.
+const RUNS_LATER: [&str; 40] = [
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".husky",
+    ".mcp.json",
+    ".claude",
+    ".cursor",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsessionrc",
+    ".xsession",
+    ".pam_environment",
+    ".gitconfig",
+    ".gitmodules",
+    ".pre-commit-config.yaml",
+    ".yarnrc.yml",
+    ".mise.toml",
+    ".vimrc",
+    ".exrc",
+    ".emacs",
+    ".dir-locals.el",
+    ".tmux.conf",
+    ".crontab",
+];
+/// The same, where it takes two names to know it.
+const RUNS_LATER_PAIRS: [(&str, &str); 12] = [
+    (".config", "fish"),
+    (".config", "autostart"),
+    (".config", "systemd"),
+    (".config", "environment.d"),
+    (".config", "git"),
+    (".config", "nvim"),
+    (".local", "bin"),
+    (".github", "workflows"),
+    (".github", "actions"),
+    (".cargo", "config.toml"),
+    (".cargo", "config"),
+    (".local", "share"),
+];
+const CREDENTIALS: [&str; 24] = [
+    ".env",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".kube",
+    ".azure",
+    ".docker",
+    ".git-credentials",
+    ".password-store",
+    ".terraformrc",
+    ".vault-token",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "secrets",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "shadow",
+    "keyrings",
+];
+const CREDENTIALS_PAIRS: [(&str, &str); 3] =
+    [(".config", "gcloud"), (".config", "gh"), (".config", "rclone")];
+const CREDENTIALS_ENDS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".keystore", ".ovpn"];
+const CREDENTIALS_BEGINS: [&str; 5] = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".env."];
+/// Files beside the secret ones that are made to be read.
+const HARMLESS: [&str; 8] = [
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    "id_rsa.pub",
+    "id_ed25519.pub",
+    "id_ecdsa.pub",
+    "id_dsa.pub",
+];
+/// Where the daemon keeps its things when nobody says otherwise.
+const OWN_PAIRS: [(&str, &str); 3] = [(".config", "palyra"), ("state", "palyra"), ("share", "palyra")];
+
+fn places_of(parts: &[String]) -> BTreeSet<Place> {
+    let mut places = BTreeSet::new();
+    for (at, part) in parts.iter().enumerate() {
+        let part = part.as_str();
+        let pair = parts.get(at + 1).map(|next| (part, next.as_str()));
+        let is_pair = |list: &[(&str, &str)]| pair.is_some_and(|pair| list.contains(&pair));
+        if part == ".git" || part == "git~1" {
+            places.insert(Place::Git);
+        }
+        if RUNS_LATER.contains(&part) || is_pair(&RUNS_LATER_PAIRS) {
+            places.insert(Place::RunsLater);
+        }
+        let named = CREDENTIALS.contains(&part)
+            || CREDENTIALS_ENDS.iter().any(|end| part.ends_with(end))
+            || CREDENTIALS_BEGINS.iter().any(|begin| part.starts_with(begin));
+        if (named && !HARMLESS.contains(&part)) || is_pair(&CREDENTIALS_PAIRS) {
+            places.insert(Place::Credentials);
+        }
+        if is_pair(&OWN_PAIRS) {
+            places.insert(Place::Daemon);
+        }
+    }
+    places
+}
+
+/// Whether a path is one of the daemon's own, lies below one, or holds one.
+fn touches_own(parts: &[String], climbs: usize, absolute: bool, ground: Ground<'_>) -> bool {
+    let whole: Vec<String> = if absolute {
+        parts.to_vec()
+    } else {
+        let Some(root) = ground.root else { return false };
+        let mut root: Vec<String> = resolved(root).1.iter().map(|part| folded(part)).collect();
+        root.truncate(root.len().saturating_sub(climbs));
+        root.into_iter().chain(parts.iter().cloned()).collect()
+    };
+    ground.own.iter().any(|own| {
+        let own: Vec<String> = resolved(own).1.iter().map(|part| folded(part)).collect();
+        !own.is_empty() && whole.starts_with(&own)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, expect: &str) {
+        let own = ["/home/me/.palyra".to_owned(), "/home/me/work/inner".to_owned()];
+        let read = read_path(written, Ground { root: Some("/home/me/work"), own: &own });
+        let places: Vec<_> = read.places.iter().map(|place| place.name()).collect();
+        assert_eq!(format!("{} [{}]", read.text, places.join(" ")), expect, "{written:?}");
+    }
+
+    #[test]
+    fn spellings_of_one_place_become_one_path() {
+        check("src/main.rs", "src/main.rs []");
+        check("./src//x/../main.rs/", "src/main.rs []");
+        check("", ". []");
+        check("/home/me/work/src", "src []");
+        check("/home/me/work", ". []");
+        check("src\\main.rs", "src/main.rs []");
+    }
+
+    #[test]
+    fn what_leads_out_is_outside() {
+        check("../x", "../x [outside_root]");
+        check("a/../../x", "../x [outside_root]");
+        check("/etc/passwd", "/etc/passwd [outside_root]");
+        check("/home/me/workshop", "/home/me/workshop [outside_root]");
+        check("/home/me/work/../x", "/home/me/x [outside_root]");
+        check("~/x", "~/x [outside_root]");
+        check("$HOME/x", "$HOME/x [outside_root]");
+        check("file:///etc/passwd", "/etc/passwd [outside_root]");
+        check("C:\\x", "C:/x [outside_root]");
+        check("..\\x", "../x [outside_root]");
+    }
+
+    #[test]
+    fn places_are_known_however_they_are_spelled() {
+        for git in [
+            ".git/hooks/pre-commit",
+            "sub/.GIT/config",
+            ".g\u{200c}it/hooks/x",
+            "\u{ff0e}git/x",
+            ".git. /x",
+            ".git",
+        ] {
+            let read = read_path(git, Ground::default());
+            assert!(read.places.contains(&Place::Git), "{git:?}");
+        }
+        check(".gitignore", ".gitignore []");
+        check("a/.envrc", "a/.envrc [runs_later]");
+        check(".vscode/tasks.json", ".vscode/tasks.json [runs_later]");
+        check(".github/workflows/ci.yml", ".github/workflows/ci.yml [runs_later]");
+        check(".github/README.md", ".github/README.md []");
+        check(".env", ".env [credentials]");
+        check(".env.production", ".env.production [credentials]");
+        check(".env.example", ".env.example []");
+        check("keys/server.PEM", "keys/server.PEM [credentials]");
+        check(".ssh/id_rsa", ".ssh/id_rsa [credentials]");
+        check("src/key.rs", "src/key.rs []");
+        check("inner/journal.db", "inner/journal.db [daemon]");
+        check("../.palyra/x", "../.palyra/x [outside_root daemon]");
+        check("/home/me/.palyra/x", "/home/me/.palyra/x [outside_root daemon]");
+        check("~/.local/state/palyra/x", "~/.local/state/palyra/x [outside_root daemon]");
+        check("~/.config/palyra", "~/.config/palyra [outside_root daemon]");
+    }
+}
