@@ -1,15 +1,19 @@
 //! The built-in tools as a [`ToolRuntime`].
 //!
 //! Owns the list of tools and the bounded pool that runs them: file work blocks, so it never runs on
-//! the threads that serve sessions.
+//! the threads that serve sessions. A call that reads has a known outcome whatever happens; one that writes and hits
+//! a bug has none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use palyra_ports::{CancelFlag, ExecuteToolError, ToolRuntime};
-use palyra_run_core::Grant;
+use palyra_ports::{
+    CancelFlag, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec};
 use palyra_types::{ErrorCode, Redacted};
 use tokio::sync::Semaphore;
@@ -18,7 +22,8 @@ use crate::call::Call;
 use crate::failure::ToolFailure;
 use crate::page::{ToolOutput, bounded};
 use crate::workspace::Workspace;
-use crate::{glob, list_dir, read_file, search};
+use crate::writing::{self, Pace, WriteEnd, WriteOrder};
+use crate::{apply_patch, ask_user, edit_file, glob, list_dir, read_file, search, write_file};
 
 /// How many calls run at once; further ones wait.
 const CALLS_RUNNING_MAX: usize = 8;
@@ -26,15 +31,33 @@ const CALLS_RUNNING_MAX: usize = 8;
 /// One built-in tool.
 struct BuiltinTool {
     spec: fn() -> ToolSpec,
-    run: fn(&Call<'_>, &str) -> Result<ToolOutput, ToolFailure>,
+    act: Act,
 }
 
-const TOOLS: [BuiltinTool; 4] = [
-    BuiltinTool { spec: read_file::spec, run: read_file::run },
-    BuiltinTool { spec: list_dir::spec, run: list_dir::run },
-    BuiltinTool { spec: glob::spec, run: glob::run },
-    BuiltinTool { spec: search::spec, run: search::run },
+/// How a tool acts.
+enum Act {
+    /// It reads, and its output is all that comes of it.
+    Read(fn(&Call<'_>, &str) -> Result<ToolOutput, ToolFailure>),
+    /// It says which files shall become what.
+    Write(fn(&Workspace, &str) -> Result<WriteOrder, ToolFailure>),
+    /// It does not: a person answers.
+    Question,
+}
+
+const TOOLS: [BuiltinTool; 8] = [
+    BuiltinTool { spec: read_file::spec, act: Act::Read(read_file::run) },
+    BuiltinTool { spec: list_dir::spec, act: Act::Read(list_dir::run) },
+    BuiltinTool { spec: glob::spec, act: Act::Read(glob::run) },
+    BuiltinTool { spec: search::spec, act: Act::Read(search::run) },
+    BuiltinTool { spec: write_file::spec, act: Act::Write(write_file::order) },
+    BuiltinTool { spec: edit_file::spec, act: Act::Write(edit_file::order) },
+    BuiltinTool { spec: apply_patch::spec, act: Act::Write(apply_patch::order) },
+    BuiltinTool { spec: ask_user::spec, act: Act::Question },
 ];
+
+fn act_of(tool: &ToolName) -> Option<&'static Act> {
+    TOOLS.iter().find(|known| (known.spec)().name == *tool).map(|known| &known.act)
+}
 
 /// The tools that come with Palyra.
 #[derive(Debug, Clone)]
@@ -58,26 +81,61 @@ impl Default for BuiltinTools {
     }
 }
 
+impl BuiltinTools {
+    /// Does file work in the bounded pool; a caller that stops waiting does not make room.
+    async fn pooled<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let permit = Arc::clone(&self.running).acquire_owned().await.expect("the pool is never closed");
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work()
+        });
+        work.await.ok()
+    }
+}
+
 impl ToolRuntime for BuiltinTools {
     fn catalog(&self) -> Arc<ToolCatalog> {
         Arc::clone(&self.catalog)
     }
 
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let tools = self.clone();
+        Box::pin(async move {
+            let prepared = tools.pooled(move || {
+                prepare_call(intent.tool(), intent.arguments().expose(), intent.workspace_root())
+            });
+            let bug =
+                || Err(ToolFailure::System("the call could not be prepared; try another way".to_owned()));
+            prepared.await.unwrap_or_else(bug).map_err(|failure| PrepareRefusal {
+                code: failure.code(),
+                message: Redacted::new(failure.to_string()),
+            })
+        })
+    }
+
     fn execute(
         &self,
         grant: Grant,
-        cancel: CancelFlag,
+        supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        let running = Arc::clone(&self.running);
+        let tools = self.clone();
         Box::pin(async move {
             let tool = grant.tool().clone();
-            let permit = running.acquire_owned().await.expect("the pool is never closed");
-            // The permit travels with the work: a caller that stops waiting does not make room.
-            let work = tokio::task::spawn_blocking(move || {
-                let _permit = permit;
-                run_call(&Granted::of(&grant), &cancel)
-            });
-            work.await.unwrap_or(Err(ExecuteToolError::OutcomeUnknown { tool }))
+            let run =
+                tools.pooled(move || run_call(&Granted::of(&grant, supervision.key.0), &supervision.cancel));
+            run.await.unwrap_or(Err(ExecuteToolError::OutcomeUnknown { tool }))
+        })
+    }
+}
+
+impl RestoreFiles for BuiltinTools {
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        let tools = self.clone();
+        Box::pin(async move {
+            let files = order.files.clone();
+            tools.pooled(move || restore_files(&order)).await.unwrap_or_else(|| {
+                none_restored(&files, "a bug in taking it back; the file may or may not have changed")
+            })
         })
     }
 }
@@ -88,18 +146,46 @@ pub(crate) struct Granted<'g> {
     pub(crate) tool: &'g ToolName,
     pub(crate) arguments: &'g str,
     pub(crate) workspace_root: &'g Path,
+    pub(crate) plan: &'g str,
+    pub(crate) execution: Execution,
+    pub(crate) key: [u8; 32],
     pub(crate) output_bytes_max: usize,
 }
 
 impl<'g> Granted<'g> {
-    pub(crate) fn of(grant: &'g Grant) -> Self {
+    pub(crate) fn of(grant: &'g Grant, key: [u8; 32]) -> Self {
         Self {
             tool: grant.tool(),
             arguments: grant.arguments().expose(),
             workspace_root: grant.workspace_root(),
+            plan: grant.plan().body.expose(),
+            execution: grant.execution(),
+            key,
             output_bytes_max: grant.output_bytes_max(),
         }
     }
+}
+
+/// Returns whether calls of a tool are prepared.
+#[cfg(test)]
+pub(crate) fn is_prepared(tool: &ToolName) -> bool {
+    matches!(act_of(tool), Some(Act::Write(_)))
+}
+
+/// Works out on the calling thread what a call would do.
+pub(crate) fn prepare_call(
+    tool: &ToolName,
+    arguments: &str,
+    workspace_root: &Path,
+) -> Result<PreparedCall, ToolFailure> {
+    let Some(Act::Write(order)) = act_of(tool) else {
+        return Err(ToolFailure::System(format!("calls of `{tool}` are not prepared")));
+    };
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let workspace = Workspace::open(workspace_root)?;
+        writing::prepare(&workspace, &order(&workspace, arguments)?)
+    }));
+    made.unwrap_or_else(|_| Err(bug_in(tool)))
 }
 
 /// Runs one call to its end on the calling thread.
@@ -107,18 +193,75 @@ pub(crate) fn run_call(
     granted: &Granted<'_>,
     cancel: &CancelFlag,
 ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
-    let Some(tool) = TOOLS.iter().find(|tool| (tool.spec)().name == *granted.tool) else {
-        return Err(ExecuteToolError::Unknown { tool: granted.tool.clone() });
+    let made = match act_of(granted.tool) {
+        Some(Act::Read(read)) => Ok(run_read(*read, granted, cancel)),
+        Some(Act::Write(order)) => run_write(*order, granted, &Pace::new(cancel)),
+        Some(Act::Question) | None => return Err(ExecuteToolError::Unknown { tool: granted.tool.clone() }),
     };
-    // These tools change nothing, so that even a bug has a known outcome.
+    match made {
+        Ok(made) => Ok(outcome(made, granted.output_bytes_max)),
+        Err(Lost) => Err(ExecuteToolError::OutcomeUnknown { tool: granted.tool.clone() }),
+    }
+}
+
+/// Nobody can tell what a call did.
+#[derive(Debug)]
+pub(crate) struct Lost;
+
+fn run_read(
+    read: fn(&Call<'_>, &str) -> Result<ToolOutput, ToolFailure>,
+    granted: &Granted<'_>,
+    cancel: &CancelFlag,
+) -> Result<ToolOutput, ToolFailure> {
+    // It changes nothing, so that even a bug has a known outcome.
     let made = catch_unwind(AssertUnwindSafe(|| {
         let workspace = Workspace::open(granted.workspace_root)?;
         let call = Call { workspace: &workspace, output_bytes_max: granted.output_bytes_max, cancel };
         call.check_cancel()?;
-        (tool.run)(&call, granted.arguments)
+        read(&call, granted.arguments)
     }));
-    let bug = || ToolFailure::System(format!("`{}` hit a bug in itself; try another way", granted.tool));
-    Ok(outcome(made.unwrap_or_else(|_| Err(bug())), granted.output_bytes_max))
+    made.unwrap_or_else(|_| Err(bug_in(granted.tool)))
+}
+
+/// Runs a call that writes.
+pub(crate) fn run_write(
+    order: fn(&Workspace, &str) -> Result<WriteOrder, ToolFailure>,
+    granted: &Granted<'_>,
+    pace: &Pace<'_>,
+) -> Result<Result<ToolOutput, ToolFailure>, Lost> {
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        // What cannot even be looked at after a restart may have been done before it.
+        let doubtful = |failure: ToolFailure| match granted.execution {
+            Execution::First => WriteEnd::Failed(failure),
+            Execution::Again => WriteEnd::Lost,
+        };
+        let workspace = Workspace::open(granted.workspace_root).map_err(doubtful)?;
+        let order = order(&workspace, granted.arguments).map_err(doubtful)?;
+        writing::execute(&workspace, &order, granted.plan, granted.execution, &granted.key, pace)
+    }));
+    match made {
+        Ok(Ok(output)) => Ok(Ok(output)),
+        Ok(Err(WriteEnd::Failed(failure))) => Ok(Err(failure)),
+        Ok(Err(WriteEnd::Lost | WriteEnd::Halted)) | Err(_) => Err(Lost),
+    }
+}
+
+fn restore_files(order: &RestoreOrder) -> Vec<UndoneFile> {
+    let cancel = CancelFlag::default();
+    match Workspace::open(order.workspace_root.expose()) {
+        Ok(workspace) => writing::restore(&workspace, &order.files, &Pace::new(&cancel)),
+        Err(failure) => none_restored(&order.files, &failure.to_string()),
+    }
+}
+
+fn none_restored(files: &[PreImage], why: &str) -> Vec<UndoneFile> {
+    let failed =
+        |file: &PreImage| UndoneFile { path: file.path.clone(), result: UndoResult::Failed(why.into()) };
+    files.iter().map(failed).collect()
+}
+
+fn bug_in(tool: &ToolName) -> ToolFailure {
+    ToolFailure::System(format!("`{tool}` hit a bug in itself; try another way"))
 }
 
 fn outcome(made: Result<ToolOutput, ToolFailure>, output_bytes_max: usize) -> ToolExecutionOutcome {

@@ -22,6 +22,18 @@ pub(crate) enum ToolFailure {
     /// A glob or regular expression does not compile.
     #[error("{0}")]
     Pattern(String),
+    /// The contents hold what stands for a secret that was taken out.
+    #[error("{0}")]
+    Placeholder(String),
+    /// A file is not what the call was made for.
+    #[error("{0}")]
+    Conflict(String),
+    /// The text to replace is not there, or more than once.
+    #[error("{0}")]
+    NotUnique(String),
+    /// A patch is malformed or does not apply.
+    #[error("{0}")]
+    Patch(String),
     /// The run was cancelled.
     #[error("the tool was stopped because the run was cancelled")]
     Cancelled,
@@ -39,6 +51,10 @@ impl ToolFailure {
             Self::NotFound(_) => ErrorCode::FileNotFound,
             Self::Unsuitable(_) => ErrorCode::FileUnsuitable,
             Self::Pattern(_) => ErrorCode::PatternInvalid,
+            Self::Placeholder(_) => ErrorCode::PlaceholderInArguments,
+            Self::Conflict(_) => ErrorCode::FileConflict,
+            Self::NotUnique(_) => ErrorCode::EditNotUnique,
+            Self::Patch(_) => ErrorCode::PatchInvalid,
             Self::Cancelled => ErrorCode::ToolCancelled,
             Self::System(_) => ErrorCode::ToolFailed,
         }

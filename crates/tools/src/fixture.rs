@@ -4,11 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::CancelFlag;
-use palyra_testkit::grants::GrantRequest;
+use palyra_run_core::Execution;
+use palyra_types::tool::ToolName;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::builtin::{Granted, run_call};
+use crate::builtin::{Granted, is_prepared, prepare_call, run_call};
+use crate::failure::ToolFailure;
 
 /// A folder with a workspace `root` and a place `outside` beside it.
 #[derive(Debug)]
@@ -60,15 +62,46 @@ impl Fixture {
     }
 }
 
-/// Calls a tool in any root.
+/// Calls a tool in any root; one that is prepared is prepared first.
 pub(crate) fn call_in(root: &Path, output_bytes_max: usize, tool: &str, arguments: &Value) -> String {
-    let grant =
-        GrantRequest::new(tool, &arguments.to_string(), root).output_bytes_max(output_bytes_max).grant();
-    let outcome = run_call(&Granted::of(&grant), &CancelFlag::default()).unwrap();
+    let tool = ToolName::new(tool);
+    let arguments = arguments.to_string();
+    let plan = match is_prepared(&tool) {
+        true => match prepare_call(&tool, &arguments, root) {
+            Ok(prepared) => prepared.body.into_exposed(),
+            Err(failure) => return told(&failure),
+        },
+        false => String::new(),
+    };
+    let granted = Granted { output_bytes_max, ..granted(root, &tool, &arguments, &plan) };
+    let outcome = run_call(&granted, &CancelFlag::default()).unwrap();
     let text = outcome.output.into_exposed();
     assert!(text.len() <= output_bytes_max);
     match outcome.failure {
         None => text,
         Some(code) => format!("{}: {text}", code.slug()),
+    }
+}
+
+/// Tells a failure by its code before its text.
+pub(crate) fn told(failure: &ToolFailure) -> String {
+    format!("{}: {failure}", failure.code().slug())
+}
+
+/// Returns what a first execution with 64 KiB of room is given.
+pub(crate) fn granted<'g>(
+    root: &'g Path,
+    tool: &'g ToolName,
+    arguments: &'g str,
+    plan: &'g str,
+) -> Granted<'g> {
+    Granted {
+        tool,
+        arguments,
+        workspace_root: root,
+        plan,
+        execution: Execution::First,
+        key: [7; 32],
+        output_bytes_max: 64 * 1024,
     }
 }

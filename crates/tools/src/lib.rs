@@ -1,7 +1,7 @@
-//! The built-in tools: what a model may read inside a workspace.
+//! The built-in tools: what a model may read and change inside a workspace.
 //!
-//! Owns their descriptions, schemas and execution. Knows no policy and no run: it takes a grant and
-//! does exactly that.
+//! Owns their descriptions, schemas and execution, and the way back (`undo`). Knows no policy and no run: it takes a
+//! grant and does exactly that.
 //!
 //! Invariant: every file is reached through the descriptor of the workspace root, resolved by the
 //! kernel beneath it; no path text is checked and opened later.
@@ -13,6 +13,15 @@ mod glob;
 mod list_dir;
 mod read_file;
 mod search;
+
+mod write_file;
+mod edit_file;
+mod apply_patch;
+
+mod ask_user;
+
+mod writing;
+mod patch;
 
 mod call;
 mod excerpt;
@@ -28,5 +37,6 @@ mod attacks;
 #[cfg(test)]
 mod fixture;
 
+pub use apply_patch::paths_of_patch;
 pub use builtin::BuiltinTools;
 pub use workspace::missing_mechanism;

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolName, ToolSpec};
+use palyra_types::tool::{
+    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -46,6 +48,9 @@ pub(crate) fn spec() -> ToolSpec {
         }),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: vec![Capability::ReadFiles],
+        taints: Taints::WORKSPACE,
         risk: ApprovalRiskLevel::Low,
         deadline: DEADLINE,
         output_bytes_max: OUTPUT_BYTES_MAX,

@@ -12,7 +12,8 @@ use palyra_types::tool::ToolName;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat_with};
 
 use super::grounds::{CANARY, Grounds};
-use crate::builtin::{Granted, run_call};
+use crate::builtin::run_call;
+use crate::fixture::granted;
 use crate::workspace::{Workspace, open_file};
 
 /// How often a file is read while the tree changes under it.
@@ -20,10 +21,10 @@ const READ_ROUNDS: usize = 4000;
 /// How often a tree is walked meanwhile.
 const WALK_ROUNDS: usize = 1000;
 /// How often the control tries; it succeeds within a few.
-const CONTROL_ROUNDS_MAX: usize = 2_000_000;
+pub(super) const CONTROL_ROUNDS_MAX: usize = 2_000_000;
 
 /// Swaps two names, over and over, while `during` runs.
-fn while_swapping<T>(one: &Path, other: &Path, during: impl FnOnce() -> T) -> T {
+pub(super) fn while_swapping<T>(one: &Path, other: &Path, during: impl FnOnce() -> T) -> T {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -61,12 +62,7 @@ impl<'r> Repeated<'r> {
 
     /// Calls once, asserts that the canary stays away, and returns whether the call succeeded.
     fn call(&self) -> bool {
-        let granted = Granted {
-            tool: &self.tool,
-            arguments: self.arguments,
-            workspace_root: self.root,
-            output_bytes_max: 16 * 1024,
-        };
+        let granted = granted(self.root, &self.tool, self.arguments, "");
         let outcome = run_call(&granted, &CancelFlag::default()).unwrap();
         assert!(!outcome.output.expose().contains(CANARY), "{}: {}", self.tool, outcome.output.expose());
         outcome.failure.is_none()

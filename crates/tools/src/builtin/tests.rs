@@ -4,8 +4,9 @@ use std::fs;
 use std::task::Poll;
 
 use futures::poll;
+use palyra_ports::EffectKey;
 use palyra_testkit::grants::{GrantRequest, grant_for};
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract};
+use palyra_types::tool::{EffectContract, Parallelism, Taints, ToolConduct};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -13,15 +14,41 @@ use super::*;
 use crate::fixture::Fixture;
 
 #[test]
-fn the_catalogue_holds_four_pure_low_risk_tools_with_closed_schemas() {
+fn the_catalogue_holds_readers_writers_and_a_question_with_closed_schemas() {
     let catalog = BuiltinTools::new().catalog();
-    let names: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["glob", "list_dir", "read_file", "search"]);
+    let shown: Vec<String> = catalog
+        .iter()
+        .map(|tool| format!("{} {:?} {:?} {:?}", tool.name, tool.contract, tool.conduct, tool.risk))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "apply_patch Probe Prepared Medium",
+            "ask_user Local Question Low",
+            "edit_file Probe Prepared Medium",
+            "glob Pure Direct Low",
+            "list_dir Pure Direct Low",
+            "read_file Pure Direct Low",
+            "search Pure Direct Low",
+            "write_file Probe Prepared Medium",
+        ]
+    );
     for tool in catalog.iter() {
-        assert_eq!((tool.contract, tool.risk), (EffectContract::Pure, ApprovalRiskLevel::Low));
+        assert_eq!(tool.is_sensitive(), tool.conduct == ToolConduct::Prepared, "{}", tool.name);
+        assert_eq!(
+            tool.parallelism == Parallelism::Exclusive,
+            tool.conduct != ToolConduct::Direct,
+            "{}",
+            tool.name
+        );
+        assert_eq!(tool.taints == Taints::WORKSPACE, tool.contract == EffectContract::Pure, "{}", tool.name);
         assert_eq!(tool.schema["additionalProperties"], json!(false));
         for (name, property) in tool.schema["properties"].as_object().unwrap() {
-            assert!(property["description"].is_string(), "{}.{name}", tool.name);
+            assert!(
+                property["description"].is_string() || property["type"] == "array",
+                "{}.{name}",
+                tool.name
+            );
         }
     }
 }
@@ -30,7 +57,7 @@ fn the_catalogue_holds_four_pure_low_risk_tools_with_closed_schemas() {
 async fn a_granted_call_has_an_outcome() {
     let fixture = Fixture::with(&[("a.md", "# Title\n")]);
     let tools = BuiltinTools::new();
-    let run = |grant| tools.execute(grant, CancelFlag::default());
+    let run = |grant| tools.execute(grant, supervised(CancelFlag::default()));
 
     let outcome = run(grant_for("read_file", r#"{"path":"a.md"}"#, &fixture.root())).await.unwrap();
     assert_eq!(outcome.failure, None);
@@ -48,9 +75,9 @@ async fn a_granted_call_has_an_outcome() {
 #[tokio::test]
 async fn a_tool_that_is_not_ours_is_not_started() {
     let fixture = Fixture::new();
-    for name in ["write_file", "Read_File", ""] {
+    for name in ["ask_user", "Read_File", ""] {
         let grant = grant_for(name, "{}", &fixture.root());
-        let error = BuiltinTools::new().execute(grant, CancelFlag::default()).await.unwrap_err();
+        let error = BuiltinTools::new().execute(grant, supervised(CancelFlag::default())).await.unwrap_err();
         assert_eq!(error, ExecuteToolError::Unknown { tool: ToolName::new(name) });
     }
 }
@@ -67,7 +94,7 @@ async fn a_raised_flag_ends_every_tool() {
         ("search", r#"{"pattern":"x"}"#),
     ] {
         let grant = grant_for(tool, arguments, &fixture.root());
-        let outcome = BuiltinTools::new().execute(grant, cancel.clone()).await.unwrap();
+        let outcome = BuiltinTools::new().execute(grant, supervised(cancel.clone())).await.unwrap();
         assert_eq!(outcome.failure, Some(ErrorCode::ToolCancelled), "{tool}");
     }
 }
@@ -81,13 +108,14 @@ fn tools_look_at_the_flag_between_files_and_between_blocks_of_lines() {
     cancel.cancel();
     let call = Call { workspace: &workspace, output_bytes_max: 4096, cancel: &cancel };
     for (tool, arguments) in [
-        (TOOLS[0].run, r#"{"path":"folder/big.txt"}"#),
-        (TOOLS[1].run, "{}"),
-        (TOOLS[2].run, r#"{"pattern":"*"}"#),
-        (TOOLS[3].run, r#"{"pattern":"nowhere"}"#),
-        (TOOLS[3].run, r#"{"pattern":"nowhere","path":"folder/big.txt"}"#),
+        ("read_file", r#"{"path":"folder/big.txt"}"#),
+        ("list_dir", "{}"),
+        ("glob", r#"{"pattern":"*"}"#),
+        ("search", r#"{"pattern":"nowhere"}"#),
+        ("search", r#"{"pattern":"nowhere","path":"folder/big.txt"}"#),
     ] {
-        assert_eq!(tool(&call, arguments), Err(ToolFailure::Cancelled), "{arguments}");
+        let Some(Act::Read(read)) = act_of(&ToolName::new(tool)) else { panic!("{tool} does not read") };
+        assert_eq!(read(&call, arguments), Err(ToolFailure::Cancelled), "{arguments}");
     }
 }
 
@@ -97,9 +125,10 @@ async fn a_ninth_call_waits_for_room() {
     let tools = BuiltinTools::new();
     let eight = u32::try_from(CALLS_RUNNING_MAX).unwrap();
     let taken = tools.running.clone().acquire_many_owned(eight).await.unwrap();
-    let mut ninth = tools
-        .clone()
-        .execute(grant_for("read_file", r#"{"path":"a"}"#, &fixture.root()), CancelFlag::default());
+    let mut ninth = tools.clone().execute(
+        grant_for("read_file", r#"{"path":"a"}"#, &fixture.root()),
+        supervised(CancelFlag::default()),
+    );
     assert!(matches!(poll!(&mut ninth), Poll::Pending));
     drop(taken);
     assert_eq!(ninth.await.unwrap().output.expose(), "x");
@@ -111,11 +140,16 @@ async fn many_calls_at_once_all_finish() {
     let fixture = Fixture::with(&[("a", "x\n"), ("b/c", "x\n")]);
     let tools = BuiltinTools::new();
     let calls = (0..100).map(|_| {
-        tools.execute(grant_for("search", r#"{"pattern":"x"}"#, &fixture.root()), CancelFlag::default())
+        let grant = grant_for("search", r#"{"pattern":"x"}"#, &fixture.root());
+        tools.execute(grant, supervised(CancelFlag::default()))
     });
     for outcome in futures::future::join_all(calls).await {
         assert!(outcome.unwrap().output.expose().starts_with("[2 matches"));
     }
+}
+
+fn supervised(cancel: CancelFlag) -> Supervision {
+    Supervision { cancel, key: EffectKey::default() }
 }
 
 proptest! {
@@ -143,7 +177,7 @@ proptest! {
                 let grant = GrantRequest::new(tool, &text, &fixture.root())
                     .output_bytes_max(output_bytes_max)
                     .grant();
-                let outcome = run_call(&Granted::of(&grant), &CancelFlag::default()).unwrap();
+                let outcome = run_call(&Granted::of(&grant, [0; 32]), &CancelFlag::default()).unwrap();
                 prop_assert!(outcome.output.expose().len() <= output_bytes_max);
                 prop_assert!(!outcome.output.expose().contains("hit a bug"));
             }

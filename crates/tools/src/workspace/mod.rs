@@ -7,6 +7,10 @@
 
 mod root;
 
+mod digest;
+mod folders;
+mod slot;
+
 mod nearby;
 mod walk;
 
@@ -19,6 +23,8 @@ mod path;
 mod refusal;
 mod show;
 
+pub(crate) use digest::{Sha256, hex};
+pub(crate) use folders::MadeFolders;
 pub(crate) use kind::EntryKind;
 pub(crate) use open::OpenFile;
 pub use open::missing_mechanism;
@@ -26,5 +32,6 @@ pub use open::missing_mechanism;
 pub(crate) use open::open_file;
 pub(crate) use path::WorkspacePath;
 pub(crate) use root::{Place, Workspace};
-pub(crate) use show::show_path;
+pub(crate) use show::{show_path, show_text};
+pub(crate) use slot::{Access, Exchange, FILE_BYTES_MAX, Found, FoundFile, Seen, Slot};
 pub(crate) use walk::{Entry, Next, WalkReport, walk};

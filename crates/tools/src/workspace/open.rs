@@ -1,4 +1,4 @@
-//! The three opens: a root, a folder beneath a descriptor, a regular file beneath a descriptor.
+//! The four opens: a root, a folder beneath a descriptor, a regular file beneath one, and a new file in one.
 //!
 //! Invariant: nothing else in this crate opens anything, and all but the root go through the
 //! kernel's `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`. There is no fallback.
@@ -15,6 +15,10 @@ use super::refusal::OpenRefusal;
 
 /// How often an open is repeated when the tree changed under the kernel's resolution.
 const OPEN_ATTEMPTS_MAX: usize = 16;
+
+/// How every path but the root's is resolved.
+const RESOLVE: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 /// An open regular file.
 #[derive(Debug)]
@@ -51,6 +55,13 @@ pub(crate) fn open_file(beneath: impl AsFd, path: &Path) -> Result<OpenFile, Ope
     }
 }
 
+/// Makes a file where nothing is and opens it for writing; whatever is there, a dangling link too, is refused.
+pub(super) fn open_new_file(beneath: impl AsFd, path: &Path, mode: Mode) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let beneath = beneath.as_fd();
+    repeated(|| openat2(beneath, path, flags, mode, RESOLVE)).map(File::from)
+}
+
 /// Returns what this system lacks for opening files at all; `None` when nothing is missing.
 #[must_use]
 pub fn missing_mechanism() -> Option<&'static str> {
@@ -59,18 +70,21 @@ pub fn missing_mechanism() -> Option<&'static str> {
 }
 
 fn open_beneath(beneath: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, OpenRefusal> {
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let beneath = beneath.as_fd();
-    retried(|| openat2(beneath, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve))
+    retried(|| openat2(beneath, path, flags | OFlags::CLOEXEC, Mode::empty(), RESOLVE))
+}
+
+fn retried(open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, OpenRefusal> {
+    repeated(open).map_err(OpenRefusal::from)
 }
 
 /// The kernel answers `EAGAIN` when a rename raced its resolution; asking again is the remedy.
-fn retried(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, OpenRefusal> {
+fn repeated(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let mut attempts = 1;
     loop {
         match open() {
             Err(Errno::AGAIN | Errno::INTR) if attempts < OPEN_ATTEMPTS_MAX => attempts += 1,
-            outcome => return outcome.map_err(OpenRefusal::from),
+            outcome => return outcome,
         }
     }
 }

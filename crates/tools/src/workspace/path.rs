@@ -47,6 +47,11 @@ impl WorkspacePath {
         if self.0.as_os_str().is_empty() { Path::new(".") } else { &self.0 }
     }
 
+    /// Returns its last name; `None` for the root.
+    pub(crate) fn name(&self) -> Option<&std::ffi::OsStr> {
+        self.0.file_name()
+    }
+
     /// Returns the folder that holds it; `None` for the root.
     pub(crate) fn parent(&self) -> Option<Self> {
         self.0.parent().map(|parent| Self(parent.to_owned()))

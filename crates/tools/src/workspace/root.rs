@@ -4,11 +4,14 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::folders::MadeFolders;
 use super::nearby::names_near;
 use super::open::{OpenFile, open_file, open_folder, open_root};
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
+use super::slot::Slot;
 use crate::failure::ToolFailure;
 
 /// A workspace root, open.
@@ -61,6 +64,34 @@ impl Workspace {
             Err(OpenRefusal::NotAFolder) => self.file(path).map(Place::File),
             Err(refusal) => Err(self.explain(refusal, path)),
         }
+    }
+
+    /// Returns the slot of a file; `None` when the folder that would hold it does not exist.
+    pub(crate) fn slot(&self, path: &WorkspacePath) -> Result<Option<Slot>, ToolFailure> {
+        let (Some(parent), Some(name)) = (path.parent(), path.name()) else {
+            return Err(ToolFailure::Unsuitable(
+                "the workspace root itself is a folder, not a file".to_owned(),
+            ));
+        };
+        match open_folder(&self.root, parent.to_open()) {
+            Ok(folder) => Ok(Some(Slot::new(Arc::new(folder), name))),
+            Err(OpenRefusal::NotFound) => Ok(None),
+            Err(refusal) => Err(refusal.explain(&path.show())),
+        }
+    }
+
+    /// Returns the slot of a file, making the folders that it lacks.
+    pub(crate) fn slot_with_folders(
+        &self,
+        path: &WorkspacePath,
+        made: &mut MadeFolders,
+    ) -> Result<Slot, ToolFailure> {
+        made.slot(&self.root, path)
+    }
+
+    /// Returns the failure of a tool that wanted a file where there is none, with what it may have meant.
+    pub(crate) fn not_found(&self, path: &WorkspacePath) -> ToolFailure {
+        self.explain(OpenRefusal::NotFound, path)
     }
 
     fn explain(&self, refusal: OpenRefusal, path: &WorkspacePath) -> ToolFailure {

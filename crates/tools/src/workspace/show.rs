@@ -18,6 +18,19 @@ pub(crate) fn show_path(path: &Path) -> String {
     if is_plain { text.to_owned() } else { quoted }
 }
 
+/// Returns a text with everything but its line ends and tabs made visible: escapes for control, invisible and
+/// bidirectional characters.
+pub(crate) fn show_text(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' | '\'' | '"' | '\\' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
@@ -38,6 +51,10 @@ mod tests {
         ] {
             assert_eq!(show_path(Path::new(name)), expect);
         }
+        assert_eq!(
+            show_text("a\t\"b\"\\ 'c'\r\n\u{1b}[1m\u{202e}"),
+            "a\t\"b\"\\ 'c'\\r\n\\u{1b}[1m\\u{202e}"
+        );
         let broken = Path::new(OsStr::from_bytes(b"a\xff"));
         assert_eq!(show_path(broken), "\"a\u{fffd}\" (name is not UTF-8)");
     }

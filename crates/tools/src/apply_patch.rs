@@ -1,0 +1,121 @@
+//! `apply_patch`: a unified diff over several files, all of it or nothing.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use palyra_types::tool::{
+    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::parse;
+use crate::failure::ToolFailure;
+use crate::patch::{FilePatch, PatchKind, read_patch};
+use crate::workspace::{Workspace, WorkspacePath};
+use crate::writing::task::{EXECUTABLE_BITS, PLAIN_BITS, Presence, Rule, Task, refuse_placeholders};
+use crate::writing::{Purpose, WriteOrder};
+
+pub(crate) const NAME: &str = "apply_patch";
+const VERSION: u32 = 1;
+const OUTPUT_BYTES_MAX: usize = 16 * 1024;
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Returns what the tool declares.
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(NAME),
+        version: VERSION,
+        description: "Applies a unified diff to files of the workspace: changes, new files (`--- /dev/null`), removed \
+                      files (`+++ /dev/null`) and new names (`rename from`, `rename to`). Either all of it is done or \
+                      nothing. Kept and removed lines have to be there exactly; line numbers may be off."
+            .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "patch": {
+                    "type": "string", "minLength": 1,
+                    "description": "The diff, with `--- a/FILE`, `+++ b/FILE` and `@@ -1,3 +1,4 @@` lines.",
+                },
+                "dry_run": {
+                    "type": "boolean",
+                    "description": "Whether only to see if it applies; nothing is changed then.",
+                },
+            },
+            "required": ["patch"],
+            "additionalProperties": false,
+        }),
+        contract: EffectContract::Probe,
+        parallelism: Parallelism::Exclusive,
+        conduct: ToolConduct::Prepared,
+        capabilities: vec![Capability::WriteFiles],
+        taints: Taints::NONE,
+        risk: ApprovalRiskLevel::Medium,
+        deadline: DEADLINE,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    patch: String,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Returns what the arguments want.
+pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder, ToolFailure> {
+    let Arguments { patch, dry_run } = parse(arguments)?;
+    refuse_placeholders([patch.as_str()])?;
+    let mut tasks = Vec::new();
+    for file in read_patch(&patch)? {
+        tasks.extend(tasks_of(workspace, file)?);
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = tasks.iter().find(|task| !seen.insert(task.path.as_path())) {
+        let why = format!("the patch names `{}` twice; a file has one place in it", twice.path.show());
+        return Err(ToolFailure::Patch(why));
+    }
+    let purpose = if dry_run { Purpose::Rehearse } else { Purpose::Change };
+    Ok(WriteOrder::new(NAME, VERSION, tasks, purpose))
+}
+
+/// Returns the files that a patch names, as they are written in it; nothing where it cannot be read.
+///
+/// For who judges a call before it is prepared: these are all the paths that it can change.
+#[must_use]
+pub fn paths_of_patch(patch: &str) -> Vec<String> {
+    let named = |file: FilePatch| match file.kind {
+        PatchKind::Create { path, .. } | PatchKind::Change { path } | PatchKind::Remove { path } => {
+            vec![path]
+        }
+        PatchKind::Rename { from, to } => vec![from, to],
+    };
+    read_patch(patch).map(|files| files.into_iter().flat_map(named).collect()).unwrap_or_default()
+}
+
+fn tasks_of(workspace: &Workspace, file: FilePatch) -> Result<Vec<Task>, ToolFailure> {
+    let at = |path: &str| -> Result<WorkspacePath, ToolFailure> { workspace.path(Some(path)) };
+    Ok(match file.kind {
+        PatchKind::Create { path, is_executable } => {
+            let new_bits = if is_executable { EXECUTABLE_BITS } else { PLAIN_BITS };
+            vec![Task { new_bits, ..Task::new(at(&path)?, Presence::Absent, Rule::Hunks(file.hunks)) }]
+        }
+        PatchKind::Change { path } => vec![Task::new(at(&path)?, Presence::Present, Rule::Hunks(file.hunks))],
+        PatchKind::Remove { path } => {
+            vec![Task::new(at(&path)?, Presence::Present, Rule::Remove(file.hunks))]
+        }
+        PatchKind::Rename { from, to } => {
+            let from = at(&from)?;
+            let made = Task::new(at(&to)?, Presence::Absent, Rule::Hunks(file.hunks));
+            vec![
+                Task { source: from.clone(), ..made },
+                Task::new(from, Presence::Present, Rule::Remove(Vec::new())),
+            ]
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

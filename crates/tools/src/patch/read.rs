@@ -1,0 +1,217 @@
+//! Reads a unified diff, with or without the headers of git.
+//!
+//! Owns the grammar. A hunk has as many lines as its header says; where it stands in the file is only a hint.
+//! Invariant: every file of a patch is named once, and what cannot be done to text (links, submodules, binary
+//! patches, copies, other modes) is refused here, not skipped.
+
+use super::header::Headers;
+use crate::failure::ToolFailure;
+
+/// Files in one patch, at most.
+const FILES_MAX: usize = 256;
+
+/// What a patch does to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FilePatch {
+    /// What it does.
+    pub(crate) kind: PatchKind,
+    /// Its hunks, in order.
+    pub(crate) hunks: Vec<Hunk>,
+}
+
+/// What a patch does to one file; paths are as they were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PatchKind {
+    /// It makes it.
+    Create {
+        /// The file.
+        path: String,
+        /// Whether it can be run.
+        is_executable: bool,
+    },
+    /// It changes it.
+    Change {
+        /// The file.
+        path: String,
+    },
+    /// It removes it.
+    Remove {
+        /// The file.
+        path: String,
+    },
+    /// It gives it another name, and may change it.
+    Rename {
+        /// The name it has.
+        from: String,
+        /// The name it gets.
+        to: String,
+    },
+}
+
+/// A place that changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    /// The line at which it begins in the old file, from 1; 0 in an empty one.
+    pub(crate) old_from: usize,
+    /// Its lines.
+    pub(crate) lines: Vec<Line>,
+    /// Whether the last line of the old file has no end.
+    pub(crate) old_ends_open: bool,
+    /// Whether the last line of the new file has no end.
+    pub(crate) new_ends_open: bool,
+}
+
+/// A line of a hunk, without its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// It is there before and after.
+    Kept(String),
+    /// It goes.
+    Removed(String),
+    /// It comes.
+    Added(String),
+}
+
+/// The lines of a patch, with their numbers.
+pub(super) struct Source<'p> {
+    lines: Vec<&'p str>,
+    at: usize,
+}
+
+impl<'p> Source<'p> {
+    fn new(text: &'p str) -> Self {
+        let mut lines: Vec<&str> = text.split('\n').collect();
+        if lines.last() == Some(&"") {
+            lines.pop();
+        }
+        Self { lines, at: 0 }
+    }
+
+    /// Returns the next line without taking it.
+    pub(super) fn peek(&self) -> Option<&'p str> {
+        self.lines.get(self.at).copied()
+    }
+
+    /// Takes the next line.
+    pub(super) fn take(&mut self) -> Option<&'p str> {
+        let line = self.peek()?;
+        self.at += 1;
+        Some(line)
+    }
+
+    /// Takes the next line if `begin` begins it, and returns the rest of it.
+    pub(super) fn take_after(&mut self, begin: &str) -> Option<&'p str> {
+        let rest = self.peek()?.strip_prefix(begin)?;
+        self.at += 1;
+        Some(rest)
+    }
+
+    /// Returns a failure that names the line last taken.
+    pub(super) fn wrong(&self, why: &str) -> ToolFailure {
+        ToolFailure::Patch(format!("line {} of the patch {why}", self.at.max(1)))
+    }
+}
+
+/// Reads a patch.
+pub(crate) fn read_patch(text: &str) -> Result<Vec<FilePatch>, ToolFailure> {
+    let mut source = Source::new(text);
+    let mut files = Vec::new();
+    loop {
+        let headers = Headers::read(&mut source)?;
+        let mut hunks = Vec::new();
+        while let Some(rest) = source.take_after("@@ ") {
+            let hunk = read_hunk(&mut source, rest)?;
+            hunks.push(hunk);
+        }
+        match headers {
+            None if !hunks.is_empty() => return Err(source.wrong("is in a hunk that belongs to no file")),
+            None => break,
+            Some(headers) => files.push(FilePatch { kind: headers.kind(&source, !hunks.is_empty())?, hunks }),
+        }
+        if files.len() > FILES_MAX {
+            return Err(ToolFailure::Patch(format!(
+                "a patch changes at most {FILES_MAX} files; send it in parts"
+            )));
+        }
+    }
+    if files.is_empty() {
+        return Err(ToolFailure::Patch(
+            "the patch names no file; it has to be a unified diff, with `--- a/FILE`, `+++ b/FILE` and `@@` lines"
+                .to_owned(),
+        ));
+    }
+    Ok(files)
+}
+
+fn read_hunk(source: &mut Source<'_>, head: &str) -> Result<Hunk, ToolFailure> {
+    let Some((old_from, old_count, new_count)) = ranges(head) else {
+        return Err(source.wrong("has to read `@@ -LINE,COUNT +LINE,COUNT @@`"));
+    };
+    let mut hunk = Hunk { old_from, lines: Vec::new(), old_ends_open: false, new_ends_open: false };
+    let (mut old, mut new) = (old_count, new_count);
+    while old > 0 || new > 0 {
+        let Some(line) = source.take() else {
+            return Err(source.wrong(&format!("ends in a hunk that lacks {old} old and {new} new lines")));
+        };
+        // Editors and models drop the space of an empty line.
+        let (sign, text) = line.split_at_checked(1).unwrap_or((" ", ""));
+        let wanted = match sign {
+            " " => old.checked_sub(1).zip(new.checked_sub(1)),
+            "-" => old.checked_sub(1).zip(Some(new)),
+            "+" => Some(old).zip(new.checked_sub(1)),
+            "\\" => {
+                hunk.end_open();
+                continue;
+            }
+            _ => return Err(source.wrong("is neither kept (space), removed (-) nor added (+)")),
+        };
+        let Some(left) = wanted else {
+            return Err(source.wrong("is one more than its hunk's header counts; correct the counts"));
+        };
+        (old, new) = left;
+        hunk.lines.push(match sign {
+            " " => Line::Kept(text.to_owned()),
+            "-" => Line::Removed(text.to_owned()),
+            _ => Line::Added(text.to_owned()),
+        });
+    }
+    if source.take_after("\\").is_some() {
+        hunk.end_open();
+    }
+    // Behind the last hunk of a mailed patch stands a signature.
+    let goes_on =
+        |line: &str| line.starts_with(['+', '-', ' ']) && !line.starts_with("--- ") && line != "-- ";
+    if source.peek().is_some_and(goes_on) {
+        let _ = source.take();
+        return Err(source.wrong("is one more than its hunk's header counts; correct the counts"));
+    }
+    Ok(hunk)
+}
+
+impl Hunk {
+    /// The line just read has no end.
+    fn end_open(&mut self) {
+        match self.lines.last() {
+            Some(Line::Kept(_)) => (self.old_ends_open, self.new_ends_open) = (true, true),
+            Some(Line::Removed(_)) => self.old_ends_open = true,
+            Some(Line::Added(_)) => self.new_ends_open = true,
+            None => {}
+        }
+    }
+}
+
+/// Reads `-LINE,COUNT +LINE,COUNT @@`.
+fn ranges(head: &str) -> Option<(usize, usize, usize)> {
+    let (ranges, _) = head.split_once(" @@")?;
+    let (old, new) = ranges.split_once(' ')?;
+    let range = |text: &str| -> Option<(usize, usize)> {
+        let (from, count) = text.split_once(',').unwrap_or((text, "1"));
+        Some((from.parse().ok()?, count.parse().ok()?))
+    };
+    let (old_from, old_count) = range(old.strip_prefix('-')?)?;
+    let (_, new_count) = range(new.strip_prefix('+')?)?;
+    Some((old_from, old_count, new_count))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What a call would do to each file, worked out from what is there.
+
+use std::collections::BTreeMap;
+
+use palyra_types::effect::PRE_IMAGE_BYTES_MAX;
+
+use super::task::{Presence, Rule, Task};
+use crate::failure::ToolFailure;
+use crate::workspace::{Access, FILE_BYTES_MAX, Found, FoundFile, Sha256, Workspace, WorkspacePath};
+
+/// What a call would do to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// The file.
+    pub(crate) path: WorkspacePath,
+    /// What is there.
+    pub(crate) before: Found,
+    /// What will be there; `None` when nothing will be.
+    pub(crate) after: Option<Vec<u8>>,
+    /// Who may do what with it then.
+    pub(crate) access: Access,
+    /// The name it had, where it gets another.
+    pub(crate) renamed_from: Option<WorkspacePath>,
+}
+
+impl Change {
+    /// Returns the digest of what is there.
+    pub(crate) fn before_sha256(&self) -> Option<Sha256> {
+        self.before.sha256()
+    }
+
+    /// Returns the digest of what will be there.
+    pub(crate) fn after_sha256(&self) -> Option<Sha256> {
+        self.after.as_deref().map(Sha256::of)
+    }
+
+    /// Returns the bytes that are there.
+    pub(crate) fn before_bytes(&self) -> &[u8] {
+        match &self.before {
+            Found::Absent => b"",
+            Found::File(file) => &file.bytes,
+        }
+    }
+}
+
+/// Works out what the tasks would do; nothing is changed.
+pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Change>, ToolFailure> {
+    let mut seen: BTreeMap<&std::path::Path, Found> = BTreeMap::new();
+    let (mut before_bytes, mut after_bytes) = (0, 0);
+    let mut changes = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        for path in [&task.path, &task.source] {
+            if !seen.contains_key(path.as_path()) {
+                let found = look(workspace, path)?;
+                before_bytes += found_bytes(&found);
+                if before_bytes > PRE_IMAGE_BYTES_MAX {
+                    return Err(ToolFailure::Unsuitable(format!(
+                        "the files of this call have more than {PRE_IMAGE_BYTES_MAX} bytes together, more than can be \
+                         kept to take it back; change them in several calls"
+                    )));
+                }
+                seen.insert(path.as_path(), found);
+            }
+        }
+        let change = work_out_one(workspace, task, &seen)?;
+        after_bytes += change.after.as_ref().map_or(0, Vec::len) as u64;
+        if after_bytes > FILE_BYTES_MAX {
+            return Err(ToolFailure::Unsuitable(format!(
+                "this call would write more than {FILE_BYTES_MAX} bytes; write them in several calls"
+            )));
+        }
+        changes.push(change);
+    }
+    Ok(changes)
+}
+
+fn work_out_one(
+    workspace: &Workspace,
+    task: &Task,
+    seen: &BTreeMap<&std::path::Path, Found>,
+) -> Result<Change, ToolFailure> {
+    let at = |path: &WorkspacePath| seen.get(path.as_path()).cloned().unwrap_or(Found::Absent);
+    let (before, source) = (at(&task.path), at(&task.source));
+    let is_renamed = task.source != task.path;
+    match (&before, task.presence) {
+        (Found::File(_), Presence::Absent) => {
+            let shown = task.path.show();
+            return Err(ToolFailure::Conflict(format!(
+                "`{shown}` exists already, and was to be made; read it, then change it or choose another name"
+            )));
+        }
+        (Found::Absent, Presence::Present) => return Err(workspace.not_found(&task.path)),
+        (Found::Absent, Presence::Absent | Presence::Any)
+        | (Found::File(_), Presence::Present | Presence::Any) => {}
+    }
+    let access = match (&source, &task.rule) {
+        (Found::Absent, _) if is_renamed => return Err(workspace.not_found(&task.source)),
+        (Found::Absent, Rule::Content(_) | Rule::Replace(_) | Rule::Hunks(_) | Rule::Remove(_)) => {
+            Access::New(task.new_bits)
+        }
+        (Found::File(file), _) => file.access,
+    };
+    let bytes = match &source {
+        Found::Absent => &[][..],
+        Found::File(FoundFile { bytes, .. }) => bytes,
+    };
+    let after = task.outcome(bytes)?;
+    let renamed_from = is_renamed.then(|| task.source.clone());
+    Ok(Change { path: task.path.clone(), before, after, access, renamed_from })
+}
+
+fn look(workspace: &Workspace, path: &WorkspacePath) -> Result<Found, ToolFailure> {
+    match workspace.slot(path)? {
+        Some(slot) => slot.look(&path.show()),
+        None => Ok(Found::Absent),
+    }
+}
+
+fn found_bytes(found: &Found) -> usize {
+    match found {
+        Found::Absent => 0,
+        Found::File(file) => file.bytes.len(),
+    }
+}

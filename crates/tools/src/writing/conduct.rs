@@ -1,0 +1,135 @@
+//! Prepares a call, and carries it out as it was prepared.
+
+use palyra_ports::PreparedCall;
+use palyra_run_core::Execution;
+use palyra_types::Redacted;
+
+use super::change::{Change, work_out};
+use super::pace::Pace;
+use super::plan::{Plan, pre_images, told};
+use super::preview::preview;
+use super::resume::resume;
+use super::rollout::Rollout;
+pub(crate) use super::rollout::WriteEnd;
+use super::task::{Rule, Task};
+use super::twins::twin_note;
+use crate::failure::ToolFailure;
+use crate::page::ToolOutput;
+use crate::workspace::{Found, Workspace};
+
+/// What a call wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WriteOrder {
+    tool: &'static str,
+    version: u32,
+    tasks: Vec<Task>,
+    purpose: Purpose,
+}
+
+/// Whether it is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It is.
+    Change,
+    /// It only asks whether it would work.
+    Rehearse,
+}
+
+impl WriteOrder {
+    /// Makes an order; a file is removed only after every other one is in place.
+    pub(crate) fn new(tool: &'static str, version: u32, mut tasks: Vec<Task>, purpose: Purpose) -> Self {
+        tasks.sort_by_key(|task| matches!(task.rule, Rule::Remove(_)));
+        Self { tool, version, tasks, purpose }
+    }
+}
+
+/// Works out what a call would do; changes nothing.
+pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<PreparedCall, ToolFailure> {
+    let changes = work_out(workspace, &order.tasks)?;
+    let shown = preview(&changes, &twin_notes(workspace, &changes));
+    let (changes, summary) = match order.purpose {
+        Purpose::Change => (changes, shown.summary),
+        Purpose::Rehearse => (Vec::new(), format!("changes nothing; it would be: {}", shown.summary)),
+    };
+    Ok(PreparedCall {
+        body: Redacted::new(Plan::of(order.tool, order.version, &changes).body()),
+        pre_images: pre_images(changes),
+        summary: Redacted::new(summary),
+        preview: Redacted::new(shown.diff),
+        unbound: Redacted::default(),
+    })
+}
+
+fn twin_notes(workspace: &Workspace, changes: &[Change]) -> Vec<String> {
+    let made = changes.iter().filter(|change| change.before == Found::Absent);
+    made.filter_map(|change| workspace.slot(&change.path).ok().flatten().and_then(|slot| twin_note(&slot)))
+        .collect()
+}
+
+/// Does what a call was prepared to do, or finishes it.
+pub(crate) fn execute(
+    workspace: &Workspace,
+    order: &WriteOrder,
+    recorded: &str,
+    execution: Execution,
+    key: &[u8; 32],
+    pace: &Pace<'_>,
+) -> Result<ToolOutput, WriteEnd> {
+    let Some(plan) = Plan::read(recorded) else {
+        return Err(match execution {
+            Execution::First => {
+                ToolFailure::System("the call was not prepared; nothing was done".to_owned()).into()
+            }
+            Execution::Again => WriteEnd::Lost,
+        });
+    };
+    if order.purpose == Purpose::Rehearse {
+        let changes = work_out(workspace, &order.tasks)?;
+        return Ok(output(format!(
+            "nothing was changed; the patch applies: {}",
+            preview(&changes, &[]).summary
+        )));
+    }
+    match execution {
+        Execution::First => {
+            let changes = work_out(workspace, &order.tasks)?;
+            if Plan::of(order.tool, order.version, &changes) != plan {
+                return Err(drifted(&plan, &changes).into());
+            }
+            Rollout::with(Vec::new(), pace).run(workspace, changes, key)?;
+        }
+        Execution::Again => resume(workspace, order, &plan, key, pace)?,
+    }
+    Ok(output(told(&plan)))
+}
+
+impl WriteOrder {
+    /// Returns the tasks.
+    pub(super) fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Returns the record of some changes of this order.
+    pub(super) fn plan_of(&self, changes: &[Change]) -> Plan {
+        Plan::of(self.tool, self.version, changes)
+    }
+}
+
+fn drifted(plan: &Plan, changes: &[Change]) -> ToolFailure {
+    let differs = changes.iter().find(|change| {
+        let path = change.path.as_path().to_string_lossy();
+        !plan.files.iter().any(|file| file.path == path && file.was(change.before_sha256()))
+    });
+    let named = differs.map_or("what it depends on".to_owned(), |change| format!("`{}`", change.path.show()));
+    ToolFailure::Conflict(format!(
+        "{named} changed since this call was prepared, so nothing was done; read it again"
+    ))
+}
+
+fn output(text: String) -> ToolOutput {
+    let bytes_total = text.len() as u64;
+    ToolOutput { text, bytes_total }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! What a person is shown before a call changes files: one line, and a unified diff.
+//!
+//! Invariant: a preview is bounded, says what it leaves out, and shows no character that could disguise another.
+
+use std::time::Duration;
+
+use palyra_types::effect::PREVIEW_BYTES_MAX;
+use similar::{ChangeTag, TextDiff};
+
+use super::change::Change;
+use crate::quantity::quantity;
+use crate::workspace::{Found, show_text};
+
+/// How long one diff may search for the smallest; then it is only correct.
+const DIFF_TIME_MAX: Duration = Duration::from_millis(500);
+const CONTEXT_LINES: usize = 3;
+/// Files that one line names, at most.
+const FILES_NAMED_MAX: usize = 6;
+/// Kept for the end of a preview that is too long, in bytes.
+const TAIL_BYTES: usize = PREVIEW_BYTES_MAX / 4;
+/// Room for what is said of what was left out, in bytes.
+const NOTE_BYTES: usize = 256;
+
+/// What a person is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// One line.
+    pub(crate) summary: String,
+    /// The diff.
+    pub(crate) diff: String,
+}
+
+/// Returns what a person is shown of some changes; `notes` go into the line.
+pub(crate) fn preview(changes: &[Change], notes: &[String]) -> Preview {
+    let mut diff = String::new();
+    let mut phrases = Vec::new();
+    for change in changes {
+        let is_old_name = changes.iter().any(|other| other.renamed_from.as_ref() == Some(&change.path));
+        if is_old_name {
+            continue;
+        }
+        let old =
+            change.renamed_from.as_ref().and_then(|from| changes.iter().find(|other| other.path == *from));
+        let from = old.unwrap_or(change).before_bytes();
+        let shown = Shown::of(from, change.after.as_deref().unwrap_or_default());
+        diff.push_str(&headed(change, &shown));
+        phrases.push(phrase(change, &shown));
+    }
+    let summary = match phrases.len() {
+        0 => "changes no file".to_owned(),
+        1..=FILES_NAMED_MAX => phrases.join(", "),
+        number => {
+            let named = phrases[..FILES_NAMED_MAX].join(", ");
+            format!("{}: {named} and {} more", quantity(number as u64, "file"), number - FILES_NAMED_MAX)
+        }
+    };
+    let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+    Preview { summary: format!("{summary}{notes}"), diff: bounded(&diff) }
+}
+
+/// Returns the difference between two texts as a unified diff with these names, bounded.
+pub(crate) fn difference(from: &[u8], to: &[u8], from_name: &str, to_name: &str) -> String {
+    let shown = Shown::of(from, to);
+    bounded(&format!("--- {from_name}\n+++ {to_name}\n{}", shown.hunks))
+}
+
+/// A diff without its head.
+struct Shown {
+    hunks: String,
+    added: u64,
+    removed: u64,
+}
+
+impl Shown {
+    fn of(from: &[u8], to: &[u8]) -> Self {
+        let (from, to) = (String::from_utf8_lossy(from), String::from_utf8_lossy(to));
+        let diff = TextDiff::configure().timeout(DIFF_TIME_MAX).diff_lines(from.as_ref(), to.as_ref());
+        let count =
+            |tag: ChangeTag| diff.iter_all_changes().filter(|change| change.tag() == tag).count() as u64;
+        let hunks = show_text(&diff.unified_diff().context_radius(CONTEXT_LINES).to_string());
+        Self { hunks, added: count(ChangeTag::Insert), removed: count(ChangeTag::Delete) }
+    }
+}
+
+fn headed(change: &Change, shown: &Shown) -> String {
+    let name = change.path.show();
+    let run = if change.access.bits() & 0o100 == 0 { "" } else { "can be run\n" };
+    let head = match (&change.before, &change.after, &change.renamed_from) {
+        (_, _, Some(from)) => {
+            format!("rename from {0}\nrename to {name}\n--- {0}\n+++ {name}\n", from.show())
+        }
+        (Found::Absent, _, None) => format!("{run}--- /dev/null\n+++ {name}\n"),
+        (Found::File(_), None, None) => format!("--- {name}\n+++ /dev/null\n"),
+        (Found::File(_), Some(_), None) => format!("--- {name}\n+++ {name}\n"),
+    };
+    format!("{head}{}", shown.hunks)
+}
+
+fn phrase(change: &Change, shown: &Shown) -> String {
+    let name = change.path.show();
+    let lines = format!("+{} -{}", shown.added, shown.removed);
+    let bytes = quantity(change.after.as_ref().map_or(0, Vec::len) as u64, "byte");
+    match (&change.before, &change.after, &change.renamed_from) {
+        (_, _, Some(from)) => format!("renames `{}` to `{name}` ({lines})", from.show()),
+        (Found::Absent, _, None) => format!("creates `{name}` ({bytes})"),
+        (Found::File(_), None, None) => format!("removes `{name}` ({lines})"),
+        (Found::File(file), Some(after), None) if file.bytes == *after => format!("leaves `{name}` as it is"),
+        (Found::File(_), Some(_), None) => format!("changes `{name}` ({lines} lines, {bytes})"),
+    }
+}
+
+/// Keeps the head and the tail of a diff that is too long, and says what is between them.
+fn bounded(diff: &str) -> String {
+    if diff.len() <= PREVIEW_BYTES_MAX {
+        return diff.to_owned();
+    }
+    let head_end = diff.floor_char_boundary(PREVIEW_BYTES_MAX - TAIL_BYTES - NOTE_BYTES);
+    let head_end = diff[..head_end].rfind('\n').map_or(head_end, |at| at + 1);
+    let tail_from = diff.ceil_char_boundary(diff.len() - TAIL_BYTES);
+    let tail_from = diff[tail_from..].find('\n').map_or(tail_from, |at| tail_from + at + 1);
+    let hidden = &diff[head_end..tail_from];
+    let note = format!(
+        "\n[... {} ({}) of this diff are not shown here; they are changed too ...]\n\n",
+        quantity(hidden.lines().count() as u64, "line"),
+        quantity(hidden.len() as u64, "byte")
+    );
+    format!("{}{note}{}", &diff[..head_end], &diff[tail_from..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_shows_what_hides() {
+        let shown = difference(b"a\nb\n", b"a\r\nb\xe2\x80\xae\n", "x", "y");
+        assert_eq!(shown, "--- x\n+++ y\n@@ -1,2 +1,2 @@\n-a\n-b\n+a\\r\n+b\\u{202e}\n");
+        let open = difference(b"a", b"a\n", "x", "y");
+        assert_eq!(open, "--- x\n+++ y\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+    }
+
+    #[test]
+    fn a_long_difference_says_what_it_leaves_out() {
+        let long: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
+        for text in [long, "x".repeat(300_000), "\u{e9}".repeat(200_000), "\u{1b}".repeat(100_000)] {
+            let shown = difference(b"", text.as_bytes(), "x", "y");
+            assert!(shown.len() <= PREVIEW_BYTES_MAX, "{}", shown.len());
+            assert!(shown.starts_with("--- x\n+++ y\n@@ -0,0 +1") && shown.contains("are not shown here"));
+        }
+    }
+}

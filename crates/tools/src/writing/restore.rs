@@ -1,0 +1,166 @@
+//! Puts files back as they were before a run changed them.
+//!
+//! Invariant: a file is touched only while it is what the run left, or a state on the way back from it; so it can be
+//! done again after a crash, and what somebody changed since stays.
+
+use palyra_types::Redacted;
+use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
+
+use super::change::Change;
+use super::pace::Pace;
+use super::preview::difference;
+use super::rollout::{Beside, Rollout, WriteEnd};
+use crate::failure::ToolFailure;
+use crate::workspace::{Access, Found, Seen, Sha256, Workspace, WorkspacePath};
+
+/// Puts the files back, in order; of several changes to one path the last comes first.
+pub(crate) fn restore(workspace: &Workspace, files: &[PreImage], pace: &Pace<'_>) -> Vec<UndoneFile> {
+    let mut results: Vec<Option<UndoResult>> = vec![None; files.len()];
+    for at in 0..files.len() {
+        if results[at].is_some() {
+            continue;
+        }
+        let steps: Vec<usize> =
+            (at..files.len()).filter(|other| files[*other].path == files[at].path).collect();
+        let chain: Vec<&PreImage> = steps.iter().map(|step| &files[*step]).collect();
+        let told = restore_one(workspace, &chain, pace);
+        for (step, result) in steps.into_iter().zip(told) {
+            results[step] = Some(result);
+        }
+    }
+    let named = |(file, result): (&PreImage, Option<UndoResult>)| UndoneFile {
+        path: file.path.clone(),
+        result: result.unwrap_or(UndoResult::Withheld),
+    };
+    files.iter().zip(results).map(named).collect()
+}
+
+/// Takes the changes to one path back, the last first; says of each what became of it.
+fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> Vec<UndoResult> {
+    let failed =
+        |failure: &ToolFailure| vec![UndoResult::Failed(Redacted::new(failure.to_string())); chain.len()];
+    let path = match workspace.path(Some(chain[0].path.expose())) {
+        Ok(path) => path,
+        Err(failure) => return failed(&failure),
+    };
+    let slot = match workspace.slot(&path) {
+        Ok(slot) => slot,
+        Err(failure) => return failed(&failure),
+    };
+    let found = match slot.as_ref().map_or(Ok(Found::Absent), |slot| slot.look(&path.show())) {
+        Ok(found) => found,
+        Err(failure) => return failed(&failure),
+    };
+    let way = Way::from(found.sha256(), chain);
+    let key = [0; 32];
+    if let (Some(slot), Way { goal: None, .. }) = (&slot, &way) {
+        // What an earlier attempt displaced, and knew.
+        let Beside { draft, aside } = Beside::of(slot, &key, &path);
+        let _ = draft.remove();
+        if matches!(aside.see(), Seen::Bytes(digest) if chain.iter().any(|step| left(step) == Some(digest))) {
+            let _ = aside.remove();
+        }
+    }
+    let outcome = match way.goal {
+        None => Ok(()),
+        Some(goal) => {
+            let change = back(path.clone(), found.clone(), goal);
+            Rollout::with(Vec::new(), pace).run(workspace, vec![change], &key)
+        }
+    };
+    let result = |step: usize, image: &&PreImage| match (&outcome, &image.before) {
+        _ if step < way.already => UndoResult::AlreadyRestored,
+        (Ok(()), _) if step < way.restored => UndoResult::Restored,
+        (Err(WriteEnd::Failed(failure)), _) if step < way.restored => {
+            UndoResult::Failed(Redacted::new(failure.to_string()))
+        }
+        (Err(WriteEnd::Lost | WriteEnd::Halted), _) if step < way.restored => {
+            UndoResult::Failed(Redacted::new(format!("`{}` may or may not have been put back", path.show())))
+        }
+        (_, Before::Withheld { .. }) => UndoResult::Withheld,
+        _ => UndoResult::Conflict(Redacted::new(conflict(&found, image, &path))),
+    };
+    chain.iter().enumerate().map(|(step, image)| result(step, image)).collect()
+}
+
+/// How far back a file can be taken.
+struct Way<'c> {
+    /// Steps, from the last change, that were taken back before.
+    already: usize,
+    /// Steps that are taken back, with those.
+    restored: usize,
+    /// What the file will be; `None` when it is that already.
+    goal: Option<&'c Before>,
+}
+
+impl<'c> Way<'c> {
+    fn from(here: Option<Sha256>, chain: &[&'c PreImage]) -> Self {
+        // What the run left comes first: a run may have left what was there before it.
+        let already = match chain.first() {
+            Some(last) if left(last) == here => 0,
+            _ => chain.iter().rposition(|step| was(step) == Some(here)).map_or(0, |step| step + 1),
+        };
+        let (mut restored, mut state, mut goal) = (already, here, None);
+        for step in &chain[already..] {
+            match was(step) {
+                Some(before) if left(step) == state => {
+                    (restored, state, goal) = (restored + 1, before, Some(&step.before));
+                }
+                _ => break,
+            }
+        }
+        if state == here {
+            // The changes cancel each other out: there is nothing to do.
+            return Self { already: restored, restored, goal: None };
+        }
+        Self { already, restored, goal }
+    }
+}
+
+/// Returns the digest of what a change left.
+fn left(image: &PreImage) -> Option<Sha256> {
+    image.after_sha256.map(Sha256)
+}
+
+/// Returns the digest of what was there before a change; `None` where it was not kept.
+fn was(image: &PreImage) -> Option<Option<Sha256>> {
+    match &image.before {
+        Before::Absent => Some(None),
+        Before::File { bytes, .. } => Some(Some(Sha256::of(bytes.expose()))),
+        Before::Withheld { .. } => None,
+    }
+}
+
+fn back(path: WorkspacePath, found: Found, goal: &Before) -> Change {
+    let (after, access) = match goal {
+        Before::File { bytes, mode } => {
+            let access = match &found {
+                Found::File(file) => match file.access {
+                    Access::Owned { user, group, .. } => Access::Owned { bits: *mode, user, group },
+                    Access::New(_) | Access::Bits(_) => Access::Bits(*mode),
+                },
+                Found::Absent => Access::Bits(*mode),
+            };
+            (Some(bytes.expose().clone()), access)
+        }
+        Before::Absent | Before::Withheld { .. } => (None, Access::Bits(0)),
+    };
+    Change { path, before: found, after, access, renamed_from: None }
+}
+
+/// Returns what taking a change back would have done to the file as it is now.
+fn conflict(found: &Found, image: &PreImage, path: &WorkspacePath) -> String {
+    let now: &[u8] = match found {
+        Found::Absent => b"",
+        Found::File(file) => &file.bytes,
+    };
+    let before: &[u8] = match &image.before {
+        Before::File { bytes, .. } => bytes.expose(),
+        Before::Absent | Before::Withheld { .. } => b"",
+    };
+    let shown = path.show();
+    difference(now, before, &format!("{shown} (as it is now)"), &format!("{shown} (before the run)"))
+}
+
+#[cfg(test)]
+mod tests;

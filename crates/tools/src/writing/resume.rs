@@ -1,0 +1,124 @@
+//! Finishes a call that a crash may have cut off anywhere.
+//!
+//! Looks at each place and at the name beside it, and tells from both how far it came. What is in neither state was
+//! changed by somebody else: then nothing more is done, and what surely was ours alone is put back.
+
+use super::change::work_out;
+use super::conduct::WriteOrder;
+use super::pace::Pace;
+use super::plan::{Plan, PlannedFile};
+use super::rollout::{Beside, Moving, Rollout, Stage, WriteEnd};
+use super::task::Task;
+use crate::workspace::{Seen, Sha256, Slot, Workspace};
+
+/// How far a file came.
+enum Standing {
+    /// It is what it shall be, and nothing lies beside it.
+    Done,
+    /// It is what it shall be, and what it was lies beside it.
+    Moved(Slot, Beside),
+    /// It is what it was.
+    Untouched,
+    /// It is something else.
+    Neither,
+}
+
+/// Brings the rest of a recorded plan into place.
+pub(super) fn resume(
+    workspace: &Workspace,
+    order: &WriteOrder,
+    plan: &Plan,
+    key: &[u8; 32],
+    pace: &Pace<'_>,
+) -> Result<(), WriteEnd> {
+    let mut moved = Vec::new();
+    let mut rest: Vec<(&Task, &PlannedFile)> = Vec::new();
+    let mut is_clear = plan.files.len() == order.tasks().len();
+    for (task, planned) in order.tasks().iter().zip(&plan.files) {
+        if task.path.as_path().to_str() != Some(planned.path.as_str()) {
+            return Err(WriteEnd::Lost);
+        }
+        match standing(workspace, task, planned, key) {
+            Standing::Done => {}
+            Standing::Untouched => rest.push((task, planned)),
+            Standing::Neither => is_clear = false,
+            Standing::Moved(slot, beside) => moved.push(Moving {
+                before: digest_of(beside.aside.see()),
+                after: digest_of(slot.see()),
+                slot,
+                beside,
+                content: None,
+                stage: Stage::Moved,
+                shown: task.path.show(),
+            }),
+        }
+    }
+    let mut rollout = Rollout::with(moved, pace);
+    let tasks: Vec<Task> = rest.iter().map(|(task, _)| (*task).clone()).collect();
+    let changes = if is_clear { work_out(workspace, &tasks).ok() } else { None };
+    let planned: Vec<&PlannedFile> = rest.iter().map(|(_, planned)| *planned).collect();
+    match changes {
+        Some(changes) if order.plan_of(&changes).files.iter().eq(planned) => {
+            rollout.run(workspace, changes, key)
+        }
+        _ => {
+            rollout.take_back()?;
+            Err(WriteEnd::Lost)
+        }
+    }
+}
+
+fn digest_of(seen: Seen) -> Option<Sha256> {
+    match seen {
+        Seen::Bytes(digest) => Some(digest),
+        Seen::Absent | Seen::Other => None,
+    }
+}
+
+fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8; 32]) -> Standing {
+    let slot = match workspace.slot(&task.path) {
+        Ok(Some(slot)) => slot,
+        Ok(None) if planned.after.is_none() => return Standing::Done,
+        Ok(None) if planned.before.is_none() => return Standing::Untouched,
+        Ok(None) | Err(_) => return Standing::Neither,
+    };
+    let names = Beside::of(&slot, key, &task.path);
+    let _ = names.draft.remove();
+    let aside = &names.aside;
+    let (here, beside) = (slot.see(), aside.see());
+    let is_after = here != Seen::Other && planned.will_be(digest_of(here));
+    let is_before = here != Seen::Other && planned.was(digest_of(here));
+    let beside_is_before = matches!(beside, Seen::Bytes(digest) if planned.was(Some(digest)));
+    if is_after && is_before {
+        return Standing::Done;
+    }
+    if is_after {
+        return match beside {
+            Seen::Absent => Standing::Done,
+            _ if beside_is_before => Standing::Moved(slot, names),
+            // A link was made where a move was not possible, and its first name is still there.
+            Seen::Bytes(digest) if planned.before.is_none() && planned.will_be(Some(digest)) => {
+                let _ = aside.remove();
+                Standing::Done
+            }
+            // What was displaced is not what the plan says: it goes back to its place.
+            Seen::Bytes(_) | Seen::Other => {
+                let back = match planned.after {
+                    Some(_) => aside.exchange(&slot).map(|_| ()),
+                    None => aside.move_to(&slot),
+                };
+                if back.is_ok() && planned.after.is_some() {
+                    let _ = aside.remove();
+                }
+                Standing::Neither
+            }
+        };
+    }
+    // Beside a place that was not changed lies, at most, what was going to be put there; beside another, only what the
+    // plan knows may go.
+    let is_known = beside_is_before || matches!(beside, Seen::Bytes(digest) if planned.will_be(Some(digest)));
+    if is_before || is_known {
+        let _ = aside.remove();
+    }
+    if is_before { Standing::Untouched } else { Standing::Neither }
+}
