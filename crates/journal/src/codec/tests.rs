@@ -3,17 +3,28 @@
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::agent::AgentProfile;
+use palyra_types::approval::{
+    ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
+    Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
+};
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::effect::{
+    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+};
 use palyra_types::event::{
-    AbandonCause, HeldCause, JournalEvent, LoopGuard, NextAttempt, TapeEvent, UnknownOutcomeCause,
+    AbandonCause, Ask, Attested, ContentDigest, DecidedBy, HeldCause, JournalEvent, LoopGuard, NextAttempt,
+    TapeEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
-use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, UserInput};
+use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
 use palyra_types::session::BranchPoint;
-use palyra_types::tool::ToolName;
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Taints, ToolConduct, ToolName, ToolVerdict,
+};
 use palyra_types::{
-    AgentId, Attempt, EffectId, Epoch, LogId, Redacted, Seq, SessionId, TapeSeq, Timestamp, TokenId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, Redacted, RunId, Seq, SessionId, StoredGrantId,
+    TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use super::event::Coded;
@@ -31,6 +42,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     let mut tape = vec![run.started("What is this?"), run.requested(1), run.text(1, "A daemon.")];
     tape.extend([run.message(1, 1), run.tool_started(1), run.tool_finished(1, "# README"), run.finished()]);
     tape.extend(run.proposed(1));
+    tape.iter_mut().for_each(|entry| as_before_approvals(&mut entry.event));
     let others = [
         TapeEvent::InputReceived {
             input: UserInput::text("go on".into()),
@@ -51,8 +63,25 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
         },
         TapeEvent::ToolOutcomeUnknown { effect: EffectId(3), cause: UnknownOutcomeCause::Deadline },
         TapeEvent::ModelReasoning { attempt: Attempt(2), text: "It may be a daemon.".into() },
+        TapeEvent::ApprovalRequested(Box::new(asked())),
+        TapeEvent::ApprovalVoted(ApprovalVoted {
+            approval: approval(),
+            effect: EffectId(3),
+            by: samples::principal(1),
+            via: Surface::Tcp,
+            note: "fine with me".into(),
+        }),
+        TapeEvent::ApprovalResolved(resolved()),
+        TapeEvent::GrantStored(stored_grant()),
+        TapeEvent::EffectResolved {
+            effect: EffectId(3),
+            resolution: EffectResolution::DidNotHappen,
+            by: samples::principal(1),
+            note: "I looked".into(),
+        },
     ];
     let mut events = log_events();
+    events.extend(outside_after_runs());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     let of_kind = |kind: Kind| {
@@ -60,6 +89,97 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
         events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
     };
     Kind::ALL.iter().map(|(kind, name)| (*kind, *name, of_kind(*kind))).collect()
+}
+
+fn approval() -> ApprovalId {
+    ApprovalId::from_parts(5, 6)
+}
+
+fn asked() -> ApprovalRequested {
+    ApprovalRequested {
+        approval: approval(),
+        effect: EffectId(3),
+        binding: ContentDigest([21; 32]),
+        risk: ApprovalRiskLevel::Medium,
+        terms: terms(),
+        expires: Some(Timestamp(1_735_776_000_000_000)),
+        policy_digest: [22; 32],
+        prompt: ApprovalPromptRecord {
+            tool: "write_file".into(),
+            arguments: r#"{"path":"notes.md"}"#.into(),
+            summary: "write notes.md".into(),
+            preview: "-a\n+b\n".into(),
+            reason: "writing asks".into(),
+            unbound: "what the file is used for".into(),
+            asked_again: "the file changed".into(),
+        },
+    }
+}
+
+fn terms() -> ApprovalTerms {
+    ApprovalTerms {
+        span: std::time::Duration::from_secs(3_600),
+        at_expiry: AtExpiry::Park,
+        separation: Separation::AnotherPerson,
+        needed: 2,
+    }
+}
+
+fn resolved() -> ApprovalResolved {
+    ApprovalResolved {
+        approval: approval(),
+        effect: EffectId(3),
+        state: ApprovalState::Approved,
+        by: Some(samples::principal(1)),
+        via: Some(Surface::LocalSocket),
+        edited_digest: ContentDigest([23; 32]),
+        edited: Some(r#"{"path":"other.md"}"#.into()),
+        note: "another name".into(),
+    }
+}
+
+fn stored_grant() -> StoredGrant {
+    let rule = |argument: &str, shape| ArgumentRule { argument: argument.into(), shape };
+    StoredGrant {
+        grant: StoredGrantId::from_parts(6, 7),
+        principal: samples::principal(0),
+        approval: approval(),
+        granted_by: samples::principal(1),
+        scope: GrantScope::Session(SessionId::from_parts(1, 2)),
+        expires: Some(Timestamp(1_736_294_400_000_000)),
+        uses_max: Some(20),
+        tool: "write_file".into(),
+        matcher: vec![
+            rule("mode", ArgumentShape::Equal("\"text\"".into())),
+            rule("path", ArgumentShape::Beneath("docs".into())),
+            rule("text", ArgumentShape::Any),
+        ],
+    }
+}
+
+fn outside_after_runs() -> Vec<JournalEvent> {
+    let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
+    let file = |path: &str, result| UndoneFile { path: path.into(), result };
+    vec![
+        JournalEvent::GrantRevoked { grant: StoredGrantId::from_parts(6, 7), by: samples::principal(0) },
+        JournalEvent::UndoRequested(UndoRequested { undo, run, paths: vec!["a.md".into(), "b.md".into()] }),
+        JournalEvent::UndoFinished {
+            undo,
+            run,
+            files: vec![
+                file("a.md", UndoResult::Restored),
+                file("b.md", UndoResult::Conflict("-x\n+y\n".into())),
+                file("c.md", UndoResult::Failed("no space".into())),
+            ],
+        },
+    ]
+}
+
+/// Takes from an entry what those before approvals did not have.
+fn as_before_approvals(event: &mut JournalEvent) {
+    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = event {
+        (decided.tool_version, decided.taints) = (0, Taints::NONE);
+    }
 }
 
 fn log_events() -> Vec<JournalEvent> {
@@ -136,11 +256,14 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     let attachments =
         vec![attachment(AttachmentBody::Text("hello".into())), attachment(AttachmentBody::Blob { index: 0 })];
     let mut started = run.started("What is this?").event;
+    let mut as_before = None;
     if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut started {
         started.delivery = InputDelivery::Interrupt;
         started.input.attachments.clone_from(&attachments);
         started.fallbacks = Redacted::new(vec![model.clone()]);
         started.response_format = Some(ResponseFormat { schema: Redacted::new("{}".into()) });
+        as_before = Some(JournalEvent::Tape(TapeEvent::RunStarted(started.clone())));
+        (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::ModelMessage(message)) = &mut message {
@@ -172,17 +295,83 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     let opened = JournalEvent::SessionOpened { session, agent, key: None, label: None, branched_from };
     vec![
         (Kind::SessionOpened, "SessionOpened-branched", opened),
-        (Kind::RunStarted, "RunStarted-grown", started),
+        (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
+        (Kind::RunStarted, "RunStarted-asking", started),
         (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (Kind::ModelMessage, "ModelMessage-grown", message),
         (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
     ]
 }
 
+/// The stations of a call that asked, with every field set.
+fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    let mut decided = run.proposed(3).pop().unwrap().event;
+    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut decided {
+        (decided.verdict, decided.reason) = (ToolVerdict::Ask, DecisionReason::NeedsApproval);
+        (decided.contract, decided.conduct) = (EffectContract::Probe, ToolConduct::Prepared);
+        (decided.tool_version, decided.risk) = (4, ApprovalRiskLevel::High);
+        decided.taints = Taints::WEB;
+        decided.ask = Some(Ask { approval: approval(), terms: terms() });
+        decided.request = r#"{"action":"execute"}"#.into();
+    }
+    let mut granted = decided.clone();
+    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut granted {
+        (decided.verdict, decided.reason) = (ToolVerdict::Allow, DecisionReason::Granted);
+        (decided.decided_by, decided.ask) = (DecidedBy::Grant(StoredGrantId::from_parts(6, 7)), None);
+    }
+    let image = |path: &str, before, after_sha256| PreImage { path: path.into(), before, after_sha256 };
+    let file = Before::File { bytes: Redacted::new(vec![0, 159, 146, 150]), mode: 0o644 };
+    let started = JournalEvent::Tape(TapeEvent::ToolStarted(ToolStarted {
+        effect: EffectId(3),
+        contract: EffectContract::Probe,
+        deadline: std::time::Duration::from_secs(30),
+        plan: EffectPlan {
+            binding: ContentDigest([21; 32]),
+            body: r#"{"writes":3}"#.into(),
+            pre_images: vec![
+                image("a.md", Before::Absent, Some([24; 32])),
+                image("b.md", file, None),
+                image("c.md", Before::Withheld { mode: 0o600 }, Some([25; 32])),
+            ],
+        },
+    }));
+    let mut finished = run.tool_finished(3, "written").event;
+    if let JournalEvent::Tape(TapeEvent::ToolFinished(finished)) = &mut finished {
+        finished.attested = Attested {
+            tool_version: 4,
+            call_digest: ContentDigest([6; 32]),
+            policy_digest: [22; 32],
+            approval: Some(approval()),
+            grant: Some(StoredGrantId::from_parts(6, 7)),
+        };
+    }
+    let expired = ApprovalResolved {
+        state: ApprovalState::Expired,
+        by: None,
+        via: None,
+        edited_digest: ContentDigest::default(),
+        edited: None,
+        note: Redacted::default(),
+        ..resolved()
+    };
+    vec![
+        (Kind::ToolDecided, "ToolDecided-asking", decided),
+        (Kind::ToolDecided, "ToolDecided-granted", granted),
+        (Kind::ToolStarted, "ToolStarted-planned", started),
+        (Kind::ToolFinished, "ToolFinished-attested", finished),
+        (
+            Kind::ApprovalResolved,
+            "ApprovalResolved-expired",
+            JournalEvent::Tape(TapeEvent::ApprovalResolved(expired)),
+        ),
+    ]
+}
+
 #[test]
 fn released_kinds_keep_their_bytes() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (kind, name, event) in one_of_each_kind().into_iter().chain(grown_kinds()) {
+    for (kind, name, event) in one_of_each_kind().into_iter().chain(grown_kinds()).chain(asking_kinds()) {
         let coded = encode(&event).unwrap();
         let written = format!("facts {}\npayload {}\n", hex(&coded.facts), hex(&coded.payload));
         let path = folder.join(format!("{:04x}-{name}-v{VERSION}.txt", kind.number()));

@@ -95,13 +95,13 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         tool_version: facts.tool_version,
         risk: StoredEnum::from_stored(facts.risk)?,
         taints: Taints(facts.taints),
-        ask: facts.ask.map(ask_from_stored).transpose()?,
+        ask: facts.ask.as_ref().map(ask_from_stored).transpose()?,
         explanation: payload.explanation.into(),
         request: payload.request.into(),
     }))
 }
 
-fn ask_from_stored(ask: store::Ask) -> Read<Ask> {
+fn ask_from_stored(ask: &store::Ask) -> Read<Ask> {
     Ok(Ask {
         approval: ApprovalId::from_bytes(fixed_or_zero(&ask.approval)?),
         terms: terms_from_stored(ask.terms)?,
