@@ -104,6 +104,17 @@ impl StoredEntry {
         Ok(Self { envelope, encoded, content, payload })
     }
 
+    /// Reads the entry that a row of a projection names.
+    pub(crate) fn at(connection: &Connection, seq: Seq) -> Result<Self, ReadFault> {
+        let sql = format!(
+            "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([seq.0.cast_signed()])?;
+        let row = rows.next()?.ok_or_else(|| EntryFault::Row.at(seq))?;
+        Self::read(connection, row)
+    }
+
     /// Decodes the event.
     pub(crate) fn event(&self) -> Result<JournalEvent, ReadFault> {
         let place = if self.envelope.run.is_some() { Place::Tape } else { Place::Log };

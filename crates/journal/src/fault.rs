@@ -28,6 +28,8 @@ pub(crate) enum EntryFault {
     PayloadUnowned,
     #[error("a static text that it names was changed")]
     Static,
+    #[error("a row that is derived from it contradicts it")]
+    Row,
     #[error("the kind does not belong in this place")]
     Place,
     #[error("the tape is not dense")]

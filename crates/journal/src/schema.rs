@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 2;
+pub(crate) const PROJECTIONS_VERSION: i64 = 3;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -24,8 +24,21 @@ pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
 pub(crate) const PROOF_TABLES: &[&str] = &["tile", "frontier", "checkpoint"];
 
 /// Tables that are derived from the log.
-pub(crate) const PROJECTION_TABLES: &[&str] =
-    &["kind_seen", "epoch", "principal", "token", "agent", "session", "session_reset", "run", "input_key"];
+pub(crate) const PROJECTION_TABLES: &[&str] = &[
+    "kind_seen",
+    "epoch",
+    "principal",
+    "token",
+    "agent",
+    "session",
+    "session_reset",
+    "run",
+    "input_key",
+    "approval",
+    "stored_grant",
+    "effect",
+    "undo",
+];
 
 /// Tables that may be emptied at any start. None yet.
 pub(crate) const SCRATCH_TABLES: &[&str] = &[];
@@ -232,13 +245,78 @@ CREATE TABLE run(
     usage_source INTEGER NOT NULL,
     idempotency BLOB,
     delivery INTEGER NOT NULL,
-    input_preview TEXT NOT NULL    -- content of seq
+    input_preview TEXT NOT NULL,   -- content of seq
+    running INTEGER NOT NULL,
+    questions INTEGER NOT NULL,
+    unknown INTEGER NOT NULL,
+    asked INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
 CREATE INDEX run_of_principal ON run(principal);
 CREATE INDEX run_of_session ON run(principal, session);
 CREATE INDEX run_active ON run(principal, session) WHERE state = 1;
 CREATE INDEX run_open ON run(seq) WHERE state < 2;
+
+CREATE TABLE approval(
+    seq INTEGER PRIMARY KEY,
+    approval BLOB NOT NULL UNIQUE,
+    run BLOB NOT NULL,
+    principal BLOB NOT NULL,
+    state INTEGER NOT NULL,
+    voters BLOB NOT NULL,
+    expires INTEGER,
+    decided_seq INTEGER
+) STRICT;
+CREATE INDEX approval_of_run ON approval(run);
+CREATE INDEX approval_of_principal ON approval(principal);
+CREATE INDEX approval_pending ON approval(seq) WHERE state = 0;
+CREATE INDEX approval_pending_of_principal ON approval(principal) WHERE state = 0;
+CREATE INDEX approval_expiring ON approval(expires, approval) WHERE state = 0 AND expires IS NOT NULL;
+
+CREATE TABLE stored_grant(
+    seq INTEGER PRIMARY KEY,
+    stored_grant BLOB NOT NULL UNIQUE,
+    uses_max INTEGER,
+    uses INTEGER NOT NULL,
+    revoked INTEGER
+) STRICT;
+CREATE INDEX stored_grant_standing ON stored_grant(stored_grant)
+    WHERE revoked IS NULL AND (uses_max IS NULL OR uses < uses_max);
+
+CREATE TABLE effect(
+    seq INTEGER PRIMARY KEY,
+    run BLOB NOT NULL,
+    effect INTEGER NOT NULL,
+    session BLOB NOT NULL,
+    principal BLOB NOT NULL,
+    contract INTEGER NOT NULL,
+    conduct INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    approval BLOB,
+    failure INTEGER NOT NULL,
+    tool TEXT NOT NULL,            -- content of seq
+    started INTEGER,
+    started_tape_seq INTEGER,
+    started_seq INTEGER,
+    ended INTEGER,
+    ended_tape_seq INTEGER,
+    ended_seq INTEGER,
+    UNIQUE(run, effect)
+) STRICT;
+CREATE INDEX effect_started ON effect(started_seq) WHERE started_seq IS NOT NULL;
+CREATE INDEX effect_of_principal ON effect(principal, started_seq) WHERE started_seq IS NOT NULL;
+CREATE INDEX effect_changing ON effect(principal, started_seq)
+    WHERE started_seq IS NOT NULL AND contract <> 0;
+CREATE INDEX effect_unknown ON effect(started_seq) WHERE state = 4;
+
+CREATE TABLE undo(
+    seq INTEGER PRIMARY KEY,
+    undo BLOB NOT NULL,
+    run BLOB NOT NULL,
+    finished INTEGER NOT NULL
+) STRICT;
+CREATE INDEX undo_of_id ON undo(undo, finished);
+CREATE INDEX undo_of_run ON undo(run);
 ";
 
 /// Creates all tables and stamps the format; the caller holds the transaction.

@@ -33,6 +33,7 @@ use crate::verify::{Scope, verify};
 use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
 use crate::{project, read};
 
+mod approvals;
 mod erasure;
 mod proofs;
 

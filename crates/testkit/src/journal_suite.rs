@@ -11,6 +11,7 @@ pub mod samples;
 pub mod random_appends;
 
 pub mod appends;
+pub mod asking;
 pub mod attachments;
 pub mod content;
 pub mod crowd;
@@ -20,13 +21,13 @@ pub mod records;
 
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
-use palyra_ports::{AppendTape, ReadTape};
+use palyra_ports::{AppendTape, ReadApprovals, ReadTape};
 use palyra_types::Seq;
 
 /// Makes the journals that cases run against.
 pub trait JournalFactory {
     /// The journal.
-    type Journal: AppendTape + ReadTape + ReadRecords + MaintainJournal + Clone + 'static;
+    type Journal: AppendTape + ReadTape + ReadRecords + ReadApprovals + MaintainJournal + Clone + 'static;
 
     /// Makes a fresh journal.
     fn make(&self) -> Self::Journal;
@@ -70,6 +71,14 @@ macro_rules! journal_conformance_tests {
             attachments: the_key_of_an_input_leads_to_its_run,
             attachments: every_reset_is_found_again,
             attachments: sessions_are_found_by_their_words,
+            asking: an_approval_waits_until_its_first_decision,
+            asking: a_yes_of_each_person_counts_once,
+            asking: waiting_approvals_are_listed_by_cursor_and_by_time,
+            asking: a_stored_grant_ends_by_use_time_or_revocation,
+            asking: effects_say_what_became_of_them,
+            asking: a_run_waits_only_when_nothing_of_it_runs,
+            asking: a_taking_back_is_open_until_it_ends,
+            asking: what_was_asked_is_empty_once_erased,
             content: every_event_is_read_back_as_written,
             content: large_content_is_read_back_whole,
             content: erased_entries_keep_their_place_and_lose_their_content,

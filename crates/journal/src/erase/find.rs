@@ -98,7 +98,8 @@ fn take(
 
 fn of_run(connection: &Connection, run: RunId, into: &mut Gathered) -> rusqlite::Result<()> {
     let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
-    take(connection, sql, [run.to_bytes()], into)
+    take(connection, sql, [run.to_bytes()], into)?;
+    take(connection, "SELECT seq FROM undo WHERE run = ?1 ORDER BY seq", [run.to_bytes()], into)
 }
 
 // Where principal and session stand in an envelope, counted from 1: docs/journal-format.md, section 2. Entries

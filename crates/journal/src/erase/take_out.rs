@@ -32,6 +32,7 @@ const DERIVED: &[Derived] = &[
     Derived { table: "session", key: "seq", source: "seq", emptied: "key = NULL" },
     Derived { table: "session", key: "seq", source: "label_seq", emptied: "label = NULL" },
     Derived { table: "run", key: "seq", source: "seq", emptied: "input_preview = ''" },
+    Derived { table: "effect", key: "seq", source: "seq", emptied: "tool = ''" },
 ];
 
 /// What an append's `Erased` entries took away.

@@ -4,22 +4,34 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use rusqlite::Connection;
 
 use super::agents::Agents;
+use super::approvals::{Approvals, Asked};
+use super::effects::Effects;
 use super::epochs::Epochs;
 use super::folded::Folded;
 use super::input_keys::InputKeys;
 use super::kinds_seen::KindsSeen;
+use super::phases::UnderWay;
 use super::principals::Principals;
 use super::resets::Resets;
 use super::rows::Held;
 use super::runs::Runs;
 use super::sessions::Sessions;
+use super::stored_grants::StoredGrants;
 use super::tokens::Tokens;
-use super::{agents, epochs, input_keys, kinds_seen, principals, resets, runs, sessions, tokens};
+use super::undos::{Said, Undos};
+use super::{
+    agents, approvals, effects, epochs, input_keys, kinds_seen, principals, resets, runs, sessions,
+    stored_grants, tokens, undos,
+};
 
 /// All projections.
 pub(crate) struct Projections {
     pub(crate) runs: Held<Runs>,
     pub(crate) sessions: Held<Sessions>,
+    pub(crate) approvals: Held<Approvals>,
+    pub(crate) stored_grants: Held<StoredGrants>,
+    effects: Held<Effects>,
+    undos: Held<Undos>,
     input_keys: Held<InputKeys>,
     resets: Held<Resets>,
     agents: Held<Agents>,
@@ -34,6 +46,10 @@ impl Projections {
         Self {
             runs: Held::new(),
             sessions: Held::new(),
+            approvals: Held::new(),
+            stored_grants: Held::new(),
+            effects: Held::new(),
+            undos: Held::new(),
             input_keys: Held::new(),
             resets: Held::new(),
             agents: Held::new(),
@@ -86,10 +102,17 @@ impl Projections {
                 resets::reset(&mut self.resets, entry, *session);
                 sessions::reset(&mut self.sessions, connection, entry, *session)?;
             }
-            JournalEvent::GrantRevoked { .. }
-            | JournalEvent::UndoRequested(_)
-            | JournalEvent::UndoFinished { .. }
-            | JournalEvent::LogOpened { .. }
+            JournalEvent::GrantRevoked { grant, .. } => {
+                stored_grants::revoked(&mut self.stored_grants, connection, entry, *grant)?;
+            }
+            JournalEvent::UndoRequested(requested) => {
+                let names = (requested.undo, requested.run);
+                undos::said(&mut self.undos, entry, names, Said::Requested);
+            }
+            JournalEvent::UndoFinished { undo, run, .. } => {
+                undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
+            }
+            JournalEvent::LogOpened { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
             | JournalEvent::Unknown { .. } => {}
@@ -103,7 +126,19 @@ impl Projections {
         entry: &Folded<'_>,
         event: &TapeEvent,
     ) -> rusqlite::Result<()> {
-        runs::fold(&mut self.runs, connection, entry, event)?;
+        let under_way = effects::fold(&mut self.effects, connection, entry, event)?;
+        let asked = approvals::fold(&mut self.approvals, connection, entry, event)?;
+        stored_grants::fold(&mut self.stored_grants, connection, entry, event)?;
+        runs::fold(&mut self.runs, connection, entry, (event, under_way))?;
+        let (run, asked) = match asked {
+            Some(Asked::More(run)) => (Some(run), 1),
+            Some(Asked::Less(run)) => (Some(run), -1),
+            None => (None, 0),
+        };
+        if let Some(run) = run {
+            let under_way = UnderWay { asked, ..UnderWay::default() };
+            runs::changed(&mut self.runs, connection, run, under_way)?;
+        }
         if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
             input_keys::received(&mut self.input_keys, connection, entry, *digest)?;
         }
@@ -114,6 +149,10 @@ impl Projections {
     pub(crate) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.runs.flush(connection)?;
         self.sessions.flush(connection)?;
+        self.approvals.flush(connection)?;
+        self.stored_grants.flush(connection)?;
+        self.effects.flush(connection)?;
+        self.undos.flush(connection)?;
         self.input_keys.flush(connection)?;
         self.resets.flush(connection)?;
         self.agents.flush(connection)?;
@@ -127,6 +166,10 @@ impl Projections {
     pub(crate) fn is_full(&self) -> bool {
         self.runs.is_full()
             || self.sessions.is_full()
+            || self.approvals.is_full()
+            || self.stored_grants.is_full()
+            || self.effects.is_full()
+            || self.undos.is_full()
             || self.input_keys.is_full()
             || self.resets.is_full()
             || self.agents.is_full()
@@ -137,6 +180,10 @@ impl Projections {
     pub(crate) fn forget(&mut self) {
         self.runs.forget();
         self.sessions.forget();
+        self.approvals.forget();
+        self.stored_grants.forget();
+        self.effects.forget();
+        self.undos.forget();
         self.input_keys.forget();
         self.resets.forget();
         self.agents.forget();

@@ -9,9 +9,15 @@ mod recreate;
 mod fold;
 
 mod input_keys;
+mod phases;
 mod resets;
 mod runs;
 mod sessions;
+
+mod approvals;
+mod effects;
+mod stored_grants;
+mod undos;
 
 mod agents;
 mod principals;
@@ -29,8 +35,12 @@ pub(crate) use kinds_seen::outside_tapes as kinds_outside_tapes;
 pub(crate) use recreate::{fold_log, recreate};
 
 pub(crate) use agents::all as all_agents;
+pub(crate) use approvals::{APPROVAL_COLUMNS, ApprovalRow};
+pub(crate) use effects::{EFFECT_COLUMNS, EffectRow};
 pub(crate) use epochs::{descending as epochs_descending, newest as newest_epoch};
 pub(crate) use principals::all as all_principals;
 pub(crate) use runs::{RUN_COLUMNS, RunRow};
 pub(crate) use sessions::{SESSION_COLUMNS, SessionRow};
+pub(crate) use stored_grants::{STORED_GRANT_COLUMNS, StoredGrantRow};
 pub(crate) use tokens::all as all_tokens;
+pub(crate) use undos::open as open_undos;

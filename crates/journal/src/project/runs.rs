@@ -12,6 +12,7 @@ use palyra_types::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, Sessio
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::folded::Folded;
+use super::phases::UnderWay;
 use super::rows::{Family, Held};
 use crate::kinds;
 use crate::sql::{count_to_sql, seq_from_sql, seq_to_sql, u64_from_sql, u64_to_sql};
@@ -22,7 +23,8 @@ const INPUT_PREVIEW_CHARS_MAX: usize = 120;
 /// Columns that [`RunRow::read`] takes, in its order.
 pub(crate) const RUN_COLUMNS: &str = "seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
-    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery";
+    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
+    unknown, asked";
 
 /// A row of `run`.
 #[derive(Debug, Clone)]
@@ -30,6 +32,7 @@ pub(crate) struct RunRow {
     pub(crate) record: RunRecord,
     pub(crate) last_seq: Seq,
     idempotency: Option<IdempotencyDigest>,
+    under_way: UnderWay,
 }
 
 /// The table `run`.
@@ -73,6 +76,10 @@ impl Family for Runs {
                 row.idempotency.map(|digest| digest.0),
                 record.input_preview.expose(),
                 stored_delivery(record.delivery),
+                row.under_way.running,
+                row.under_way.questions,
+                row.under_way.unknown,
+                row.under_way.asked,
             ])
             .map(drop)
     }
@@ -80,22 +87,24 @@ impl Family for Runs {
 
 const STORE: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
-    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery)
+    output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
+    unknown, asked)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23)
+    ?23, ?24, ?25, ?26, ?27)
 ON CONFLICT(seq) DO UPDATE SET state = excluded.state, wait = excluded.wait, reason = excluded.reason,
     error = excluded.error, last_tape_seq = excluded.last_tape_seq, last_seq = excluded.last_seq,
     updated = excluded.updated, turns = excluded.turns, tool_calls = excluded.tool_calls,
     input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
     output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens,
-    usage_source = excluded.usage_source";
+    usage_source = excluded.usage_source, running = excluded.running, questions = excluded.questions,
+    unknown = excluded.unknown, asked = excluded.asked";
 
-/// Folds one tape entry.
+/// Folds one tape entry, which changes what is under way.
 pub(super) fn fold(
     runs: &mut Held<Runs>,
     connection: &Connection,
     entry: &Folded<'_>,
-    event: &TapeEvent,
+    (event, change): (&TapeEvent, UnderWay),
 ) -> rusqlite::Result<()> {
     let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
     if tape_seq == TapeSeq(1) {
@@ -109,7 +118,22 @@ pub(super) fn fold(
         row.record.last_tape_seq = tape_seq;
         row.record.updated = entry.time;
         row.last_seq = entry.seq;
-        apply(&mut row.record, event);
+        row.under_way = row.under_way.plus(change);
+        apply(&mut row.record, row.under_way, event);
+        row.record.phase = row.under_way.phase(row.record.state, row.record.phase);
+    })
+}
+
+/// Folds a change of what a run has under way.
+pub(super) fn changed(
+    runs: &mut Held<Runs>,
+    connection: &Connection,
+    run: RunId,
+    change: UnderWay,
+) -> rusqlite::Result<()> {
+    runs.change(connection, &run, |row| {
+        row.under_way = row.under_way.plus(change);
+        row.record.phase = row.under_way.phase(row.record.state, row.record.phase);
     })
 }
 
@@ -139,11 +163,12 @@ fn first_row(entry: &Folded<'_>, place: (RunId, SessionId), started: Option<&Run
         },
         last_seq: entry.seq,
         idempotency: started.and_then(|started| started.idempotency),
+        under_way: UnderWay::default(),
     }
 }
 
 /// Terminal states are final; a run that has not begun has nothing to wait for.
-fn apply(record: &mut RunRecord, event: &TapeEvent) {
+fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
     if record.state.is_terminal() {
         return;
     }
@@ -170,6 +195,12 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted(_) => {
             record.phase = running(record.state);
         }
+        TapeEvent::EffectResolved { .. } => {
+            let waits = record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown);
+            if waits && under_way.unknown <= 0 {
+                record.phase = running(record.state);
+            }
+        }
         TapeEvent::RunFinished(finished) => finish(record, finished),
         TapeEvent::Unknown { kind } => {
             if kinds::is_critical(*kind) {
@@ -182,7 +213,6 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)
-        | TapeEvent::EffectResolved { .. }
         | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)
         | TapeEvent::ApprovalResolved(_)
@@ -243,6 +273,12 @@ impl RunRow {
             },
             last_seq: seq_from_sql(row.get(10)?),
             idempotency: idempotency.map(IdempotencyDigest),
+            under_way: UnderWay {
+                running: row.get(23)?,
+                questions: row.get(24)?,
+                unknown: row.get(25)?,
+                asked: row.get(26)?,
+            },
         })
     }
 }

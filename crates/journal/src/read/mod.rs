@@ -2,10 +2,14 @@
 
 mod pool;
 
+mod approvals;
 mod blobs;
 mod records;
 mod tapes;
 
+pub(crate) use approvals::{
+    approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos,
+};
 pub(crate) use blobs::blob;
 pub(crate) use pool::ReaderPool;
 pub(crate) use records::{

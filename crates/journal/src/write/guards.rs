@@ -5,6 +5,7 @@ use palyra_types::event::TapeEvent;
 use palyra_types::{PrincipalId, Redacted, RunId, SessionId, TapeSeq, event::JournalEvent};
 use rusqlite::{Connection, OptionalExtension, Params};
 
+use super::authority;
 use super::prepare::{PreparedAppend, invalid};
 use crate::kinds::Kind;
 use crate::project::Projections;
@@ -37,7 +38,8 @@ fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusq
             let names = (session.principal.to_bytes(), session.id.to_bytes(), run.to_bytes());
             is_empty(connection, sql, names)
         }
-        Guard::ApprovalPending { .. } | Guard::GrantUsable { .. } => Ok(false),
+        Guard::ApprovalPending { approval } => authority::is_pending(connection, rows, *approval),
+        Guard::GrantUsable { grant, now } => authority::is_usable(connection, rows, *grant, *now),
         Guard::SessionAbsent { session, key } => {
             if rows.sessions.get(connection, session)?.is_some() {
                 return Ok(false);

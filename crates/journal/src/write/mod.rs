@@ -20,6 +20,7 @@ mod contents;
 mod rebuild;
 mod erasure;
 mod guards;
+mod authority;
 
 mod checkpoint;
 mod headroom;

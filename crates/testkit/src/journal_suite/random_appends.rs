@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
-use palyra_ports::{JournalAppendRequest, NewEntry};
+use palyra_ports::{JournalAppendRequest, NewEntry, ReadApprovals};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
@@ -57,7 +57,7 @@ impl RandomAppends {
     }
 
     /// Reads every record of the population, as text that can be compared.
-    pub async fn records(&self, journal: &impl ReadRecords) -> Vec<String> {
+    pub async fn records(&self, journal: &(impl ReadRecords + ReadApprovals)) -> Vec<String> {
         let mut all = Vec::new();
         for n in 0..PRINCIPALS {
             let principal = samples::principal(n.into());
@@ -75,6 +75,7 @@ impl RandomAppends {
         all.push(exposed(&agents, |agent| agent.profile.instructions.expose().clone()));
         all.push(exposed(&journal.principals().await.unwrap(), |one| one.name.expose().clone()));
         all.push(exposed(&journal.tokens().await.unwrap(), |token| token.label.expose().clone()));
+        asking::records(journal, &mut all).await;
         all
     }
 

@@ -129,11 +129,14 @@ impl State {
         for at in self.on_tapes() {
             match at.event {
                 TapeEvent::ToolProposed(proposed) => {
-                    tools.insert((at.run, proposed.effect), proposed.tool.clone());
+                    tools.entry((at.run, proposed.effect)).or_insert_with(|| proposed.tool.clone());
                 }
                 TapeEvent::ToolDecided(decided) => {
-                    if let DecidedBy::Approval(approval) = decided.decided_by {
-                        approved.insert((at.run, decided.effect), approval);
+                    let key = (at.run, decided.effect);
+                    if let DecidedBy::Approval(approval) = decided.decided_by
+                        && tools.contains_key(&key)
+                    {
+                        approved.insert(key, approval);
                     }
                 }
                 TapeEvent::ToolStarted(started) => {

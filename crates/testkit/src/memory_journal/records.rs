@@ -14,6 +14,7 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, TokenId};
 
 use super::entry::Entry;
+use super::waits::Waits;
 
 /// Kinds from this number on may be skipped by those who do not know them.
 const SKIPPABLE_FROM: u16 = 0x8000;
@@ -29,6 +30,7 @@ pub(super) struct Records {
     pub(super) agents: BTreeMap<AgentId, AgentRecord>,
     pub(super) principals: BTreeMap<PrincipalId, PrincipalRecord>,
     pub(super) tokens: BTreeMap<TokenId, TokenRecord>,
+    waits: Waits,
 }
 
 impl Records {
@@ -161,10 +163,16 @@ impl Records {
         if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
             self.started_by.entry((entry.new.principal, *digest)).or_insert(run);
         }
+        let decided = self.waits.fold(run, event);
         if let Some(record) = self.runs.get_mut(&run) {
             record.last_tape_seq = tape_seq;
             record.updated = entry.new.time;
-            apply(record, event);
+            apply(record, event, &self.waits);
+        }
+        for run in [Some(run), decided].into_iter().flatten() {
+            if let Some(record) = self.runs.get_mut(&run) {
+                record.phase = self.waits.phase(record);
+            }
         }
     }
 
@@ -201,7 +209,7 @@ impl Records {
     }
 }
 
-fn apply(record: &mut RunRecord, event: &TapeEvent) {
+fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
     if record.phase == RunPhase::Finished {
         return;
     }
@@ -226,7 +234,14 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::ApprovalRequested(_) => record.phase = RunPhase::Waiting(WaitReason::Approval),
+        TapeEvent::EffectResolved { .. } if !waits.has_unknown(record.run) => {
+            if record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown) {
+                record.phase = match record.state {
+                    RunLifecycleState::Pending => RunPhase::Queued,
+                    _ => RunPhase::Running,
+                };
+            }
+        }
         TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
         TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {
@@ -247,6 +262,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolFinished(_)
+        | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)
         | TapeEvent::ApprovalResolved(_)
         | TapeEvent::GrantStored(_)

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use palyra_ports::ReadApprovals;
+use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
     ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
@@ -16,7 +18,7 @@ use palyra_types::run::Surface;
 use palyra_types::tool::{ApprovalRiskLevel, Taints};
 use palyra_types::{ApprovalId, EffectId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
 
-use super::RandomAppends;
+use super::{PRINCIPALS, RandomAppends, exposed, samples};
 
 impl RandomAppends {
     pub(super) fn approval_event(&mut self) -> TapeEvent {
@@ -206,6 +208,36 @@ impl RandomAppends {
         let runs: Vec<RunId> = self.runs.iter().map(|run| run.run).collect();
         if runs.is_empty() { RunId::from_parts(4, 1) } else { self.one_of(&runs) }
     }
+}
+
+/// Reads every record about calls that ask and effects that are told of, as text that can be compared.
+pub(super) async fn records(journal: &impl ReadApprovals, all: &mut Vec<String>) {
+    let principals = (0..PRINCIPALS).map(|n| Some(samples::principal(n.into()))).chain([None]);
+    for principal in principals {
+        for only in [ApprovalFilter::Pending, ApprovalFilter::Decided, ApprovalFilter::All] {
+            let query = ApprovalQuery { principal, run: None, only, before: None, limit: 500 };
+            let approvals = journal.approvals(query).await.unwrap();
+            all.push(exposed(&approvals, |one| {
+                format!("{} {}", one.prompt.preview.expose(), one.note.expose())
+            }));
+            for one in approvals {
+                let alone = journal.approval(one.approval).await.unwrap();
+                assert_eq!(alone, Some(one));
+            }
+        }
+        for only in [EffectFilter::All, EffectFilter::Unknown, EffectFilter::Changing] {
+            let query = EffectQuery { principal, run: None, only, before: None, limit: 500 };
+            let effects = journal.effects(query).await.unwrap();
+            all.push(exposed(&effects, |one| one.tool.expose().clone()));
+        }
+    }
+    for only in [GrantFilter::Standing, GrantFilter::All] {
+        let grants = journal.stored_grants(only).await.unwrap();
+        all.push(exposed(&grants, |one| format!("{:?}", one.stored.tool.expose())));
+    }
+    all.push(format!("{:?}", journal.next_to_expire(100).await.unwrap()));
+    let undos = journal.open_undos().await.unwrap();
+    all.push(exposed(&undos, |one| one.paths.iter().map(|path| path.expose().clone()).collect()));
 }
 
 const DECIDED: [ApprovalState; 4] =

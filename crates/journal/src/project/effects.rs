@@ -1,0 +1,321 @@
+//! Effects: what each call of a tool intended, and what became of it. Owns the table `effect`.
+//!
+//! A row is made by the proposal, so that it knows the tool's name and who permitted it; it is listed from its
+//! start on. Keyed by run and number.
+
+use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
+use palyra_types::event::{DecidedBy, TapeEvent, ToolDecided};
+use palyra_types::tool::{EffectContract, ToolConduct};
+use palyra_types::{
+    ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::folded::Folded;
+use super::phases::UnderWay;
+use super::rows::{Family, Held};
+use crate::sql::{seq_from_sql, seq_to_sql};
+
+/// Columns that [`EffectRow::read`] takes, in its order.
+pub(crate) const EFFECT_COLUMNS: &str = "seq, run, effect, session, principal, contract, conduct, state,
+    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq";
+
+/// An entry of a tape: its time and its places.
+type At = (Timestamp, TapeSeq, Seq);
+
+/// A row of `effect`.
+#[derive(Debug, Clone)]
+pub(crate) struct EffectRow {
+    /// The entry that made the row: the proposal, with the tool's name.
+    seq: Seq,
+    run: RunId,
+    effect: EffectId,
+    session: SessionId,
+    principal: PrincipalId,
+    contract: EffectContract,
+    conduct: ToolConduct,
+    /// `None` until it is started.
+    state: Option<EffectState>,
+    approval: Option<ApprovalId>,
+    failure: Option<ErrorCode>,
+    tool: Redacted<String>,
+    started: Option<At>,
+    ended: Option<At>,
+}
+
+/// The table `effect`.
+pub(crate) struct Effects;
+
+impl Family for Effects {
+    type Key = (RunId, EffectId);
+    type Row = EffectRow;
+
+    fn load(connection: &Connection, key: &Self::Key) -> rusqlite::Result<Option<EffectRow>> {
+        let sql = format!("SELECT {EFFECT_COLUMNS} FROM effect WHERE run = ?1 AND effect = ?2");
+        let names = (key.0.to_bytes(), key.1.0);
+        connection.prepare_cached(&sql)?.query_row(names, EffectRow::read).optional()
+    }
+
+    fn store(connection: &Connection, row: &EffectRow) -> rusqlite::Result<()> {
+        let time = |at: Option<At>| at.map(|at| at.0.0);
+        let tape_seq = |at: Option<At>| at.map(|at| at.1.0);
+        let seq = |at: Option<At>| at.map(|at| seq_to_sql(at.2));
+        let values = params![
+            seq_to_sql(row.seq),
+            row.run.to_bytes(),
+            row.effect.0,
+            row.session.to_bytes(),
+            row.principal.to_bytes(),
+            stored_contract(row.contract),
+            stored_conduct(row.conduct),
+            stored_state(row.state),
+            row.approval.map(ApprovalId::to_bytes),
+            row.failure.map_or(0, ErrorCode::number),
+            row.tool.expose(),
+            time(row.started),
+            tape_seq(row.started),
+            seq(row.started),
+            time(row.ended),
+            tape_seq(row.ended),
+            seq(row.ended),
+        ];
+        connection.prepare_cached(STORE)?.execute(values).map(drop)
+    }
+}
+
+const STORE: &str = "INSERT INTO effect(seq, run, effect, session, principal, contract, conduct, state,
+    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+ON CONFLICT(seq) DO UPDATE SET contract = excluded.contract, conduct = excluded.conduct,
+    state = excluded.state, approval = excluded.approval, failure = excluded.failure,
+    started = excluded.started, started_tape_seq = excluded.started_tape_seq,
+    started_seq = excluded.started_seq, ended = excluded.ended, ended_tape_seq = excluded.ended_tape_seq,
+    ended_seq = excluded.ended_seq";
+
+/// Folds one tape entry; returns by how much what its run has under way changes.
+pub(super) fn fold(
+    effects: &mut Held<Effects>,
+    connection: &Connection,
+    entry: &Folded<'_>,
+    event: &TapeEvent,
+) -> rusqlite::Result<UnderWay> {
+    let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else {
+        return Ok(UnderWay::default());
+    };
+    let at = (entry.time, tape_seq, entry.seq);
+    let Some((effect, change)) = change_of(event, at) else { return Ok(UnderWay::default()) };
+    let key = (run, effect);
+    let is_first = match event {
+        TapeEvent::ToolProposed(_) | TapeEvent::ToolStarted(_) => effects.get(connection, &key)?.is_none(),
+        _ => false,
+    };
+    if is_first {
+        effects.put(key, first_row(entry, key, session, event));
+    }
+    let mut difference = UnderWay::default();
+    effects.change(connection, &key, |row| {
+        let before = row.under_way();
+        change.apply(row);
+        difference = row.under_way().since(before);
+    })?;
+    Ok(difference)
+}
+
+/// What an entry does to its effect's row.
+enum Change<'a> {
+    Nothing,
+    Decided(&'a ToolDecided),
+    Started(At, EffectContract),
+    Ended(At, EffectState, Option<Option<ErrorCode>>),
+}
+
+fn change_of(event: &TapeEvent, at: At) -> Option<(EffectId, Change<'_>)> {
+    match event {
+        TapeEvent::ToolProposed(proposed) => Some((proposed.effect, Change::Nothing)),
+        TapeEvent::ToolDecided(decided) => Some((decided.effect, Change::Decided(decided))),
+        TapeEvent::ToolStarted(started) => Some((started.effect, Change::Started(at, started.contract))),
+        TapeEvent::ToolFinished(finished) => {
+            let state = finished.failure.map_or(EffectState::Finished, |_| EffectState::Failed);
+            Some((finished.effect, Change::Ended(at, state, Some(finished.failure))))
+        }
+        TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+            Some((*effect, Change::Ended(at, EffectState::Unknown, None)))
+        }
+        TapeEvent::EffectResolved { effect, resolution, .. } => {
+            Some((*effect, Change::Ended(at, EffectState::Resolved(*resolution), None)))
+        }
+        _ => None,
+    }
+}
+
+impl Change<'_> {
+    fn apply(self, row: &mut EffectRow) {
+        match self {
+            Self::Nothing => {}
+            Self::Decided(decided) if row.state.is_none() => {
+                row.conduct = decided.conduct;
+                if let DecidedBy::Approval(approval) = decided.decided_by {
+                    row.approval = Some(approval);
+                }
+            }
+            Self::Started(at, contract) if row.state.is_none() => {
+                row.state = Some(EffectState::Started);
+                row.contract = contract;
+                row.started = Some(at);
+            }
+            Self::Ended(at, state, failure) if row.state.is_some() => {
+                row.state = Some(state);
+                row.ended = Some(at);
+                row.failure = failure.unwrap_or(row.failure);
+            }
+            Self::Decided(_) | Self::Started(..) | Self::Ended(..) => {}
+        }
+    }
+}
+
+fn first_row(
+    entry: &Folded<'_>,
+    (run, effect): (RunId, EffectId),
+    session: SessionId,
+    event: &TapeEvent,
+) -> EffectRow {
+    let tool = match event {
+        TapeEvent::ToolProposed(proposed) => proposed.tool.clone(),
+        _ => Redacted::default(),
+    };
+    EffectRow {
+        seq: entry.seq,
+        run,
+        effect,
+        session,
+        principal: entry.principal,
+        contract: EffectContract::Opaque,
+        conduct: ToolConduct::Direct,
+        state: None,
+        approval: None,
+        failure: None,
+        tool,
+        started: None,
+        ended: None,
+    }
+}
+
+impl EffectRow {
+    fn under_way(&self) -> UnderWay {
+        let started = i64::from(self.state == Some(EffectState::Started));
+        let unknown = i64::from(self.state == Some(EffectState::Unknown));
+        let (running, questions) = match self.conduct {
+            ToolConduct::Direct | ToolConduct::Prepared => (started, 0),
+            ToolConduct::Question => (0, started),
+        };
+        UnderWay { running, questions, unknown, asked: 0 }
+    }
+
+    /// Makes the record that lists show; `None` until it is started.
+    pub(crate) fn into_record(self) -> Option<EffectRecord> {
+        let ((started, tape_seq, seq), state) = self.started.zip(self.state)?;
+        Some(EffectRecord {
+            run: self.run,
+            session: self.session,
+            principal: self.principal,
+            effect: self.effect,
+            contract: self.contract,
+            state,
+            approval: self.approval,
+            failure: self.failure,
+            tool: self.tool,
+            started,
+            ended: self.ended.map(|(time, ..)| time),
+            started_at: (tape_seq, seq),
+            ended_at: self.ended.map(|(_, tape_seq, seq)| (tape_seq, seq)),
+        })
+    }
+
+    /// Reads a row of [`EFFECT_COLUMNS`].
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let at = |first: usize| -> rusqlite::Result<Option<At>> {
+            let Some(time) = row.get(first)? else { return Ok(None) };
+            Ok(Some((Timestamp(time), TapeSeq(row.get(first + 1)?), seq_from_sql(row.get(first + 2)?))))
+        };
+        let failure: u16 = row.get(9)?;
+        Ok(Self {
+            seq: seq_from_sql(row.get(0)?),
+            run: RunId::from_bytes(row.get(1)?),
+            effect: EffectId(row.get(2)?),
+            session: SessionId::from_bytes(row.get(3)?),
+            principal: PrincipalId::from_bytes(row.get(4)?),
+            contract: contract_from_stored(row.get(5)?),
+            conduct: conduct_from_stored(row.get(6)?),
+            state: state_from_stored(row.get(7)?),
+            approval: row.get::<_, Option<[u8; 16]>>(8)?.map(ApprovalId::from_bytes),
+            failure: ErrorCode::ALL.iter().copied().find(|code| code.number() == failure),
+            tool: row.get::<_, String>(10)?.into(),
+            started: at(11)?,
+            ended: at(14)?,
+        })
+    }
+}
+
+/// Returns the number of a contract in the column `contract`; zero changes nothing.
+fn stored_contract(contract: EffectContract) -> i64 {
+    match contract {
+        EffectContract::Pure => 0,
+        EffectContract::Keyed => 1,
+        EffectContract::Probe => 2,
+        EffectContract::Local => 3,
+        EffectContract::Opaque => 4,
+    }
+}
+
+fn contract_from_stored(number: i64) -> EffectContract {
+    match number {
+        0 => EffectContract::Pure,
+        1 => EffectContract::Keyed,
+        2 => EffectContract::Probe,
+        3 => EffectContract::Local,
+        _ => EffectContract::Opaque,
+    }
+}
+
+fn stored_conduct(conduct: ToolConduct) -> i64 {
+    match conduct {
+        ToolConduct::Direct => 0,
+        ToolConduct::Prepared => 1,
+        ToolConduct::Question => 2,
+    }
+}
+
+fn conduct_from_stored(number: i64) -> ToolConduct {
+    match number {
+        1 => ToolConduct::Prepared,
+        2 => ToolConduct::Question,
+        _ => ToolConduct::Direct,
+    }
+}
+
+/// Returns the number of a state in the column `state`; zero is not started, 4 is unknown.
+fn stored_state(state: Option<EffectState>) -> i64 {
+    match state {
+        None => 0,
+        Some(EffectState::Started) => 1,
+        Some(EffectState::Finished) => 2,
+        Some(EffectState::Failed) => 3,
+        Some(EffectState::Unknown) => 4,
+        Some(EffectState::Resolved(EffectResolution::Happened)) => 5,
+        Some(EffectState::Resolved(EffectResolution::DidNotHappen)) => 6,
+        Some(EffectState::Resolved(EffectResolution::Retry)) => 7,
+    }
+}
+
+fn state_from_stored(number: i64) -> Option<EffectState> {
+    match number {
+        0 => None,
+        1 => Some(EffectState::Started),
+        2 => Some(EffectState::Finished),
+        3 => Some(EffectState::Failed),
+        4 => Some(EffectState::Unknown),
+        5 => Some(EffectState::Resolved(EffectResolution::Happened)),
+        6 => Some(EffectState::Resolved(EffectResolution::DidNotHappen)),
+        _ => Some(EffectState::Resolved(EffectResolution::Retry)),
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run waits for, from what it has under way.
+//!
+//! Owns the counts behind a phase. Invariant: a run that waits for an approval or an answer has nothing under
+//! way; what only a person can lift (a loop, an unknown outcome, an unknown kind) stays until somebody does.
+
+use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
+
+/// What a run has under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct UnderWay {
+    /// Calls that run.
+    pub(crate) running: i64,
+    /// Questions to the person that have no answer.
+    pub(crate) questions: i64,
+    /// Calls whose outcome nobody knows.
+    pub(crate) unknown: i64,
+    /// Approvals that wait.
+    pub(crate) asked: i64,
+}
+
+impl UnderWay {
+    /// Returns the sum of both; a difference is a sum with negative counts.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            running: self.running.saturating_add(other.running),
+            questions: self.questions.saturating_add(other.questions),
+            unknown: self.unknown.saturating_add(other.unknown),
+            asked: self.asked.saturating_add(other.asked),
+        }
+    }
+
+    /// Returns what it takes from `other` to this.
+    pub(crate) fn since(self, other: Self) -> Self {
+        Self {
+            running: self.running.saturating_sub(other.running),
+            questions: self.questions.saturating_sub(other.questions),
+            unknown: self.unknown.saturating_sub(other.unknown),
+            asked: self.asked.saturating_sub(other.asked),
+        }
+    }
+
+    /// Returns the phase of a run, given the one it had.
+    pub(super) fn phase(self, state: RunLifecycleState, before: RunPhase) -> RunPhase {
+        match before {
+            RunPhase::Running | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question)
+                if state == RunLifecycleState::InProgress =>
+            {
+                self.of_working()
+            }
+            RunPhase::Queued
+            | RunPhase::Running
+            | RunPhase::Finished
+            | RunPhase::Waiting(
+                WaitReason::LoopCheck
+                | WaitReason::OutcomeUnknown
+                | WaitReason::UnknownKind
+                | WaitReason::Approval
+                | WaitReason::Question,
+            ) => before,
+        }
+    }
+
+    fn of_working(self) -> RunPhase {
+        if self.running > 0 {
+            RunPhase::Running
+        } else if self.asked > 0 {
+            RunPhase::Waiting(WaitReason::Approval)
+        } else if self.questions > 0 {
+            RunPhase::Waiting(WaitReason::Question)
+        } else {
+            RunPhase::Running
+        }
+    }
+}

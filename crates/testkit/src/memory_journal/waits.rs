@@ -1,0 +1,99 @@
+//! What runs wait for: calls and approvals under way, kept as sets and asked anew after every entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::event::TapeEvent;
+use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
+use palyra_types::tool::ToolConduct;
+use palyra_types::{ApprovalId, EffectId, RunId};
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Station {
+    Proposed,
+    Started,
+    Unknown,
+    Over,
+}
+
+/// Everything under way.
+#[derive(Default)]
+pub(super) struct Waits {
+    calls: BTreeMap<(RunId, EffectId), (ToolConduct, Station)>,
+    asked: BTreeSet<ApprovalId>,
+    open: BTreeMap<ApprovalId, RunId>,
+}
+
+impl Waits {
+    /// Takes in an entry of a run's tape; returns the run whose approval it decides, which may be another one.
+    pub(super) fn fold(&mut self, run: RunId, event: &TapeEvent) -> Option<RunId> {
+        match event {
+            TapeEvent::ToolProposed(proposed) => {
+                let proposal = (ToolConduct::Direct, Station::Proposed);
+                self.calls.entry((run, proposed.effect)).or_insert(proposal);
+            }
+            TapeEvent::ToolDecided(decided) => {
+                if let Some((conduct, Station::Proposed)) = self.calls.get_mut(&(run, decided.effect)) {
+                    *conduct = decided.conduct;
+                }
+            }
+            TapeEvent::ToolStarted(started) => {
+                let proposal = (ToolConduct::Direct, Station::Proposed);
+                let (_, station) = self.calls.entry((run, started.effect)).or_insert(proposal);
+                if *station == Station::Proposed {
+                    *station = Station::Started;
+                }
+            }
+            TapeEvent::ToolFinished(finished) => self.end(run, finished.effect, Station::Over),
+            TapeEvent::ToolOutcomeUnknown { effect, .. } => self.end(run, *effect, Station::Unknown),
+            TapeEvent::EffectResolved { effect, .. } => self.end(run, *effect, Station::Over),
+            TapeEvent::ApprovalRequested(requested) if self.asked.insert(requested.approval) => {
+                self.open.insert(requested.approval, run);
+            }
+            TapeEvent::ApprovalResolved(resolved) => return self.open.remove(&resolved.approval),
+            _ => {}
+        }
+        None
+    }
+
+    fn end(&mut self, run: RunId, effect: EffectId, end: Station) {
+        match self.calls.get_mut(&(run, effect)) {
+            Some((_, Station::Proposed)) | None => {}
+            Some((_, station)) => *station = end,
+        }
+    }
+
+    /// Returns whether nobody knows the outcome of one of the run's calls.
+    pub(super) fn has_unknown(&self, run: RunId) -> bool {
+        self.calls_of(run).any(|(_, station)| station == Station::Unknown)
+    }
+
+    /// Returns the phase of a run that may work, or the one it has.
+    pub(super) fn phase(&self, record: &RunRecord) -> RunPhase {
+        let works = matches!(
+            record.phase,
+            RunPhase::Running | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question)
+        );
+        if !works || record.state != RunLifecycleState::InProgress {
+            return record.phase;
+        }
+        let started = |question: bool| {
+            self.calls_of(record.run).any(|(conduct, station)| {
+                station == Station::Started && (conduct == ToolConduct::Question) == question
+            })
+        };
+        if started(false) {
+            RunPhase::Running
+        } else if self.open.values().any(|run| *run == record.run) {
+            RunPhase::Waiting(WaitReason::Approval)
+        } else if started(true) {
+            RunPhase::Waiting(WaitReason::Question)
+        } else {
+            RunPhase::Running
+        }
+    }
+
+    fn calls_of(&self, run: RunId) -> impl Iterator<Item = (ToolConduct, Station)> {
+        self.calls.range((run, EffectId(0))..=(run, EffectId(u32::MAX))).map(|(_, call)| *call)
+    }
+}
