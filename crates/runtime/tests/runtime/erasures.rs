@@ -18,7 +18,8 @@ use crate::rig::{Rig, soon};
 use crate::waiting::a_waiting_run;
 
 async fn erase(rig: &Rig, subject: ErasureSubject) -> Result<ErasedContent, EraseContentError> {
-    let erasing = rig.gateway.journal.erasures().erase(rig.me().principal, subject, ErasureReason::Request);
+    let erasures = rig.gateway.journal.erasures();
+    let erasing = erasures.erase(rig.me().principal, subject, ErasureReason::Request);
     soon("the end of an erasure", erasing).await
 }
 

@@ -4,14 +4,19 @@
 //! by [`soon`]. Begin at [`Rig::start`].
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     AppendTape, Cleaned, Clock, Findings, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords,
-    ReadTape, RedactStream, Redactor, WorkspaceChoice, WorkspaceError, Workspaces,
+    ReadTape, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
+    WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
@@ -21,11 +26,13 @@ use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider, ScriptedTools};
+use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
+use palyra_types::tool::ToolCatalog;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use tokio::sync::watch;
 
@@ -58,9 +65,11 @@ pub(crate) struct Rig {
     pub(crate) faults: FaultyJournal,
     pub(crate) model: ScriptedProvider,
     pub(crate) tools: ScriptedTools,
+    pub(crate) restore: ScriptedRestore,
     pub(crate) clock: FakeClock,
     models: watch::Sender<Arc<ModelDirectory>>,
     config: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
+    policy: (watch::Sender<Arc<ToolCallPolicySnapshot>>, Arc<ToolCatalog>),
 }
 
 /// A runtime about to be started.
@@ -68,9 +77,51 @@ pub(crate) struct Parts {
     pub(crate) memory: MemoryJournal,
     pub(crate) model: ScriptedProvider,
     pub(crate) tools: ScriptedTools,
+    /// Instead of the scripted tools.
+    pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
+    pub(crate) restore: ScriptedRestore,
     pub(crate) clock: FakeClock,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
+    pub(crate) rules: ToolPolicyRules,
     pub(crate) seed: u64,
+}
+
+/// Lets scripted tools that change nothing run unattended, beside the shipped rules.
+const LOOKING: &str = r#"@id("looks") @reason("it only looks")
+permit (principal, action == Action::"execute_unattended", resource in Contract::"pure");"#;
+
+/// Returns the shipped rules, and what lets scripted tools look.
+pub(crate) fn looking() -> ToolPolicyRules {
+    ToolPolicyRules::shipped().with_file("looking.cedar", LOOKING)
+}
+
+fn compile(catalog: Arc<ToolCatalog>, rules: &ToolPolicyRules) -> Arc<ToolCallPolicySnapshot> {
+    let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+    Arc::new(ToolCallPolicySnapshot::compile(catalog, rules.clone(), digest).unwrap())
+}
+
+fn compiled(ports: &RuntimePorts, rules: &ToolPolicyRules) -> Arc<ToolCallPolicySnapshot> {
+    compile(ports.tools.catalog(), rules)
+}
+
+/// Puts files back in word only, and remembers what it was told to.
+#[derive(Clone, Default)]
+pub(crate) struct ScriptedRestore(Arc<Mutex<Vec<RestoreOrder>>>);
+
+impl ScriptedRestore {
+    /// Returns what was to be put back so far.
+    pub(crate) fn orders(&self) -> Vec<RestoreOrder> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl RestoreFiles for ScriptedRestore {
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        let restored = |file: &PreImage| UndoneFile { path: file.path.clone(), result: UndoResult::Restored };
+        let files = order.files.iter().map(restored).collect();
+        self.0.lock().unwrap().push(order);
+        futures::future::ready(files).boxed()
+    }
 }
 
 impl Parts {
@@ -80,14 +131,17 @@ impl Parts {
             memory: MemoryJournal::new(),
             model: ScriptedProvider::new(Arc::new(clock.clone())),
             tools: ScriptedTools::new(),
+            equipment: None,
+            restore: ScriptedRestore::default(),
             clock,
             config: GatewayRuntimeConfigSnapshot::default(),
+            rules: looking(),
             seed: 7,
         }
     }
 
     pub(crate) async fn start(self) -> Rig {
-        let Self { memory, model, tools, clock, config, seed } = self;
+        let Self { memory, model, tools, equipment, restore, clock, config, rules, seed } = self;
         let faults = FaultyJournal::new(memory.clone());
         let default = ModelRef::new("scripted", "scripted");
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
@@ -97,18 +151,23 @@ impl Parts {
             append: Arc::new(faults.clone()),
             tapes: Arc::new(faults.clone()),
             records: Arc::new(faults.clone()),
+            approvals: Arc::new(memory.clone()),
             maintain: Arc::new(memory.clone()),
             proofs: Arc::new(memory.clone()),
             erasures: Arc::new(memory.clone()),
-            tools: Arc::new(tools.clone()),
+            tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
+            restore: Arc::new(restore.clone()),
             redactor: Arc::new(Touchy),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
             models,
         };
-        let gateway = gateway::start(ports, config).await.unwrap();
-        Rig { gateway, memory, faults, model, tools, clock, models: models_in, config: config_in }
+        let (policy_in, policy) = watch::channel(compiled(&ports, &rules));
+        let catalog = ports.tools.catalog();
+        let gateway = gateway::start_with_policy(ports, policy, config).await.unwrap();
+        let (models, config, policy) = (models_in, config_in, (policy_in, catalog));
+        Rig { gateway, memory, faults, model, tools, restore, clock, models, config, policy }
     }
 }
 
@@ -214,6 +273,12 @@ impl Rig {
     /// Replaces the configuration.
     pub(crate) fn configure(&self, change: impl FnOnce(&mut GatewayRuntimeConfigSnapshot)) {
         self.config.send_modify(|config| change(Arc::make_mut(config)));
+    }
+
+    /// Replaces the rules that calls are judged by.
+    pub(crate) fn rule(&self, rules: &ToolPolicyRules) {
+        let (policy, catalog) = &self.policy;
+        policy.send_replace(compile(Arc::clone(catalog), rules));
     }
 
     /// Replaces all models.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use palyra_run_core::failure_table::ATTEMPTS_PER_TURN_MAX;
-use palyra_types::EffectId;
+use palyra_types::approval::ApprovalState;
 use palyra_types::event::TapeEvent;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::tool::EffectContract;
+use palyra_types::tool::{EffectContract, ToolVerdict};
+use palyra_types::{ApprovalId, EffectId};
 
 /// Says a tape in words, one entry each.
 pub(crate) fn shape(entries: &[OrchestratorTapeRecord]) -> Vec<String> {
@@ -26,12 +27,19 @@ fn word(event: &TapeEvent) -> String {
         }
         TapeEvent::ToolProposed(proposed) => format!("proposed {}", proposed.effect.0),
         TapeEvent::ToolDecided(decided) => format!("decided {} {:?}", decided.effect.0, decided.verdict),
-        TapeEvent::ToolStarted { effect, .. } => format!("tool {}", effect.0),
+        TapeEvent::ToolStarted(started) => format!("tool {}", started.effect.0),
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("outcome {}", finished.effect.0),
             Some(code) => format!("outcome {} {code:?}", finished.effect.0),
         },
         TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("unknown {} {cause:?}", effect.0),
+        TapeEvent::EffectResolved { effect, resolution, .. } => {
+            format!("resolved {} {resolution:?}", effect.0)
+        }
+        TapeEvent::ApprovalRequested(asked) => format!("asks {}", asked.effect.0),
+        TapeEvent::ApprovalVoted(voted) => format!("vote {}", voted.effect.0),
+        TapeEvent::ApprovalResolved(resolved) => format!("answer {} {:?}", resolved.effect.0, resolved.state),
+        TapeEvent::GrantStored(_) => "grant".to_owned(),
         TapeEvent::LoopDetected { guard, repeats } => format!("loop {guard:?} {repeats}"),
         TapeEvent::RunHeld { cause } => format!("held {cause:?}"),
         TapeEvent::CancelRequested { reason, .. } => format!("cancel {reason:?}"),
@@ -41,31 +49,86 @@ fn word(event: &TapeEvent) -> String {
 }
 
 /// Fails unless the tape keeps to what every tape must: dense numbers, one beginning, nothing after the end,
-/// each call proposed, decided, started and settled at most once and in that order, each turn asked a few times at
-/// most and its words repeated by nobody but the model that said them.
+/// each call proposed, decided, started and settled in that order and started once at most, started only by its latest
+/// decision, asked calls only after a yes; each turn asked a few times at most and its words repeated by nobody but the
+/// model that said them.
 pub(crate) fn check(entries: &[OrchestratorTapeRecord]) {
     let words = shape(entries);
     check_attempts(entries, &words);
-    let mut stations: BTreeMap<EffectId, u8> = BTreeMap::new();
+    let mut calls: BTreeMap<EffectId, Call> = BTreeMap::new();
     for (entry, number) in entries.iter().zip(1..) {
         assert_eq!(entry.tape_seq.0, number, "the numbers are dense: {words:?}");
         let started = matches!(entry.event, TapeEvent::RunStarted(_));
         assert_eq!(started, number == 1, "a tape begins once: {words:?}");
         let over = matches!(entry.event, TapeEvent::RunFinished(_));
         assert!(!over || number as usize == entries.len(), "nothing follows the end: {words:?}");
-        let at = match &entry.event {
-            TapeEvent::ToolProposed(proposed) => (proposed.effect, 1),
-            TapeEvent::ToolDecided(decided) => (decided.effect, 2),
-            TapeEvent::ToolStarted { effect, .. } => (*effect, 3),
-            TapeEvent::ToolFinished(finished) => (finished.effect, 4),
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => (*effect, 4),
-            _ => continue,
-        };
-        let before = stations.insert(at.0, at.1).unwrap_or(0);
-        assert_eq!(before + 1, at.1, "each station of a call comes once and in order: {words:?}");
+        let fine = take(&mut calls, &entry.event);
+        assert!(fine, "the stations of a call come in order, at entry {number}: {words:?}");
     }
     if matches!(entries.last().map(|entry| &entry.event), Some(TapeEvent::RunFinished(_))) {
-        assert!(stations.values().all(|station| *station != 3), "nothing runs after the end: {words:?}");
+        let open = |call: &Call| call.station == Station::Started || call.open.is_some();
+        assert!(!calls.values().any(open), "nothing runs or asks after the end: {words:?}");
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Station {
+    Proposed,
+    Decided(ToolVerdict),
+    Started,
+    Settled,
+}
+
+struct Call {
+    station: Station,
+    /// The approval that waits.
+    open: Option<ApprovalId>,
+    /// Whether a person has to say yes, and whether one did.
+    asked: bool,
+    approved: bool,
+}
+
+/// Takes an entry into account; returns whether it may stand where it does.
+fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
+    if let TapeEvent::ToolProposed(proposed) = event {
+        let call = Call { station: Station::Proposed, open: None, asked: false, approved: false };
+        return calls.insert(proposed.effect, call).is_none();
+    }
+    let effect = match event {
+        TapeEvent::ToolDecided(decided) => decided.effect,
+        TapeEvent::ApprovalRequested(asked) => asked.effect,
+        TapeEvent::ApprovalVoted(voted) => voted.effect,
+        TapeEvent::ApprovalResolved(resolved) => resolved.effect,
+        TapeEvent::ToolStarted(started) => started.effect,
+        TapeEvent::ToolFinished(finished) => finished.effect,
+        TapeEvent::ToolOutcomeUnknown { effect, .. } => *effect,
+        _ => return true,
+    };
+    let Some(call) = calls.get_mut(&effect) else { return false };
+    match event {
+        TapeEvent::ToolDecided(decided) => {
+            let before = call.station;
+            call.station = Station::Decided(decided.verdict);
+            call.asked |= decided.verdict == ToolVerdict::Ask;
+            let once = before == Station::Proposed;
+            let again = matches!(before, Station::Decided(ToolVerdict::Ask | ToolVerdict::Allow));
+            call.open.is_none() && (once || again)
+        }
+        TapeEvent::ApprovalRequested(asked) => {
+            call.approved = false;
+            call.open.replace(asked.approval).is_none() && matches!(call.station, Station::Decided(_))
+        }
+        TapeEvent::ApprovalVoted(voted) => call.open == Some(voted.approval),
+        TapeEvent::ApprovalResolved(resolved) => {
+            call.approved = resolved.state == ApprovalState::Approved;
+            call.open.take() == Some(resolved.approval)
+        }
+        TapeEvent::ToolStarted(_) => {
+            let allowed = call.station == Station::Decided(ToolVerdict::Allow);
+            call.station = Station::Started;
+            allowed && call.open.is_none() && (!call.asked || call.approved)
+        }
+        _ => std::mem::replace(&mut call.station, Station::Settled) == Station::Started,
     }
 }
 
@@ -95,7 +158,7 @@ fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
 /// Returns the calls of a contract that were started.
 pub(crate) fn started(entries: &[OrchestratorTapeRecord], wanted: EffectContract) -> Vec<EffectId> {
     let of = |event: &TapeEvent| match event {
-        TapeEvent::ToolStarted { effect, contract, .. } if *contract == wanted => Some(*effect),
+        TapeEvent::ToolStarted(started) if started.contract == wanted => Some(started.effect),
         _ => None,
     };
     entries.iter().filter_map(|entry| of(&entry.event)).collect()
