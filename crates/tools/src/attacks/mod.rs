@@ -10,3 +10,8 @@ mod paths;
 mod races;
 mod sizes;
 mod special_files;
+
+mod write_grounds;
+mod write_paths;
+mod write_races;
+mod write_special;

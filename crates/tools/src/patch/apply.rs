@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::read::{Hunk, Line};
+use super::file_patch::{Hunk, Line};
 use crate::failure::ToolFailure;
 
 /// Lines that are compared to find the place of one hunk, at most.

@@ -1,6 +1,7 @@
 //! The lines that name a file of a patch, and what is done to it.
 
-use super::read::{PatchKind, Source};
+use super::file_patch::{Hunk, PatchKind};
+use super::source::Source;
 use crate::failure::ToolFailure;
 
 const NOWHERE: &str = "/dev/null";
@@ -74,14 +75,14 @@ impl<'p> Headers<'p> {
     }
 
     /// Returns what is done to the file.
-    pub(super) fn kind(&self, source: &Source<'_>, has_hunks: bool) -> Result<PatchKind, ToolFailure> {
+    pub(super) fn kind(&self, source: &Source<'_>, hunks: &[Hunk]) -> Result<PatchKind, ToolFailure> {
         if let Some(mode) =
             self.made_with.or(self.removed_with).filter(|mode| !matches!(*mode, REGULAR | EXECUTABLE))
         {
             let why = format!("belongs to a file of mode {mode}: only regular files are made and removed");
             return Err(source.wrong(&why));
         }
-        let (old, new) = self.names(source, has_hunks)?;
+        let (old, new) = self.names(source, hunks)?;
         let is_executable = self.made_with == Some(EXECUTABLE);
         match (old, new, self.rename_from, self.rename_to) {
             (old, new, Some(from), Some(to)) => {
@@ -104,10 +105,10 @@ impl<'p> Headers<'p> {
             (Some(old), Some(new), None, None) if old == new => match (self.made_with, self.removed_with) {
                 (Some(_), _) => Ok(PatchKind::Create { path: new, is_executable }),
                 (None, Some(_)) => Ok(PatchKind::Remove { path: old }),
-                (None, None) if has_hunks => Ok(PatchKind::Change { path: old }),
+                (None, None) if !hunks.is_empty() => Ok(PatchKind::Change { path: old }),
                 (None, None) => Err(source.wrong("ends a file to which nothing is done")),
             },
-            (Some(from), Some(to), None, None) if has_hunks => Ok(PatchKind::Rename { from, to }),
+            (Some(from), Some(to), None, None) if !hunks.is_empty() => Ok(PatchKind::Rename { from, to }),
             _ => Err(source.wrong("ends a file whose names do not say what is done to it")),
         }
     }
@@ -116,7 +117,7 @@ impl<'p> Headers<'p> {
     fn names(
         &self,
         source: &Source<'_>,
-        has_hunks: bool,
+        hunks: &[Hunk],
     ) -> Result<(Option<String>, Option<String>), ToolFailure> {
         match (self.old, self.new) {
             (Some(old), Some(new)) => {
@@ -133,7 +134,7 @@ impl<'p> Headers<'p> {
                 };
                 Ok((name(old, "a/")?, name(new, "b/")?))
             }
-            (None, None) if !has_hunks => {
+            (None, None) if hunks.is_empty() => {
                 // A file that is empty before or after has only git's own line; its halves name the same file.
                 let Some(both) = self.git else { return Ok((None, None)) };
                 let half = both.len() / 2;

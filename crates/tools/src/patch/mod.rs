@@ -2,9 +2,13 @@
 //!
 //! Pure. Begin at [`read_patch`]; what a patch does to one file is [`apply`].
 
-mod apply;
-mod header;
 mod read;
 
+mod apply;
+mod file_patch;
+mod header;
+mod source;
+
 pub(crate) use apply::apply;
-pub(crate) use read::{FilePatch, Hunk, PatchKind, read_patch};
+pub(crate) use file_patch::{FilePatch, Hunk, PatchKind};
+pub(crate) use read::read_patch;

@@ -4,113 +4,13 @@
 //! Invariant: every file of a patch is named once, and what cannot be done to text (links, submodules, binary
 //! patches, copies, other modes) is refused here, not skipped.
 
+use super::file_patch::{FilePatch, Hunk, Line};
 use super::header::Headers;
+use super::source::Source;
 use crate::failure::ToolFailure;
 
 /// Files in one patch, at most.
 const FILES_MAX: usize = 256;
-
-/// What a patch does to one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilePatch {
-    /// What it does.
-    pub(crate) kind: PatchKind,
-    /// Its hunks, in order.
-    pub(crate) hunks: Vec<Hunk>,
-}
-
-/// What a patch does to one file; paths are as they were written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PatchKind {
-    /// It makes it.
-    Create {
-        /// The file.
-        path: String,
-        /// Whether it can be run.
-        is_executable: bool,
-    },
-    /// It changes it.
-    Change {
-        /// The file.
-        path: String,
-    },
-    /// It removes it.
-    Remove {
-        /// The file.
-        path: String,
-    },
-    /// It gives it another name, and may change it.
-    Rename {
-        /// The name it has.
-        from: String,
-        /// The name it gets.
-        to: String,
-    },
-}
-
-/// A place that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hunk {
-    /// The line at which it begins in the old file, from 1; 0 in an empty one.
-    pub(crate) old_from: usize,
-    /// Its lines.
-    pub(crate) lines: Vec<Line>,
-    /// Whether the last line of the old file has no end.
-    pub(crate) old_ends_open: bool,
-    /// Whether the last line of the new file has no end.
-    pub(crate) new_ends_open: bool,
-}
-
-/// A line of a hunk, without its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// It is there before and after.
-    Kept(String),
-    /// It goes.
-    Removed(String),
-    /// It comes.
-    Added(String),
-}
-
-/// The lines of a patch, with their numbers.
-pub(super) struct Source<'p> {
-    lines: Vec<&'p str>,
-    at: usize,
-}
-
-impl<'p> Source<'p> {
-    fn new(text: &'p str) -> Self {
-        let mut lines: Vec<&str> = text.split('\n').collect();
-        if lines.last() == Some(&"") {
-            lines.pop();
-        }
-        Self { lines, at: 0 }
-    }
-
-    /// Returns the next line without taking it.
-    pub(super) fn peek(&self) -> Option<&'p str> {
-        self.lines.get(self.at).copied()
-    }
-
-    /// Takes the next line.
-    pub(super) fn take(&mut self) -> Option<&'p str> {
-        let line = self.peek()?;
-        self.at += 1;
-        Some(line)
-    }
-
-    /// Takes the next line if `begin` begins it, and returns the rest of it.
-    pub(super) fn take_after(&mut self, begin: &str) -> Option<&'p str> {
-        let rest = self.peek()?.strip_prefix(begin)?;
-        self.at += 1;
-        Some(rest)
-    }
-
-    /// Returns a failure that names the line last taken.
-    pub(super) fn wrong(&self, why: &str) -> ToolFailure {
-        ToolFailure::Patch(format!("line {} of the patch {why}", self.at.max(1)))
-    }
-}
 
 /// Reads a patch.
 pub(crate) fn read_patch(text: &str) -> Result<Vec<FilePatch>, ToolFailure> {
@@ -126,7 +26,7 @@ pub(crate) fn read_patch(text: &str) -> Result<Vec<FilePatch>, ToolFailure> {
         match headers {
             None if !hunks.is_empty() => return Err(source.wrong("is in a hunk that belongs to no file")),
             None => break,
-            Some(headers) => files.push(FilePatch { kind: headers.kind(&source, !hunks.is_empty())?, hunks }),
+            Some(headers) => files.push(FilePatch { kind: headers.kind(&source, &hunks)?, hunks }),
         }
         if files.len() > FILES_MAX {
             return Err(ToolFailure::Patch(format!(
@@ -186,18 +86,6 @@ fn read_hunk(source: &mut Source<'_>, head: &str) -> Result<Hunk, ToolFailure> {
         return Err(source.wrong("is one more than its hunk's header counts; correct the counts"));
     }
     Ok(hunk)
-}
-
-impl Hunk {
-    /// The line just read has no end.
-    fn end_open(&mut self) {
-        match self.lines.last() {
-            Some(Line::Kept(_)) => (self.old_ends_open, self.new_ends_open) = (true, true),
-            Some(Line::Removed(_)) => self.old_ends_open = true,
-            Some(Line::Added(_)) => self.new_ends_open = true,
-            None => {}
-        }
-    }
 }
 
 /// Reads `-LINE,COUNT +LINE,COUNT @@`.

@@ -5,54 +5,28 @@ use palyra_run_core::Execution;
 use palyra_types::Redacted;
 
 use super::change::{Change, work_out};
+use super::end::WriteEnd;
+use super::order::{Purpose, WriteOrder};
 use super::pace::Pace;
 use super::plan::{Plan, pre_images, told};
 use super::preview::preview;
 use super::resume::resume;
 use super::rollout::Rollout;
-pub(crate) use super::rollout::WriteEnd;
-use super::task::{Rule, Task};
 use super::twins::twin_note;
 use crate::failure::ToolFailure;
 use crate::page::ToolOutput;
 use crate::workspace::{Found, Workspace};
 
-/// What a call wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WriteOrder {
-    tool: &'static str,
-    version: u32,
-    tasks: Vec<Task>,
-    purpose: Purpose,
-}
-
-/// Whether it is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// It is.
-    Change,
-    /// It only asks whether it would work.
-    Rehearse,
-}
-
-impl WriteOrder {
-    /// Makes an order; a file is removed only after every other one is in place.
-    pub(crate) fn new(tool: &'static str, version: u32, mut tasks: Vec<Task>, purpose: Purpose) -> Self {
-        tasks.sort_by_key(|task| matches!(task.rule, Rule::Remove(_)));
-        Self { tool, version, tasks, purpose }
-    }
-}
-
 /// Works out what a call would do; changes nothing.
 pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<PreparedCall, ToolFailure> {
-    let changes = work_out(workspace, &order.tasks)?;
+    let changes = work_out(workspace, order.tasks())?;
     let shown = preview(&changes, &twin_notes(workspace, &changes));
-    let (changes, summary) = match order.purpose {
+    let (changes, summary) = match order.purpose() {
         Purpose::Change => (changes, shown.summary),
         Purpose::Rehearse => (Vec::new(), format!("changes nothing; it would be: {}", shown.summary)),
     };
     Ok(PreparedCall {
-        body: Redacted::new(Plan::of(order.tool, order.version, &changes).body()),
+        body: Redacted::new(order.plan_of(&changes).body()),
         pre_images: pre_images(changes),
         summary: Redacted::new(summary),
         preview: Redacted::new(shown.diff),
@@ -83,8 +57,8 @@ pub(crate) fn execute(
             Execution::Again => WriteEnd::Lost,
         });
     };
-    if order.purpose == Purpose::Rehearse {
-        let changes = work_out(workspace, &order.tasks)?;
+    if order.purpose() == Purpose::Rehearse {
+        let changes = work_out(workspace, order.tasks())?;
         return Ok(output(format!(
             "nothing was changed; the patch applies: {}",
             preview(&changes, &[]).summary
@@ -92,8 +66,8 @@ pub(crate) fn execute(
     }
     match execution {
         Execution::First => {
-            let changes = work_out(workspace, &order.tasks)?;
-            if Plan::of(order.tool, order.version, &changes) != plan {
+            let changes = work_out(workspace, order.tasks())?;
+            if order.plan_of(&changes) != plan {
                 return Err(drifted(&plan, &changes).into());
             }
             Rollout::with(Vec::new(), pace).run(workspace, changes, key)?;
@@ -101,18 +75,6 @@ pub(crate) fn execute(
         Execution::Again => resume(workspace, order, &plan, key, pace)?,
     }
     Ok(output(told(&plan)))
-}
-
-impl WriteOrder {
-    /// Returns the tasks.
-    pub(super) fn tasks(&self) -> &[Task] {
-        &self.tasks
-    }
-
-    /// Returns the record of some changes of this order.
-    pub(super) fn plan_of(&self, changes: &[Change]) -> Plan {
-        Plan::of(self.tool, self.version, changes)
-    }
 }
 
 fn drifted(plan: &Plan, changes: &[Change]) -> ToolFailure {

@@ -8,6 +8,8 @@
 
 pub(crate) mod task;
 
+mod order;
+
 mod change;
 mod plan;
 mod preview;
@@ -17,10 +19,13 @@ mod conduct;
 mod resume;
 mod restore;
 
+mod end;
 mod pace;
 mod rollout;
 
-pub(crate) use conduct::{Purpose, WriteEnd, WriteOrder, execute, prepare};
+pub(crate) use conduct::{execute, prepare};
+pub(crate) use end::WriteEnd;
+pub(crate) use order::{Purpose, WriteOrder};
 pub(crate) use pace::Pace;
 pub(crate) use restore::restore;
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use palyra_ports::CancelFlag;
 
-use super::rollout::WriteEnd;
+use super::end::WriteEnd;
 use crate::failure::ToolFailure;
 
 /// Watches the steps of a call.

@@ -7,9 +7,10 @@ use palyra_types::Redacted;
 use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
 
 use super::change::Change;
+use super::end::WriteEnd;
 use super::pace::Pace;
 use super::preview::difference;
-use super::rollout::{Beside, Rollout, WriteEnd};
+use super::rollout::{Beside, Rollout};
 use crate::failure::ToolFailure;
 use crate::workspace::{Access, Found, Seen, Sha256, Workspace, WorkspacePath};
 

@@ -4,10 +4,11 @@
 //! changed by somebody else: then nothing more is done, and what surely was ours alone is put back.
 
 use super::change::work_out;
-use super::conduct::WriteOrder;
+use super::end::WriteEnd;
+use super::order::WriteOrder;
 use super::pace::Pace;
 use super::plan::{Plan, PlannedFile};
-use super::rollout::{Beside, Moving, Rollout, Stage, WriteEnd};
+use super::rollout::{Beside, Moving, Rollout, Stage};
 use super::task::Task;
 use crate::workspace::{Seen, Sha256, Slot, Workspace};
 

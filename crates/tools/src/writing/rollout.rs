@@ -11,26 +11,10 @@
 use std::io;
 
 use super::change::Change;
+use super::end::WriteEnd;
 use super::pace::Pace;
 use crate::failure::ToolFailure;
 use crate::workspace::{Access, Exchange, MadeFolders, Seen, Sha256, Slot, Workspace, WorkspacePath, hex};
-
-/// How a call ended that did not do what it should.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WriteEnd {
-    /// Nothing was done, and why.
-    Failed(ToolFailure),
-    /// Nobody can tell what was done.
-    Lost,
-    /// It was ended at a step, as by a crash.
-    Halted,
-}
-
-impl From<ToolFailure> for WriteEnd {
-    fn from(failure: ToolFailure) -> Self {
-        Self::Failed(failure)
-    }
-}
 
 /// How far a file has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
