@@ -81,20 +81,6 @@ pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder
     Ok(WriteOrder::new(NAME, VERSION, tasks, purpose))
 }
 
-/// Returns the files that a patch names, as they are written in it; nothing where it cannot be read.
-///
-/// For who judges a call before it is prepared: these are all the paths that it can change.
-#[must_use]
-pub fn paths_of_patch(patch: &str) -> Vec<String> {
-    let named = |file: FilePatch| match file.kind {
-        PatchKind::Create { path, .. } | PatchKind::Change { path } | PatchKind::Remove { path } => {
-            vec![path]
-        }
-        PatchKind::Rename { from, to } => vec![from, to],
-    };
-    read_patch(patch).map(|files| files.into_iter().flat_map(named).collect()).unwrap_or_default()
-}
-
 fn tasks_of(workspace: &Workspace, file: FilePatch) -> Result<Vec<Task>, ToolFailure> {
     let at = |path: &str| -> Result<WorkspacePath, ToolFailure> { workspace.path(Some(path)) };
     Ok(match file.kind {

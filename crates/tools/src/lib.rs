@@ -37,6 +37,5 @@ mod attacks;
 #[cfg(test)]
 mod fixture;
 
-pub use apply_patch::paths_of_patch;
 pub use builtin::BuiltinTools;
 pub use workspace::missing_mechanism;

@@ -2,17 +2,7 @@
 
 use serde_json::json;
 
-use super::*;
 use crate::fixture::Fixture;
-
-#[test]
-fn every_path_that_a_patch_can_change_is_told() {
-    let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/.git/hooks/pre-commit\n@@ -0,0 +1 @@\n+a\n\
-                 diff --git a/y b/z\nrename from y\nrename to ../z\n\
-                 diff --git a/w b/w\n--- a/w\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n";
-    assert_eq!(paths_of_patch(patch), ["x", ".git/hooks/pre-commit", "y", "../z", "w"]);
-    assert!(paths_of_patch("nothing").is_empty());
-}
 
 #[test]
 fn a_file_of_one_name_in_two_spellings_is_still_one() {

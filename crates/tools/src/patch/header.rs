@@ -109,6 +109,8 @@ impl<'p> Headers<'p> {
                 (None, None) => Err(source.wrong("ends a file to which nothing is done")),
             },
             (Some(from), Some(to), None, None) if !hunks.is_empty() => Ok(PatchKind::Rename { from, to }),
+            (None, None, None, None) if hunks.is_empty() => Err(source
+                .wrong("ends a file without `--- ` and `+++ ` lines; use write_file to make an empty file")),
             _ => Err(source.wrong("ends a file whose names do not say what is done to it")),
         }
     }
@@ -120,37 +122,21 @@ impl<'p> Headers<'p> {
         hunks: &[Hunk],
     ) -> Result<(Option<String>, Option<String>), ToolFailure> {
         match (self.old, self.new) {
-            (Some(old), Some(new)) => {
-                let (old, new) = (without_time(old), without_time(new));
-                let prefixed = [(old, "a/"), (new, "b/")]
-                    .iter()
-                    .all(|(name, with)| *name == NOWHERE || name.starts_with(with));
-                let name = |name: &str, with: &str| -> Result<Option<String>, ToolFailure> {
-                    match name {
-                        NOWHERE => Ok(None),
-                        name if prefixed => plain(name.strip_prefix(with).unwrap_or(name), source).map(Some),
-                        name => plain(name, source).map(Some),
-                    }
-                };
-                Ok((name(old, "a/")?, name(new, "b/")?))
-            }
-            (None, None) if hunks.is_empty() => {
-                // A file that is empty before or after has only git's own line; its halves name the same file.
-                let Some(both) = self.git else { return Ok((None, None)) };
-                let half = both.len() / 2;
-                let named = both
-                    .split_at_checked(half)
-                    .and_then(|(old, new)| Some((old.strip_prefix("a/")?, new.strip_prefix(" b/")?)))
-                    .filter(|(old, new)| old == new);
-                match named {
-                    Some((name, _)) => {
-                        let name = plain(name, source)?;
-                        Ok((Some(name.clone()), Some(name)))
-                    }
-                    None => Ok((None, None)),
-                }
-            }
+            (Some(old), Some(new)) => Ok((name(old, source)?, name(new, source)?)),
+            (None, None) if hunks.is_empty() => Ok((None, None)),
             _ => Err(source.wrong("ends a file that lacks its `--- ` or `+++ ` line")),
+        }
+    }
+}
+
+/// Reads a name behind `--- ` or `+++ `; `None` for nowhere. What begins with `a/` or `b/` always loses it: whoever
+/// judges a patch by its headers has to come to the same name.
+fn name(text: &str, source: &Source<'_>) -> Result<Option<String>, ToolFailure> {
+    match without_time(text) {
+        NOWHERE => Ok(None),
+        name => {
+            let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
+            plain(bare, source).map(Some)
         }
     }
 }
@@ -160,11 +146,12 @@ fn without_time(name: &str) -> &str {
     name.split('\t').next().unwrap_or(name)
 }
 
+/// Refuses names of which two readers could make different ones.
 fn plain(name: &str, source: &Source<'_>) -> Result<String, ToolFailure> {
-    if name.starts_with('"') {
-        return Err(
-            source.wrong("ends a file with a quoted name, which is not read; use write_file or edit_file")
-        );
+    if name.contains('"') || name.trim() != name || name.contains(char::is_control) {
+        let why =
+            "ends a file whose name is quoted or has spaces around it; use write_file or edit_file for it";
+        return Err(source.wrong(why));
     }
     Ok(name.to_owned())
 }

@@ -35,8 +35,6 @@ fn files_are_named_in_several_ways() {
         "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
         "is_executable: true",
     );
-    check("diff --git a/x b/x\nnew file mode 100644\nindex 0..0\n", r#"Create { path: "x""#);
-    check("diff --git a/x b/x\ndeleted file mode 100644\n", r#"Remove { path: "x" }"#);
     check(
         "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
         r#"Rename { from: "x", to: "y" } x0"#,
@@ -55,6 +53,24 @@ fn a_path_is_kept_as_it_was_written_so_that_the_workspace_judges_it() {
     check("--- /dev/null\n+++ b/a/../../x\n@@ -0,0 +1 @@\n+a\n", r#"Create { path: "a/../../x""#);
     check("--- /dev/null\n+++ /etc/x\n@@ -0,0 +1 @@\n+a\n", r#"Create { path: "/etc/x""#);
     check("diff --git a/x b/../x\nrename from x\nrename to ../x\n", r#"to: "../x""#);
+}
+
+#[test]
+fn a_name_is_only_what_the_headers_of_a_file_say() {
+    // Whoever judges a patch reads these lines and no others.
+    check("diff --git a/x b/x\nnew file mode 100644\nindex 0..0\n", "without `--- ` and `+++ ` lines");
+    check("diff --git a/x b/x\ndeleted file mode 100644\n", "without `--- ` and `+++ ` lines");
+    check(&format!("--- a/x\n+++ a/x\n{HUNK}"), r#"Change { path: "x" }"#);
+    check(&format!("--- b/x\n+++ x\n{HUNK}"), r#"Change { path: "x" }"#);
+    check(&format!("--- a/a/x\n+++ b/a/x\n{HUNK}"), r#"Change { path: "a/x" }"#);
+    for name in [" x", "x ", "\u{a0}x", "\"x\"", "x\"", "x\r\r", "x\u{1b}"] {
+        check(&format!("--- a/{name}\n+++ b/{name}\n{HUNK}"), "is quoted or has spaces around it");
+        check(
+            &format!("diff --git a/y b/y\nrename from y\nrename to {name}\n"),
+            "is quoted or has spaces around it",
+        );
+    }
+    check("diff --git a/y b/y\nrename from y\nrename to z\t1\n", "is quoted or has spaces around it");
 }
 
 #[test]
@@ -79,7 +95,7 @@ fn what_is_no_text_is_refused() {
     check("diff --git a/x b/x\ncopy from x\ncopy to y\n", "copies a file");
     check("diff --git a/x b/x\nGIT binary patch\nliteral 1\n", "binary patch");
     check("Binary files a/x and b/x differ\n", "binary files");
-    check(&format!("--- \"a/\\303\\251\"\n+++ \"b/\\303\\251\"\n{HUNK}"), "quoted name");
+    check(&format!("--- \"a/\\303\\251\"\n+++ \"b/\\303\\251\"\n{HUNK}"), "is quoted");
 }
 
 #[test]
