@@ -172,16 +172,10 @@ fn remember_of(wish: v1::GrantWish) -> Result<Remember, Refusal> {
         wish.rules.into_iter().map(translate::argument_rule_from).collect();
     Ok(Remember {
         scope,
-        expires: wish.expires.map(|time| time_of("remember.expires", time)).transpose()?,
+        expires: wish.expires.map(|time| translate::time("remember.expires", time)).transpose()?,
         uses_max: (wish.uses_max > 0).then_some(wish.uses_max),
         rules: rules?,
     })
-}
-
-fn time_of(field: &'static str, time: prost_types::Timestamp) -> Result<Timestamp, Refusal> {
-    let micros =
-        time.seconds.checked_mul(1_000_000).and_then(|micros| micros.checked_add(time.nanos as i64 / 1_000));
-    micros.map(Timestamp).ok_or_else(|| InvalidValue::new(field, "a time of this era").into())
 }
 
 fn optional<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<Option<T>, Refusal> {
@@ -284,8 +278,10 @@ impl ApprovalsService for ApprovalsServiceImpl {
         request: Request<v1::ExportApprovalsRequest>,
     ) -> Result<Response<Self::ExportApprovalsStream>, Status> {
         let (caller, message) = auth::open(request)?;
-        let since = message.since.map(|time| time_of("since", time)).transpose()?;
-        let until = message.until.map(|time| time_of("until", time)).transpose()?;
+        let read = |field, time: Option<prost_types::Timestamp>| {
+            time.map(|time| translate::time(field, time)).transpose().map_err(Refusal::from)
+        };
+        let (since, until) = (read("since", message.since)?, read("until", message.until)?);
         Ok(Response::new(self.export(caller, (since, until))))
     }
 

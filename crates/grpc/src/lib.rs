@@ -28,6 +28,7 @@ mod tapes;
 mod sessions;
 mod approvals;
 mod effects;
+mod policy;
 mod agents;
 mod models;
 mod proof;

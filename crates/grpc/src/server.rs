@@ -12,6 +12,7 @@ use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
 use palyra_wire::v1::journal_service_server::JournalServiceServer;
 use palyra_wire::v1::models_service_server::ModelsServiceServer;
+use palyra_wire::v1::policy_service_server::PolicyServiceServer;
 use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
@@ -35,6 +36,7 @@ use crate::gateway::GatewayServiceImpl;
 use crate::journal::JournalServiceImpl;
 use crate::limits::ServeLimits;
 use crate::models::ModelsServiceImpl;
+use crate::policy::PolicyServiceImpl;
 use crate::proof::ProofServiceImpl;
 use crate::sessions::SessionsServiceImpl;
 
@@ -124,12 +126,13 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 11] = [
+const SERVICES: [&str; 12] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
     v1::approvals_service_server::SERVICE_NAME,
     v1::effects_service_server::SERVICE_NAME,
+    v1::policy_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
@@ -178,6 +181,7 @@ fn routes(
     let erasures = ErasureServiceImpl::new(gateway.journal.erasures());
     let approvals = ApprovalsServiceImpl::new(gateway.approvals.clone(), stop.clone());
     let effects = EffectsServiceImpl::new(gateway.runs.clone());
+    let policy = PolicyServiceImpl::new(gateway.approvals.rules());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
@@ -191,6 +195,7 @@ fn routes(
         .add_service(SessionsServiceServer::new(sessions).max_decoding_message_size(bytes_max))
         .add_service(ApprovalsServiceServer::new(approvals).max_decoding_message_size(bytes_max))
         .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
+        .add_service(PolicyServiceServer::new(policy).max_decoding_message_size(bytes_max))
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))

@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::grants::GrantsHandle;
+use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
 
@@ -129,6 +130,12 @@ impl ApprovalsHandle {
     #[must_use]
     pub fn grants(&self) -> GrantsHandle {
         GrantsHandle::new(Arc::clone(&self.engine), self.owner)
+    }
+
+    /// Returns the way to the rules that ask.
+    #[must_use]
+    pub fn rules(&self) -> PolicyHandle {
+        PolicyHandle::new(Arc::clone(&self.engine))
     }
 
     /// Returns an approval.

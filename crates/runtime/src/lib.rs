@@ -37,6 +37,7 @@ mod undo;
 pub mod approvals;
 
 pub mod grants;
+pub mod rules;
 
 mod recovery;
 

@@ -27,13 +27,13 @@ pub(crate) use event::attachment_info;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days};
 pub(crate) use journal_entry::{journal_entry, journal_kind};
 pub(crate) use names::{
-    approval_filter, approvers, check_level, effect_filter, journal_health, read_only_cause, run_filter,
-    session_filter,
+    approval_filter, approvers, check_level, decision_reason, effect_filter, journal_health, read_only_cause,
+    run_filter, session_filter, verdict,
 };
 pub(crate) use page::{
     page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,
 };
-pub(crate) use plain::{hex, run_state, timestamp, token_usage};
+pub(crate) use plain::{hex, run_state, time, timestamp, token_usage};
 pub(crate) use records::{agent, run, session};
 pub(crate) use selector::{
     branch_wish, idempotency_key, input_delivery, input_delivery_to_wire, response_format, session_selector,

@@ -11,7 +11,9 @@ use palyra_types::effect::EffectResolution;
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
-use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, ToolExecutor};
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, ToolExecutor, ToolVerdict,
+};
 
 use super::ids::InvalidValue;
 
@@ -64,7 +66,12 @@ names! {
         NextAttempt::NextModel => "next_model",
         NextAttempt::ShorterContext => "shorter_context",
     }
-    pub(super) decision_reason(DecisionReason) {
+    pub(crate) verdict(ToolVerdict) {
+        ToolVerdict::Allow => "allow",
+        ToolVerdict::Ask => "ask",
+        ToolVerdict::Deny => "deny",
+    }
+    pub(crate) decision_reason(DecisionReason) {
         DecisionReason::Permitted => "permitted",
         DecisionReason::NoRulePermits => "no_rule_permits",
         DecisionReason::UnknownTool => "unknown_tool",

@@ -9,12 +9,21 @@ use palyra_types::tool::ToolVerdict;
 use palyra_types::{ErrorCode, Timestamp};
 use palyra_wire::v1;
 
+use super::ids::InvalidValue;
+
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 pub(crate) fn timestamp(time: Timestamp) -> Option<prost_types::Timestamp> {
     let micros = i32::try_from(time.0.rem_euclid(MICROS_PER_SECOND)).expect("less than a million");
     let seconds = time.0.div_euclid(MICROS_PER_SECOND);
     Some(prost_types::Timestamp { seconds, nanos: micros * 1_000 })
+}
+
+/// Reads a time.
+pub(crate) fn time(field: &'static str, time: prost_types::Timestamp) -> Result<Timestamp, InvalidValue> {
+    let micros = time.seconds.checked_mul(MICROS_PER_SECOND);
+    let micros = micros.and_then(|micros| micros.checked_add(i64::from(time.nanos) / 1_000));
+    micros.map(Timestamp).ok_or_else(|| InvalidValue::new(field, "a time of this era"))
 }
 
 pub(super) fn duration(span: Duration) -> Option<prost_types::Duration> {

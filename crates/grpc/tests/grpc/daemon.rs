@@ -13,20 +13,22 @@ use palyra_grpc::{
 };
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
-    CancelFlag, Clock, ExecuteToolError, ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
+    Clock, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+    WorkspaceChoice, WorkspaceError, Workspaces,
 };
-use palyra_run_core::Grant;
+use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_runtime::{
     GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider};
+use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
-    ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
+    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
-use palyra_types::{Redacted, Timestamp};
+use palyra_types::{ErrorCode, Redacted, Timestamp};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -117,8 +119,10 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         records: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        approvals: journal.clone(),
         erasures: journal,
-        tools: Arc::new(OneTool),
+        tools: Arc::new(TwoTools),
+        restore: Arc::new(TwoTools),
         redactor: Arc::new(PassThrough),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         clock: Arc::new(clock.clone()),
@@ -159,38 +163,60 @@ fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -
     }
 }
 
-/// Offers `look`, which always sees the same.
-struct OneTool;
+/// Offers `look`, which always sees the same, and `change`, which asks and then always says so.
+struct TwoTools;
 
-impl ToolRuntime for OneTool {
+fn tool(name: &str, contract: EffectContract, capability: Capability) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        version: 1,
+        description: "Looks, or changes.".to_owned(),
+        schema: serde_json::json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
+        contract,
+        parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: vec![capability],
+        taints: Taints::NONE,
+        risk: ApprovalRiskLevel::Low,
+        deadline: Duration::from_secs(60),
+        output_bytes_max: 1_024,
+    }
+}
+
+impl ToolRuntime for TwoTools {
     fn catalog(&self) -> Arc<ToolCatalog> {
-        let look = ToolSpec {
-            name: ToolName::new("look"),
-            version: 1,
-            description: "Looks.".to_owned(),
-            schema: serde_json::json!({ "type": "object", "additionalProperties": false }),
-            contract: EffectContract::Pure,
-            parallelism: Parallelism::Parallel,
-            risk: ApprovalRiskLevel::Low,
-            deadline: Duration::from_secs(60),
-            output_bytes_max: 1_024,
-        };
-        Arc::new(ToolCatalog::new(vec![look]))
+        Arc::new(ToolCatalog::new(vec![
+            tool("look", EffectContract::Pure, Capability::ReadFiles),
+            tool("change", EffectContract::Opaque, Capability::WriteFiles),
+        ]))
+    }
+
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let message = format!("`{}` needs no preparation", intent.tool()).into();
+        async move { Err(PrepareRefusal { code: ErrorCode::Internal, message }) }.boxed()
     }
 
     fn execute(
         &self,
-        _grant: Grant,
-        _cancel: CancelFlag,
+        grant: Grant,
+        _supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let output = if grant.tool().as_str() == "look" { "a wall" } else { "changed" };
         let outcome = ToolExecutionOutcome {
             failure: None,
-            output: "a wall".into(),
-            output_bytes_total: 6,
+            output: output.into(),
+            output_bytes_total: output.len() as u64,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
         };
         async move { Ok(outcome) }.boxed()
+    }
+}
+
+impl RestoreFiles for TwoTools {
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        let back = |file: PreImage| UndoneFile { path: file.path, result: UndoResult::Restored };
+        async move { order.files.into_iter().map(back).collect() }.boxed()
     }
 }
 

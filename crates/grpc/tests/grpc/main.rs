@@ -16,6 +16,8 @@ mod attacks_uploads;
 
 mod session_calls;
 
+mod approvals;
+
 mod bad_frames;
 
 mod strangers;

@@ -1,0 +1,223 @@
+//! `PolicyService`: which rules are in force, why a call was decided as it was, what others would have said.
+
+use palyra_runtime::Caller;
+use palyra_runtime::rules::{DecisionDifference, DecisionsJudged, JudgedAgain, PolicyHandle, RuleOrigin};
+use palyra_types::{EffectId, Redacted, Timestamp};
+use palyra_wire::v1;
+use palyra_wire::v1::diff_policy_response::Step;
+use palyra_wire::v1::explain_decision_request::Decision;
+use palyra_wire::v1::policy_service_server::PolicyService;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+use tracing::Instrument;
+
+use crate::auth;
+use crate::status::Refusal;
+use crate::translate;
+use crate::translate::InvalidValue;
+
+/// Steps on their way to one client; beyond it the judging waits.
+const STEPS_QUEUED_MAX: usize = 64;
+/// Differences told one by one when the request names no number, and at most.
+const DETAILS_DEFAULT: u32 = 100;
+const DETAILS_MAX: u32 = 1_000;
+/// Files of a candidate, at most.
+const CANDIDATE_FILES_MAX: usize = 256;
+
+/// Answers `palyra.v1.PolicyService`.
+pub(crate) struct PolicyServiceImpl {
+    policy: PolicyHandle,
+}
+
+impl PolicyServiceImpl {
+    pub(crate) fn new(policy: PolicyHandle) -> Self {
+        Self { policy }
+    }
+
+    fn in_force(&self) -> v1::GetPolicyResponse {
+        let rules = self.policy.in_force();
+        let files = rules.files.into_iter().map(|file| v1::PolicyFile {
+            name: file.name,
+            text: file.text,
+            shipped: file.origin == RuleOrigin::Shipped,
+        });
+        v1::GetPolicyResponse {
+            digest: translate::hex(&rules.digest),
+            files: files.collect(),
+            schema: rules.schema.to_owned(),
+        }
+    }
+
+    async fn explained(
+        &self,
+        caller: Caller,
+        message: v1::ExplainDecisionRequest,
+    ) -> Result<v1::ExplainDecisionResponse, Refusal> {
+        match message.decision {
+            Some(Decision::Recorded(recorded)) => {
+                let run = translate::id("run_id", &recorded.run_id)?;
+                let decided = self.policy.recorded(caller, run, EffectId(recorded.effect_id)).await?;
+                let request = decided.request.expose().clone();
+                Ok(v1::ExplainDecisionResponse {
+                    verdict: translate::verdict(decided.verdict).to_owned(),
+                    reason: translate::decision_reason(decided.reason).to_owned(),
+                    explanation: self.told(decided.explanation.expose(), &request),
+                    policies: self.deciding(&request),
+                    request,
+                    policy_digest: translate::hex(&decided.policy_digest),
+                })
+            }
+            Some(Decision::Proposed(call)) => {
+                let decision = self.policy.judge(caller, &call.tool, Redacted::new(call.arguments));
+                let request = decision.request.expose().clone();
+                Ok(v1::ExplainDecisionResponse {
+                    verdict: translate::verdict(decision.verdict).to_owned(),
+                    reason: translate::decision_reason(decision.reason).to_owned(),
+                    explanation: self.told(decision.explanation.expose(), &request),
+                    policies: self.deciding(&request),
+                    request,
+                    policy_digest: translate::hex(&decision.policy_digest),
+                })
+            }
+            None => Err(InvalidValue::new("decision", "a recorded decision or a proposed call").into()),
+        }
+    }
+
+    /// Returns what was said of a decision, with what the rules looked at; only the former where no rule was asked.
+    fn told(&self, said: &str, request: &str) -> String {
+        let lines = self.policy.explain(request).map(|explained| explained.lines).unwrap_or_default();
+        [said.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    fn deciding(&self, request: &str) -> Vec<String> {
+        self.policy.explain(request).map(|explained| explained.policies).unwrap_or_default()
+    }
+
+    /// Judges again while somebody listens.
+    fn diff(&self, wish: DiffWish) -> ReceiverStream<Result<v1::DiffPolicyResponse, Status>> {
+        let (told, steps) = mpsc::channel(STEPS_QUEUED_MAX);
+        let policy = self.policy.clone();
+        let work = async move {
+            let last = match judge_again(&policy, wish, &told).await {
+                Ok(report) => Ok(step(Step::Report(report))),
+                Err(refusal) => Err(refusal.into()),
+            };
+            // Fails only when nobody listens any more.
+            let _ = told.send(last).await;
+        };
+        tokio::spawn(work.in_current_span());
+        ReceiverStream::new(steps)
+    }
+}
+
+/// What a comparison is of.
+struct DiffWish {
+    /// Names and texts of files; `None` for those in force.
+    candidate: Option<Vec<(String, String)>>,
+    since: Option<Timestamp>,
+    details_max: u32,
+}
+
+impl DiffWish {
+    fn read(message: v1::DiffPolicyRequest) -> Result<Self, Refusal> {
+        if message.candidate.len() > CANDIDATE_FILES_MAX {
+            return Err(InvalidValue::new("candidate", "at most 256 files").into());
+        }
+        let files: Vec<_> = message.candidate.into_iter().map(|file| (file.name, file.text)).collect();
+        let details_max = match message.details_max {
+            0 => DETAILS_DEFAULT,
+            wanted => wanted.min(DETAILS_MAX),
+        };
+        let since = message.since.map(|time| translate::time("since", time)).transpose()?;
+        Ok(Self { candidate: (!files.is_empty()).then_some(files), since, details_max })
+    }
+}
+
+async fn judge_again(
+    policy: &PolicyHandle,
+    wish: DiffWish,
+    told: &mpsc::Sender<Result<v1::DiffPolicyResponse, Status>>,
+) -> Result<v1::PolicyDiffReport, Refusal> {
+    let rules = match policy.compile(wish.candidate.as_deref()) {
+        Ok(rules) => rules,
+        Err(mistakes) => return Ok(v1::PolicyDiffReport { mistakes, ..Default::default() }),
+    };
+    let (steps, mut heard) = mpsc::channel(STEPS_QUEUED_MAX);
+    let judging = async move { policy.judge_again(&rules, wish.since, &steps).await };
+    let telling = async move {
+        let mut left = wish.details_max;
+        while let Some(judged) = heard.recv().await {
+            let next = match judged {
+                JudgedAgain::Progress(judged) => Step::Judged(judged),
+                JudgedAgain::Difference(_) if left == 0 => continue,
+                JudgedAgain::Difference(difference) => {
+                    left -= 1;
+                    Step::Difference(difference_to_wire(*difference))
+                }
+            };
+            if told.send(Ok(step(next))).await.is_err() {
+                return;
+            }
+        }
+    };
+    let (judged, ()) = tokio::join!(judging, telling);
+    Ok(report(judged?))
+}
+
+fn step(step: Step) -> v1::DiffPolicyResponse {
+    v1::DiffPolicyResponse { step: Some(step) }
+}
+
+fn report(judged: DecisionsJudged) -> v1::PolicyDiffReport {
+    v1::PolicyDiffReport {
+        judged: judged.judged,
+        same: judged.same,
+        newly_allowed: judged.newly_allowed,
+        newly_asked: judged.newly_asked,
+        newly_denied: judged.newly_denied,
+        skipped: judged.skipped,
+        mistakes: Vec::new(),
+    }
+}
+
+fn difference_to_wire(difference: DecisionDifference) -> v1::DecisionDifference {
+    let by = difference.policies.join(", ");
+    v1::DecisionDifference {
+        run_id: difference.run.to_string(),
+        effect_id: difference.effect.0,
+        time: translate::timestamp(difference.time),
+        tool: difference.tool.into_exposed(),
+        was: translate::verdict(difference.was).to_owned(),
+        would_be: translate::verdict(difference.would_be).to_owned(),
+        explanation: if by.is_empty() { "no rule permits it".to_owned() } else { format!("by {by}") },
+    }
+}
+
+#[tonic::async_trait]
+impl PolicyService for PolicyServiceImpl {
+    type DiffPolicyStream = ReceiverStream<Result<v1::DiffPolicyResponse, Status>>;
+
+    async fn get_policy(
+        &self,
+        _request: Request<v1::GetPolicyRequest>,
+    ) -> Result<Response<v1::GetPolicyResponse>, Status> {
+        Ok(Response::new(self.in_force()))
+    }
+
+    async fn explain_decision(
+        &self,
+        request: Request<v1::ExplainDecisionRequest>,
+    ) -> Result<Response<v1::ExplainDecisionResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.explained(caller, message).await?))
+    }
+
+    async fn diff_policy(
+        &self,
+        request: Request<v1::DiffPolicyRequest>,
+    ) -> Result<Response<Self::DiffPolicyStream>, Status> {
+        let (_, message) = auth::open(request)?;
+        Ok(Response::new(self.diff(DiffWish::read(message)?)))
+    }
+}

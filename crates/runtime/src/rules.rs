@@ -1,0 +1,284 @@
+//! The rules in force, why a call was decided as it was, and what other rules would have said.
+//!
+//! Decides nothing: it asks the policy crate again what it was asked, word for word.
+
+use std::sync::Arc;
+
+use palyra_policy::{
+    CallEvidence, PolicyFile, PolicyRequest, PolicySet, SCHEMA_TEXT, ToolCallPolicySnapshot, decide_tool_call,
+    explain, re_evaluate,
+};
+use palyra_ports::ReadError;
+use palyra_ports::read_tape::MoreEntries;
+use palyra_types::approval::Approvers;
+use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
+use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+use tokio::sync::mpsc;
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+
+/// Entries read at once.
+const PAGE_ENTRIES: usize = 1_000;
+
+/// Looks at the rules.
+#[derive(Clone)]
+pub struct PolicyHandle {
+    engine: Arc<Engine>,
+}
+
+/// A recorded decision that other rules would have made otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionDifference {
+    /// The run.
+    pub run: RunId,
+    /// The effect.
+    pub effect: EffectId,
+    /// When it was made.
+    pub time: Timestamp,
+    /// The tool; empty when the model's proposal is not there any more.
+    pub tool: Redacted<String>,
+    /// What it was.
+    pub was: ToolVerdict,
+    /// What it would be.
+    pub would_be: ToolVerdict,
+    /// The policies that would decide.
+    pub policies: Vec<String>,
+}
+
+/// What judging recorded decisions again found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecisionsJudged {
+    /// Decisions judged.
+    pub judged: u64,
+    /// Of those, the same.
+    pub same: u64,
+    /// Newly allowed.
+    pub newly_allowed: u64,
+    /// Newly asked.
+    pub newly_asked: u64,
+    /// Newly denied.
+    pub newly_denied: u64,
+    /// Those whose content was erased, or that no rule was asked about.
+    pub skipped: u64,
+}
+
+/// A step of judging again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JudgedAgain {
+    /// So many decisions so far.
+    Progress(u64),
+    /// One that would have been another.
+    Difference(Box<DecisionDifference>),
+}
+
+/// The rules in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RulesInForce {
+    /// SHA-256 of the snapshot's canonical text.
+    pub digest: [u8; 32],
+    /// The files, in the order in which they were read.
+    pub files: Vec<RuleFile>,
+    /// The schema that they are checked against.
+    pub schema: &'static str,
+}
+
+/// One file of rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+    /// Where it comes from.
+    pub origin: RuleOrigin,
+}
+
+/// Where a file of rules comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleOrigin {
+    /// It ships.
+    Shipped,
+    /// The operator's folder.
+    Operator,
+}
+
+/// Rules that decisions can be judged by again.
+#[derive(Debug)]
+pub struct CompiledRules(PolicySet);
+
+/// Why rules decide a request as they do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// The policies that decide, as `file#id`.
+    pub policies: Vec<String>,
+    /// In lines for people.
+    pub lines: Vec<String>,
+}
+
+impl PolicyHandle {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self { engine }
+    }
+
+    /// Returns what calls are judged by now.
+    #[must_use]
+    pub fn in_force(&self) -> RulesInForce {
+        let (snapshot, shipped) = (self.snapshot(), PolicyFile::shipped());
+        let files = snapshot.rules().files.iter().map(|file| RuleFile {
+            name: file.name.clone(),
+            text: file.text.clone(),
+            origin: if shipped.contains(file) { RuleOrigin::Shipped } else { RuleOrigin::Operator },
+        });
+        RulesInForce { digest: snapshot.digest(), files: files.collect(), schema: SCHEMA_TEXT }
+    }
+
+    fn snapshot(&self) -> Arc<ToolCallPolicySnapshot> {
+        self.engine.policy.snapshot()
+    }
+
+    /// Compiles other rules for the tools that there are, or those in force again.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, each with its place and its mend.
+    pub fn compile(&self, files: Option<&[(String, String)]>) -> Result<CompiledRules, Vec<String>> {
+        let snapshot = self.snapshot();
+        let files = match files {
+            Some(files) => files.iter().map(|(name, text)| PolicyFile::new(name, text)).collect(),
+            None => snapshot.rules().files.clone(),
+        };
+        let compiled = PolicySet::compile(&files, snapshot.catalog());
+        compiled.map(CompiledRules).map_err(|mistakes| mistakes.0.iter().map(ToString::to_string).collect())
+    }
+
+    /// Returns the first decision about an effect.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run and for an effect that it does not have.
+    pub async fn recorded(
+        &self,
+        caller: Caller,
+        run: RunId,
+        effect: EffectId,
+    ) -> Result<ToolDecided, RequestError> {
+        let record = self.engine.ports.records.run(run).await?;
+        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        let mut after = TapeSeq::default();
+        loop {
+            let page = self.engine.ports.tapes.tape(run, after, PAGE_ENTRIES).await?;
+            for entry in &page.entries {
+                after = entry.tape_seq;
+                if let TapeEvent::ToolDecided(decided) = &entry.event
+                    && decided.effect == effect
+                {
+                    return Ok(decided.clone());
+                }
+            }
+            if page.more == MoreEntries::None {
+                return Err(RequestError::RunNotFound);
+            }
+        }
+    }
+
+    /// Judges a call that nobody made, as one of the caller's, in no run.
+    #[must_use]
+    pub fn judge(&self, caller: Caller, tool: &str, arguments: Redacted<String>) -> ToolDecision {
+        let call = ToolCall {
+            tool: ToolName::new(tool),
+            arguments,
+            context: CallContext {
+                principal: caller.principal,
+                agent: AgentId::NIL,
+                session: SessionId::NIL,
+                run: RunId::NIL,
+                surface: caller.surface,
+                approvers: Approvers::Inbox,
+                taints: Taints::NONE,
+                turns: 0,
+                tool_calls: 0,
+                now: self.engine.ports.clock.wall(),
+            },
+        };
+        decide_tool_call(&self.snapshot(), &call, &CallEvidence::default())
+    }
+
+    /// Explains a recorded request by the rules in force; nothing where no rule was asked.
+    #[must_use]
+    pub fn explain(&self, request: &str) -> Option<Explained> {
+        let request = PolicyRequest::from_json(request).ok()?;
+        let explanation = explain(self.snapshot().policies(), &request);
+        let named = explanation.deciding.iter().map(|policy| format!("{}#{}", policy.file, policy.id));
+        Some(Explained { policies: named.collect(), lines: explanation.lines() })
+    }
+
+    /// Judges every recorded decision since a time again, for as long as somebody listens; what a person or a budget
+    /// decided is not policy's.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the journal cannot be read to its end.
+    pub async fn judge_again(
+        &self,
+        rules: &CompiledRules,
+        since: Option<Timestamp>,
+        told: &mpsc::Sender<JudgedAgain>,
+    ) -> Result<DecisionsJudged, ReadError> {
+        let mut found = DecisionsJudged::default();
+        let mut from = Seq(0);
+        loop {
+            let page = self.engine.ports.maintain.entries(from, PAGE_ENTRIES).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            from = Seq(last.seq.0 + 1);
+            for entry in &page {
+                let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &entry.event else { continue };
+                let Some((run, _)) = entry.run else { continue };
+                if since.is_some_and(|since| entry.time < since) {
+                    continue;
+                }
+                let Some(difference) = found.take(decided, &rules.0) else { continue };
+                let difference = DecisionDifference { run, time: entry.time, ..difference };
+                if told.send(JudgedAgain::Difference(Box::new(difference))).await.is_err() {
+                    return Ok(found);
+                }
+            }
+            if told.send(JudgedAgain::Progress(found.judged)).await.is_err() {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+impl DecisionsJudged {
+    /// Judges one decision again and counts it; returns the difference, if there is one.
+    fn take(&mut self, decided: &ToolDecided, policies: &PolicySet) -> Option<DecisionDifference> {
+        match decided.decided_by {
+            DecidedBy::Policy | DecidedBy::Grant(_) => {}
+            DecidedBy::Budget | DecidedBy::Approval(_) => return None,
+        }
+        let Ok(judgement) = re_evaluate(decided.request.expose(), policies) else {
+            self.skipped += 1;
+            return None;
+        };
+        self.judged += 1;
+        if judgement.verdict == decided.verdict {
+            self.same += 1;
+            return None;
+        }
+        match judgement.verdict {
+            ToolVerdict::Allow => self.newly_allowed += 1,
+            ToolVerdict::Ask => self.newly_asked += 1,
+            ToolVerdict::Deny => self.newly_denied += 1,
+        }
+        let tool = PolicyRequest::from_json(decided.request.expose()).map(|request| request.tool().to_owned());
+        Some(DecisionDifference {
+            run: RunId::NIL,
+            effect: decided.effect,
+            time: Timestamp::default(),
+            tool: Redacted::new(tool.unwrap_or_default()),
+            was: decided.verdict,
+            would_be: judgement.verdict,
+            policies: judgement.policies,
+        })
+    }
+}
