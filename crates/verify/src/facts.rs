@@ -15,6 +15,24 @@ pub(crate) const ERASED: u16 = 0x0003;
 pub(crate) const LOG_REOPENED: u16 = 0x0004;
 const RUN_STARTED: u16 = 0x0040;
 const INPUT_RECEIVED: u16 = 0x0041;
+/// A run is over.
+pub(crate) const RUN_FINISHED: u16 = 0x0044;
+/// A model wants a tool.
+pub(crate) const TOOL_PROPOSED: u16 = 0x0060;
+/// A call was decided.
+pub(crate) const TOOL_DECIDED: u16 = 0x0061;
+/// A tool is about to act.
+pub(crate) const TOOL_STARTED: u16 = 0x0062;
+/// A tool's outcome, with what it ran under.
+pub(crate) const TOOL_FINISHED: u16 = 0x0063;
+/// Somebody is asked.
+pub(crate) const APPROVAL_REQUESTED: u16 = 0x0065;
+/// Somebody answered, or nobody did.
+pub(crate) const APPROVAL_RESOLVED: u16 = 0x0067;
+/// A permission was given that outlives its call.
+pub(crate) const GRANT_STORED: u16 = 0x0068;
+/// It was taken back.
+pub(crate) const GRANT_REVOKED: u16 = 0x0070;
 
 /// Facts of LogOpened.
 #[derive(Debug)]
@@ -101,6 +119,152 @@ impl Erased {
     }
 }
 
+/// Facts of ToolProposed.
+#[derive(Debug)]
+pub(crate) struct ProposedFacts {
+    pub(crate) effect: u32,
+    pub(crate) digest: Hash,
+}
+
+/// What a decision says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// Who decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecidedBy {
+    Grant([u8; 16]),
+    Approval([u8; 16]),
+    /// The policy, or the run's budget.
+    Other,
+}
+
+/// Facts of ToolDecided.
+#[derive(Debug)]
+pub(crate) struct DecidedFacts {
+    pub(crate) effect: u32,
+    pub(crate) verdict: Verdict,
+    pub(crate) by: DecidedBy,
+}
+
+/// Facts of ToolStarted and ToolFinished.
+#[derive(Debug)]
+pub(crate) struct CallFacts {
+    pub(crate) effect: u32,
+    pub(crate) attested: Option<Attested>,
+}
+
+/// What a call ran under.
+#[derive(Debug)]
+pub(crate) struct Attested {
+    pub(crate) digest: Hash,
+    pub(crate) approval: Option<[u8; 16]>,
+    pub(crate) grant: Option<[u8; 16]>,
+}
+
+/// Facts of ApprovalRequested.
+#[derive(Debug)]
+pub(crate) struct ApprovalFacts {
+    pub(crate) approval: [u8; 16],
+    pub(crate) effect: u32,
+}
+
+/// How an approval ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    Yes,
+    No,
+}
+
+/// Facts of ApprovalResolved.
+#[derive(Debug)]
+pub(crate) struct ResolvedFacts {
+    pub(crate) asked: ApprovalFacts,
+    pub(crate) said: Said,
+    /// Zero unless the call was edited.
+    pub(crate) edited: Hash,
+}
+
+/// Facts of GrantStored and GrantRevoked.
+#[derive(Debug)]
+pub(crate) struct GrantFacts {
+    pub(crate) grant: [u8; 16],
+    pub(crate) uses_max: Option<u32>,
+}
+
+impl ProposedFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        Some(Self { effect: small(&all, 2)?, digest: array_or_zero(&all, 4)? })
+    }
+}
+
+impl DecidedFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        let verdict = match number(&all, 3) {
+            1 => Verdict::Allow,
+            2 => Verdict::Ask,
+            _ => Verdict::Deny,
+        };
+        let by = match number(&all, 5) {
+            3 => DecidedBy::Grant(array_or_zero(&all, 16)?),
+            4 => DecidedBy::Approval(array_or_zero(&all, 16)?),
+            _ => DecidedBy::Other,
+        };
+        Some(Self { effect: small(&all, 2)?, verdict, by })
+    }
+}
+
+impl CallFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        let attested = all.iter().rev().find_map(|field| field.bytes(9));
+        let attested = match attested.map(fields) {
+            None => None,
+            Some(attested) => Some(Attested::parse(&attested?)?),
+        };
+        Some(Self { effect: small(&all, 2)?, attested })
+    }
+}
+
+impl Attested {
+    fn parse(all: &[Field<'_>]) -> Option<Self> {
+        let id = |number| match all.iter().rev().find_map(|field| field.bytes(number)) {
+            None => Some(None),
+            Some(id) => id.try_into().ok().map(Some),
+        };
+        Some(Self { digest: array_or_zero(all, 2)?, approval: id(4)?, grant: id(5)? })
+    }
+}
+
+impl ApprovalFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        Some(Self { approval: array_or_zero(&all, 2)?, effect: small(&all, 3)? })
+    }
+}
+
+impl ResolvedFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        let said = if number(&all, 4) == 2 { Said::Yes } else { Said::No };
+        Some(Self { asked: ApprovalFacts::parse(facts)?, said, edited: array_or_zero(&all, 7)? })
+    }
+}
+
+impl GrantFacts {
+    pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
+        let all = versioned(facts)?;
+        let uses_max = all.iter().rev().find_map(|field| field.number(8));
+        Some(Self { grant: array_or_zero(&all, 2)?, uses_max: uses_max.map(u32::try_from).transpose().ok()? })
+    }
+}
+
 /// Returns the number of the field that lists attachments, for kinds whose entries can have files.
 pub(crate) fn attachments_field(kind: u16) -> Option<u64> {
     match kind {
@@ -133,4 +297,16 @@ fn number(all: &[Field<'_>], number: u64) -> u64 {
 
 fn array<const N: usize>(all: &[Field<'_>], number: u64) -> Option<[u8; N]> {
     all.iter().rev().find_map(|field| field.bytes(number))?.try_into().ok()
+}
+
+fn small(all: &[Field<'_>], field: u64) -> Option<u32> {
+    number(all, field).try_into().ok()
+}
+
+/// Bytes of a fixed length; zeros are left out.
+fn array_or_zero<const N: usize>(all: &[Field<'_>], number: u64) -> Option<[u8; N]> {
+    match all.iter().rev().find_map(|field| field.bytes(number)) {
+        None => Some([0; N]),
+        Some(bytes) => bytes.try_into().ok(),
+    }
 }

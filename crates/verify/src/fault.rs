@@ -23,6 +23,8 @@ pub enum Code {
     Missing = 15,
     /// Not a journal, unreadable, or out of shape.
     Malformed = 16,
+    /// A tool did what no decision in the log permits.
+    Attestation = 17,
 }
 
 impl Code {
@@ -42,6 +44,7 @@ impl fmt::Display for Code {
             Self::Signature => "signature",
             Self::Missing => "payload missing",
             Self::Malformed => "malformed",
+            Self::Attestation => "attestation",
         })
     }
 }

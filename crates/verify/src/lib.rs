@@ -12,6 +12,7 @@ mod protobuf;
 mod facts;
 mod tree;
 mod note;
+mod calls;
 mod lineage;
 mod vouch;
 mod erasure;

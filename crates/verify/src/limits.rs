@@ -19,6 +19,8 @@ pub(crate) const SIGNATURES_PER_NOTE_MAX: usize = 16;
 pub(crate) const EPOCHS_MAX: usize = 1 << 18;
 /// Most erased ranges of one log.
 pub(crate) const ERASED_RANGES_MAX: usize = 1 << 18;
+/// Most calls and approvals of open runs, and stored grants, of one log.
+pub(crate) const OPEN_CALLS_MAX: usize = 1 << 20;
 /// Most ranges, reopenings and the like that a report lists one by one.
 pub(crate) const REPORTED_ITEMS_MAX: usize = 1000;
 /// What SQLite may allocate.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::check::{self, Content};
 use super::read::{self, EntryLine, Lines, ProofLine};
+use crate::calls::{Calls, Extent};
 use crate::digest;
 use crate::envelope::Envelope;
 use crate::facts::{ERASED, Erased};
@@ -36,6 +37,7 @@ struct Reading<'o> {
     handovers: std::iter::Peekable<std::vec::IntoIter<Note>>,
     faults: Faults,
     lineage: Lineage,
+    calls: Calls,
     tapes: HashMap<[u8; 16], u32>,
     awaited: Vec<(u64, u64)>,
     erased: Vec<ErasedRange>,
@@ -52,6 +54,7 @@ fn read_all(path: &Path, options: &Options) -> Result<Report, String> {
         handovers: read::handovers(path)?.into_iter().peekable(),
         faults: Faults::default(),
         lineage: Lineage::default(),
+        calls: Calls::new(Extent::Runs),
         tapes: HashMap::new(),
         awaited: Vec::new(),
         erased: Vec::new(),
@@ -99,6 +102,7 @@ impl Reading<'_> {
         self.chain(seq, &envelope);
         if envelope.seq == seq {
             self.lineage.entry(&envelope, &mut self.faults);
+            self.calls.entry(&envelope, &mut self.faults);
         }
         self.tape(seq, &envelope);
         self.content(line, &envelope)?;

@@ -7,6 +7,7 @@ use super::checkpoints::Checkpoints;
 use super::contents::Contents;
 use super::rows::EntryRow;
 use super::tiles::{StoredFrontier, StoredTiles};
+use crate::calls::Calls;
 use crate::digest::{self, Hash};
 use crate::envelope::Envelope;
 use crate::facts::{ERASED, Erased};
@@ -18,6 +19,7 @@ use crate::tree::{Frontier, Tiles};
 pub(super) struct Walk<'s> {
     pub(super) faults: Faults,
     pub(super) lineage: Lineage,
+    calls: Calls,
     /// All entries but the last one read.
     tree: Frontier,
     tiles: Tiles,
@@ -60,6 +62,7 @@ impl<'s> Walk<'s> {
         Self {
             faults: Faults::default(),
             lineage: Lineage::default(),
+            calls: Calls::default(),
             tree: Frontier::default(),
             tiles: Tiles::default(),
             stored_tiles,
@@ -100,6 +103,7 @@ impl<'s> Walk<'s> {
         if envelope.seq == seq {
             self.lineage.entry(&envelope, &mut self.faults);
             self.contents.entry(&envelope, &mut self.faults);
+            self.calls.entry(&envelope, &mut self.faults);
         }
         if self.lineage.is_full() {
             self.faults

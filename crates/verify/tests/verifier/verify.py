@@ -16,6 +16,7 @@ TABLES = {"entry": "seq envelope run_id tape_seq kind", "payload": "seq key_id s
 PROOFS = {"tile": "level index hashes", "frontier": "id size hashes", "checkpoint": "size note"}
 KEYS = {"seq", "hash", "level", "id", "size"}
 FILES = {0x40: 5, 0x41: 2}
+CALLS = (0x60, 0x61, 0x62, 0x63, 0x65, 0x67, 0x68)
 
 
 class Bad(Exception):
@@ -67,6 +68,18 @@ def sized(message, number, size):
     return value
 
 
+def zeroed(message, number, size):
+    value = one(message, number, bytes)
+    if value is not None and len(value) != size: raise Bad
+    return bytes(size) if value is None else value
+
+
+def small(message, number, default=0):
+    value = one(message, number, int, default)
+    if value is not None and value >= 2**32: raise Bad
+    return value
+
+
 def facts(raw):
     message = fields(raw)
     if not one(message, 1, int, 0): raise Bad
@@ -104,6 +117,7 @@ class Verifier:
         self.keys = keys and (self.open(os.path.join(keys, "keys.db")), AESGCM(bytes.fromhex(
             open(os.path.join(keys, "keys/root.key")).read().strip())))
         self.log, self.olds, self.newest, self.copy = None, [], None, None
+        self.runs, self.grants = {}, {}
         try:
             self.db = self.open(db)
             self.schema()
@@ -201,6 +215,10 @@ class Verifier:
             if e_seq == seq:
                 self.lineage(seq, e_kind, epoch, log_id, running, here)
                 self.content(seq, e_kind, paid, commitment, log_id)
+                if e_kind == 0x44 and running: self.runs.pop(e_run, None)
+                if e_kind in (CALLS if running else (0x70,)):
+                    try: self.call(e_kind, e_run, seq, facts(here))
+                    except Bad: pass
             seq += 1
         if whole: self.end(seq, last, doubt)
         else:
@@ -355,6 +373,59 @@ class Verifier:
         for i, (size, digest) in named.items():
             if i not in files and size: return bad(15, "file missing")
             if i in files and (files[i][1], files[i][2].digest()) != (size, digest): return bad(10, "file")
+
+    def call(self, kind, run, seq, f):
+        """What tools did, against what was decided before: calls and approvals by run, grants of the whole log."""
+        bad = lambda what: self.fault(seq, 17, what)
+        calls, approvals = self.runs.setdefault(run, ({}, {}))
+        call = lambda effect: calls.setdefault(effect, {"digest": bytes(32), "verdict": None, "grant": None, "started": None})
+        approved = lambda i, effect: i in approvals and approvals[i]["yes"] and approvals[i]["effect"] == effect
+        if kind == 0x60:
+            effect, digest = small(f, 2), zeroed(f, 4, 32)
+            if call(effect)["verdict"] is None: call(effect)["digest"] = digest
+        elif kind == 0x61:
+            effect, verdict, by = small(f, 2), one(f, 3, int, 0), one(f, 5, int, 0)
+            who = zeroed(f, 16, 16) if by in (3, 4) else None
+            if verdict == 1 and by == 4 and not approved(who, effect): bad("approval")
+            if verdict == 1 and by == 3:
+                grant = self.grants.get(who, [0, 0, True])
+                if grant[2] or grant[1] is not None and grant[0] >= grant[1]: bad("grant")
+                grant[0] += 1
+            call(effect).update(verdict=verdict, grant=who if by == 3 else None)
+        elif kind == 0x62:
+            started = call(small(f, 2))
+            if started["started"] is None: started["started"] = seq
+            if started["verdict"] != 1: bad("not allowed")
+        elif kind == 0x63:
+            effect, raw = small(f, 2), one(f, 9, bytes)
+            attested = None if raw is None else fields(raw)
+            if attested is not None:
+                digest, names = zeroed(attested, 2, 32), [one(attested, n, bytes) for n in (4, 5)]
+                if any(n is not None and len(n) != 16 for n in names): raise Bad
+            ended = calls.get(effect)
+            if not ended or ended["started"] is None: return bad("not started")
+            if attested is None: return
+            if names[0] is not None:
+                if not approved(names[0], effect) or approvals[names[0]]["at"] >= ended["started"]: return bad("approval")
+            if names[1] is not None and names[1] != ended["grant"]: return bad("grant")
+            if digest != ended["digest"]: bad("digest")
+        elif kind == 0x65:
+            effect, approval = small(f, 3), zeroed(f, 2, 16)
+            if approval in approvals: return bad("asked twice")
+            approvals[approval] = {"effect": effect, "at": None, "yes": False}
+        elif kind == 0x67:
+            effect, approval, edited = small(f, 3), zeroed(f, 2, 16), zeroed(f, 7, 32)
+            asked = approvals.get(approval)
+            if not asked or asked["at"] is not None or asked["effect"] != effect: return bad("decided")
+            asked.update(at=seq, yes=one(f, 4, int, 0) == 2)
+            if asked["yes"] and any(edited) and call(effect)["started"] is None: call(effect)["digest"] = edited
+        elif kind == 0x68:
+            grant, uses_max = zeroed(f, 2, 16), small(f, 8, None)
+            if grant in self.grants: return bad("given twice")
+            self.grants[grant] = [0, uses_max, False]
+        elif kind == 0x70:
+            grant = zeroed(f, 2, 16)
+            if grant in self.grants: self.grants[grant][2] = True
 
     def subject_key(self, key_id):
         db, root = self.keys

@@ -3,6 +3,7 @@
 mod writer;
 mod clean;
 mod tamper;
+mod calls;
 mod broken;
 mod python;
 mod beside;

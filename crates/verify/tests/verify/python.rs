@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::tamper::{CLASSES, Seen, bases, run_class};
-use crate::writer::{Shape, shape};
+use crate::tamper::{CLASSES, Seen, append_wrong, bases, run_class};
+use crate::writer::{Chance, Shape, Wrong, shape};
 
 /// A file, what is asked about it, and the answer in Rust: exit code and first bad seq.
 struct Asked {
@@ -62,6 +62,21 @@ fn python_finds_clean_logs_clean() {
         let key = log.newest().map(|(_, signed)| log.vkey(&log.keys[signed.signers[0]].1));
         let question = json!({ "db": state.join("journal.db"), "keys": state, "since": since, "key": key });
         questions.push(Asked { name: format!("{of:?} {seed}"), question, answer: (0, None) });
+    }
+    demand_same(&questions);
+}
+
+#[test]
+fn python_names_every_contradiction() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut questions = Vec::new();
+    for (seed, wrong) in (0..).zip(Wrong::ALL) {
+        let mut log = shape(Shape::Plain, seed);
+        let (_, seq) = append_wrong(&mut log, wrong, &mut Chance::new(seed));
+        let path = folder.path().join(format!("{seed}.db"));
+        log.save(&path);
+        let question = json!({ "db": path });
+        questions.push(Asked { name: format!("{wrong:?}"), question, answer: (17, Some(seq)) });
     }
     demand_same(&questions);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::expect::Case;
 use super::view::View;
-use super::{bundles, content, cuts, pages, proofs, rows, thief};
+use super::{bundles, calls, content, cuts, pages, proofs, rows, thief};
 use crate::writer::{Chance, Log};
 
 /// A class of damage.
@@ -54,7 +54,7 @@ const fn log(
 }
 
 /// All classes.
-pub(crate) const CLASSES: [Class; 29] = [
+pub(crate) const CLASSES: [Class; 30] = [
     file("a bit of an envelope", "10 at it", rows::envelope_bit),
     file("a bit of facts", "10 at it", rows::facts_bit),
     file("a column of an entry", "10 at it", rows::column),
@@ -97,6 +97,7 @@ pub(crate) const CLASSES: [Class; 29] = [
         thief::reopened_by_a_thief,
     ),
     log("halves of two logs joined", "10, 13, 14 or 16 there", thief::joined),
+    log("a call whose record contradicts itself", "17 at it", calls::contradiction),
     log("a foreign --key", "14 at the newest head", thief::foreign_key_given),
     file("bytes of the file", "10 to 16 where a row changed", pages::bytes),
     file("derived tables edited", "0", rows::projection),

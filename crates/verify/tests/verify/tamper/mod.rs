@@ -11,8 +11,10 @@ mod proofs;
 mod thief;
 mod pages;
 mod bundles;
+mod calls;
 mod classes;
 mod run;
 
+pub(crate) use calls::append as append_wrong;
 pub(crate) use classes::{BUNDLES, CLASSES, Class};
 pub(crate) use run::{Outcome, Real, Seen, bases, cleans, on_real, run_class};

@@ -9,8 +9,10 @@ mod log;
 mod sign;
 mod save;
 mod bundle;
+mod calls;
 mod shapes;
 
+pub(crate) use calls::{Tape, Wrong};
 pub(crate) use chance::Chance;
 pub(crate) use encode::{bytes_field, number_field};
 pub(crate) use log::{Log, New, leaf, sha256};

@@ -1,7 +1,7 @@
 //! Clean logs of every shape, from a seed.
 
 use super::log::sha256;
-use super::{Chance, Log, New, bytes_field, number_field};
+use super::{Chance, Log, New, Tape, bytes_field, number_field};
 
 /// What a log is to have in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,13 +133,18 @@ impl Log {
             self.append(New { payload: Some(text), facts: vec![8, 1, 16, 1], ..new });
         }
         if chance.one_in(3) {
+            let mut calls = Tape::new(self, one, tape, key);
+            let short = calls.call(1, chance);
+            calls.end(&short);
+            let begun = calls.call(2, chance);
+            tape = calls.tape_seq;
             // A long result, in chunks.
             let length = chance.place(150_000) / scale;
             let new = New { kind: 0x63, run: one, tape_seq: next(&mut tape), key_id: key, ..New::default() };
             self.append(New {
                 payload: Some(chance.bytes(length)),
                 in_chunks: true,
-                facts: vec![8, 1],
+                facts: begun.outcome(),
                 ..new
             });
         }
