@@ -17,6 +17,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::tape::ContentState;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq, Timestamp, TokenId};
 
+use crate::asking::{ASKED, TOOL, asking_entries, undoing_entries};
 use crate::canaries::search;
 use crate::opened::Folder;
 use crate::written::verify;
@@ -28,7 +29,12 @@ pub(crate) const INPUT: &str = "canary-input-of-a-run";
 pub(crate) const ANSWER: &str = "canary-answer-of-a-model";
 pub(crate) const OUTPUT: &str = "canary-output-of-a-tool";
 const FILE: &str = "canary-in-a-file-beside";
-pub(crate) const ALL: &[&str] = &[NAME, LABEL, KEY, INPUT, ANSWER, OUTPUT, FILE];
+const OWN: &[&str] = &[NAME, LABEL, KEY, INPUT, ANSWER, OUTPUT, FILE, TOOL];
+
+/// Every text that a person leaves behind.
+pub(crate) fn everything() -> Vec<&'static str> {
+    [OWN, ASKED].concat()
+}
 
 fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {
     NewEntry { time: Timestamp(1), principal, session: None, run: None, event }
@@ -57,7 +63,9 @@ pub(crate) async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
     let large = format!("{OUTPUT} {}", "y".repeat(200_000));
     let rest = vec![run.text(1, ANSWER), run.tool_finished(1, OUTPUT), run.tool_finished(2, &large)];
     journal.append(samples::append(rest)).await.unwrap();
+    journal.append(samples::append(asking_entries(&mut run, n))).await.unwrap();
     journal.append(samples::append(vec![run.finished()])).await.unwrap();
+    journal.append(samples::append(undoing_entries(&run, n))).await.unwrap();
     run
 }
 
@@ -107,19 +115,19 @@ async fn nothing_of_a_principal_is_left_in_any_file() {
     write_much(&journal, 100..140).await;
     let run = write_person(&journal, 1).await;
     write_much(&journal, 140..180).await;
-    let before = search(&folder.state_dir(), ALL);
-    assert!(ALL.iter().all(|text| before.iter().any(|found| found.contains(text))), "{before:?}");
+    let before = search(&folder.state_dir(), &everything());
+    assert!(everything().iter().all(|text| before.iter().any(|found| found.contains(text))), "{before:?}");
     let receipt = erase(&journal, ErasureSubject::Principal(run.session.principal)).await.unwrap();
     assert!(receipt.erased >= 8 && receipt.bytes > 300_000, "{receipt:?}");
     assert_eq!(receipt.unreachable, [""; 0]);
-    assert_eq!(search(&folder.state_dir(), ALL), [].into(), "while it is open");
+    assert_eq!(search(&folder.state_dir(), &everything()), [].into(), "while it is open");
     assert_eq!(verify(&journal).await.fault, None);
     write_much(&journal, 180..200).await;
     journal.close().await;
     drop(journal);
-    assert_eq!(search(&folder.state_dir(), ALL), [].into(), "when it is closed");
+    assert_eq!(search(&folder.state_dir(), &everything()), [].into(), "when it is closed");
     let journal = folder.open();
-    assert_eq!(search(&folder.state_dir(), ALL), [].into(), "when it is open again");
+    assert_eq!(search(&folder.state_dir(), &everything()), [].into(), "when it is open again");
     assert_eq!(verify(&journal).await.fault, None);
 }
 
@@ -132,7 +140,8 @@ async fn what_stays_is_a_tape_of_tombstones() {
     let page = journal.tape(run.run, TapeSeq(0), 100).await.unwrap();
     assert_eq!(page.entries.len(), run.tape_seq.0 as usize);
     let erased = page.entries.iter().filter(|entry| entry.content == ContentState::Erased).count();
-    assert_eq!(erased as u64, receipt.erased);
+    let undone = 2;
+    assert_eq!(erased as u64 + undone, receipt.erased);
     let record = journal.run(run.run).await.unwrap().unwrap();
     assert!(record.state.is_terminal() && record.input_preview.expose().is_empty(), "{record:?}");
     let place = BlobRef { run: run.run, tape_seq: TapeSeq(3), index: 0 };
@@ -179,7 +188,7 @@ async fn a_range_loses_its_content_and_only_what_has_any() {
     assert!(matches!(journal.erase(order(Vec::new())).await, Err(EraseError::Nothing)));
     journal.close().await;
     drop(journal);
-    assert_eq!(search(&folder.state_dir(), ALL), [].into());
+    assert_eq!(search(&folder.state_dir(), &everything()), [].into());
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod checkpoints;
 mod costs;
 mod fixture;
 mod erasures;
+mod asking;
 mod sealed;
 mod rebuilds;
 mod handovers;

@@ -10,8 +10,9 @@ use palyra_types::proof::ErasureReason;
 use palyra_types::tape::ContentState;
 use palyra_types::{Seq, TapeSeq};
 
+use crate::asking::{ASKED, TOOL};
 use crate::canaries::search;
-use crate::erasures::{ALL, ANSWER, INPUT, OUTPUT, write_person};
+use crate::erasures::{ANSWER, INPUT, OUTPUT, everything, write_person};
 use crate::opened::Folder;
 use crate::written::{silent, verify};
 
@@ -52,10 +53,11 @@ async fn sealed_content_is_in_no_file_but_derived_columns_and_reads_as_it_was() 
     assert_eq!(texts(&journal, &run).await.unwrap(), texts(&same, &other).await.unwrap());
     assert_eq!(verify(&journal).await.fault, None);
     assert_eq!(search(&folder.state_dir(), &[ANSWER, OUTPUT]), [].into());
-    assert!(
-        !search(&folder.state_dir(), &[INPUT]).is_empty(),
-        "the preview of an input is derived and in the clear"
-    );
+    assert_eq!(search(&folder.state_dir(), ASKED), [].into(), "what was asked is read through its entries");
+    for derived in [INPUT, TOOL] {
+        let found = search(&folder.state_dir(), &[derived]);
+        assert!(!found.is_empty(), "{derived}: the preview of an input and a tool's name are in the clear");
+    }
     let before = journal.status().entries;
     assert_eq!(journal.rebuild(silent()).await.unwrap(), before);
     journal.close().await;
@@ -131,7 +133,7 @@ async fn nothing_of_a_sealed_principal_is_left_either() {
     };
     let receipt = journal.erase(order).await.unwrap();
     assert!(receipt.erased > 5);
-    assert_eq!(search(&folder.state_dir(), ALL), [].into());
+    assert_eq!(search(&folder.state_dir(), &everything()), [].into());
     let page = journal.tape(run.run, TapeSeq(0), 100).await.unwrap();
     assert!(page.entries.iter().any(|entry| entry.content == ContentState::Erased));
     let root = std::fs::read_to_string(folder.state_dir().join("keys/root.key")).unwrap();

@@ -1,0 +1,227 @@
+//! Calls that ask: what they leave in files, and rows that were meddled with.
+
+use palyra_journal::JournalStore;
+use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
+use palyra_ports::{
+    AppendError, AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Guard, JournalAppendRequest,
+    NewEntry, ReadApprovals, ReadError,
+};
+use palyra_testkit::journal_suite::asking::{approval, asked, granted, resolved, stored_grant};
+use palyra_testkit::journal_suite::samples::{self, SampleRun};
+use palyra_types::approval::{
+    ApprovalPromptRecord, ApprovalState, ApprovalVoted, ArgumentRule, ArgumentShape,
+};
+use palyra_types::effect::{
+    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::proof::{ErasureReason, SeqRange};
+use palyra_types::run::Surface;
+use palyra_types::tool::EffectContract;
+use palyra_types::{EffectId, PrincipalId, Redacted, Seq, Timestamp, UndoId};
+
+use crate::opened::Folder;
+use crate::written::verify;
+
+pub(crate) const TOOL: &str = "canary-tool-of-a-call";
+const REQUEST: &str = "canary-request-of-policy";
+const PROMPT: &str = "canary-prompt-of-an-approval";
+const NOTE: &str = "canary-note-of-a-person";
+const EDITED: &str = "canary-edited-arguments";
+const MATCHER: &str = "canary-matcher-of-a-grant";
+const PLAN: &str = "canary-plan-of-a-call";
+const BEFORE: &str = "canary-in-a-file-as-it-was";
+const PATH: &str = "canary-path-of-a-file";
+const DIFFERENCE: &str = "canary-difference-of-a-conflict";
+
+/// What lies in payloads alone.
+pub(crate) const ASKED: &[&str] = &[REQUEST, PROMPT, NOTE, EDITED, MATCHER, PLAN, BEFORE, PATH, DIFFERENCE];
+
+/// Makes the stations of a call that asked, with a text of its own in each place where there can be one.
+pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
+    let mut entries = run.proposed(7);
+    for entry in &mut entries {
+        match &mut entry.event {
+            JournalEvent::Tape(TapeEvent::ToolProposed(proposed)) => proposed.tool = TOOL.into(),
+            JournalEvent::Tape(TapeEvent::ToolDecided(decided)) => decided.request = REQUEST.into(),
+            _ => {}
+        }
+    }
+    let mut question = asked(run, n, 7, None);
+    if let JournalEvent::Tape(TapeEvent::ApprovalRequested(asked)) = &mut question.event {
+        let text = |of: &str| Redacted::from(format!("{PROMPT} {of}"));
+        asked.prompt = ApprovalPromptRecord {
+            tool: text("tool"),
+            arguments: text("arguments"),
+            summary: text("summary"),
+            preview: text(&"preview ".repeat(8_000)),
+            reason: text("reason"),
+            unbound: text("unbound"),
+            asked_again: text("again"),
+        };
+    }
+    entries.push(question);
+    entries.push(run.entry(TapeEvent::ApprovalVoted(ApprovalVoted {
+        approval: approval(n),
+        effect: EffectId(7),
+        by: samples::principal(2),
+        via: Surface::Tcp,
+        note: NOTE.into(),
+    })));
+    let mut answer = resolved(run, n, 7, ApprovalState::Approved);
+    if let JournalEvent::Tape(TapeEvent::ApprovalResolved(resolved)) = &mut answer.event {
+        (resolved.edited, resolved.note) = (Some(EDITED.into()), NOTE.into());
+    }
+    entries.push(answer);
+    let mut grant = granted(run, n, None, None);
+    if let JournalEvent::Tape(TapeEvent::GrantStored(stored)) = &mut grant.event {
+        let rule = |shape| ArgumentRule { argument: MATCHER.into(), shape };
+        stored.matcher =
+            vec![rule(ArgumentShape::Equal(MATCHER.into())), rule(ArgumentShape::Beneath(PATH.into()))];
+    }
+    entries.push(grant);
+    entries.push(planned(run));
+    entries.push(run.entry(TapeEvent::EffectResolved {
+        effect: EffectId(7),
+        resolution: EffectResolution::Happened,
+        by: samples::principal(2),
+        note: NOTE.into(),
+    }));
+    entries
+}
+
+fn planned(run: &mut SampleRun) -> NewEntry {
+    let bytes = [BEFORE.as_bytes(), &[0xFE; 150_000]].concat();
+    run.entry(TapeEvent::ToolStarted(ToolStarted {
+        effect: EffectId(7),
+        contract: EffectContract::Probe,
+        deadline: std::time::Duration::from_secs(1),
+        plan: EffectPlan {
+            binding: palyra_types::event::ContentDigest([3; 32]),
+            body: PLAN.into(),
+            pre_images: vec![PreImage {
+                path: PATH.into(),
+                before: Before::File { bytes: Redacted::new(bytes), mode: 0o600 },
+                after_sha256: Some([4; 32]),
+            }],
+        },
+    }))
+}
+
+/// Makes the taking back of what a run did, which stands on no tape and names no session.
+pub(crate) fn undoing_entries(run: &SampleRun, n: u64) -> Vec<NewEntry> {
+    let undo = UndoId::from_parts(8, n.into());
+    let requested = UndoRequested { undo, run: run.run, paths: vec![PATH.into()] };
+    let conflict = UndoneFile { path: PATH.into(), result: UndoResult::Conflict(DIFFERENCE.into()) };
+    let finished = JournalEvent::UndoFinished { undo, run: run.run, files: vec![conflict] };
+    [JournalEvent::UndoRequested(requested), finished].map(|event| outside(PrincipalId::NIL, event)).into()
+}
+
+fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {
+    NewEntry { time: Timestamp(1), principal, session: None, run: None, event }
+}
+
+fn guarded(guard: Guard, run: &mut SampleRun) -> JournalAppendRequest {
+    JournalAppendRequest { guards: vec![guard], ..samples::append(vec![run.requested(2)]) }
+}
+
+async fn write_asking(journal: &JournalStore) -> SampleRun {
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    let mut entries = vec![run.started("x"), run.requested(1), asked(&mut run, 0, 1, Some(Timestamp(9)))];
+    entries.push(asked(&mut run, 1, 2, None));
+    entries.push(resolved(&mut run, 1, 2, ApprovalState::Denied));
+    entries.push(granted(&mut run, 0, Some(3), None));
+    journal.append(samples::append(entries)).await.unwrap();
+    run
+}
+
+/// Changes the projections as somebody does who has the file, and opens it again.
+async fn meddled(folder: &Folder, journal: JournalStore, sql: &str) -> JournalStore {
+    journal.close().await;
+    drop(journal);
+    assert!(folder.connect().execute(sql, []).unwrap() > 0, "{sql}");
+    folder.open()
+}
+
+#[tokio::test]
+async fn a_decided_approval_does_not_wait_because_its_row_says_so() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = write_asking(&journal).await;
+    let sql = "UPDATE approval SET state = 0, decided_seq = NULL";
+    let journal = meddled(&folder, journal, sql).await;
+    let waiting = |n| Guard::ApprovalPending { approval: approval(n) };
+    let refused = journal.append(guarded(waiting(1), &mut run.clone())).await;
+    assert_eq!(refused, Err(AppendError::GuardFailed { index: 0 }));
+    journal.append(guarded(waiting(0), &mut run)).await.unwrap();
+}
+
+#[tokio::test]
+async fn rows_that_contradict_their_entries_are_damage_and_permit_nothing() {
+    let waits = Guard::ApprovalPending { approval: approval(0) };
+    let holds = Guard::GrantUsable { grant: stored_grant(0), now: Timestamp(1) };
+    for (sql, guard, permits) in [
+        ("UPDATE approval SET seq = 2 WHERE state = 0", &waits, false),
+        ("UPDATE approval SET expires = 77 WHERE state = 0", &waits, true),
+        ("UPDATE approval SET run = x'00112233445566778899aabbccddeeff' WHERE state = 0", &waits, false),
+        ("UPDATE stored_grant SET uses_max = 900", &holds, false),
+        ("UPDATE stored_grant SET seq = 3", &holds, false),
+    ] {
+        let folder = Folder::new();
+        let journal = folder.open();
+        let mut run = write_asking(&journal).await;
+        let journal = meddled(&folder, journal, sql).await;
+        let said = journal.append(guarded(guard.clone(), &mut run)).await;
+        assert_eq!(said.is_ok(), permits, "{sql}");
+        let approvals = journal.approvals(ApprovalQuery { limit: 9, ..ApprovalQuery::default() }).await;
+        let grants = journal.stored_grants(GrantFilter::All).await;
+        let damage = approvals.err().or(grants.err());
+        assert!(matches!(damage, Some(ReadError::Corrupt { .. })), "{sql}: {damage:?}");
+        let again = journal.approval(approval(1)).await.unwrap().unwrap();
+        assert_eq!(again.state, ApprovalState::Denied, "the others are read");
+        journal.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_grant_whose_content_was_erased_permits_nothing() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = write_asking(&journal).await;
+    journal.append(samples::append(vec![run.finished()])).await.unwrap();
+    let seq = journal.stored_grant(stored_grant(0)).await.unwrap().unwrap().seq;
+    let mut other = SampleRun::new(run.session, 1);
+    journal.append(samples::append(vec![other.started("y")])).await.unwrap();
+    let guard = Guard::GrantUsable { grant: stored_grant(0), now: Timestamp(1) };
+    journal.append(guarded(guard.clone(), &mut other)).await.unwrap();
+    let order = ErasureOrder {
+        ranges: vec![SeqRange { first: seq, last: seq }],
+        authoriser: samples::principal(0),
+        reason: ErasureReason::Request,
+    };
+    journal.erase(order).await.unwrap();
+    let refused = journal.append(guarded(guard, &mut other)).await;
+    assert_eq!(refused, Err(AppendError::GuardFailed { index: 0 }));
+    let left = journal.stored_grant(stored_grant(0)).await.unwrap().unwrap();
+    assert_eq!((left.stored.tool.expose().as_str(), left.stored.matcher.len()), ("", 0));
+    assert_eq!(verify(&journal).await.fault, None);
+}
+
+#[tokio::test]
+async fn a_taking_back_belongs_to_its_run_wherever_it_stands() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    let mut entries = vec![run.started("x"), run.finished()];
+    entries.extend(undoing_entries(&run, 0));
+    let first = journal.append(samples::append(entries)).await.unwrap().first_seq;
+    let undone = |ranges: &[SeqRange]| ranges.iter().any(|range| range.holds(Seq(first.0 + 3)));
+    for subject in [
+        ErasureSubject::Run(run.run),
+        ErasureSubject::Session(run.session),
+        ErasureSubject::Principal(run.session.principal),
+    ] {
+        let plan = journal.find(subject).await.unwrap();
+        assert!(undone(&plan.ranges), "{plan:?}");
+    }
+}
