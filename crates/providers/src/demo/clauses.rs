@@ -3,6 +3,7 @@
 //! Invariant: quoted text is never split, and no clause is empty.
 
 use super::lexicon::{OPENERS, holds};
+use super::objects::path_of;
 use super::words::{Form, Stop, Word, words};
 
 /// How many clauses are looked at.
@@ -27,7 +28,7 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
         current.push(word.clone());
         let ends = match word.stop {
             Stop::Hard => true,
-            Stop::Soft => opens(at + 1),
+            Stop::Soft => opens(at + 1) && !only_names_a_place(&current),
             Stop::None => false,
         };
         if ends {
@@ -37,6 +38,14 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
     close(&mut current, &mut out);
     out.truncate(CLAUSES_MAX);
     out
+}
+
+/// Returns whether a clause so far only says where: "in notes.txt, change ...".
+fn only_names_a_place(clause: &[Word]) -> bool {
+    const PLACE_WORDS_MAX: usize = 4;
+    clause.len() <= PLACE_WORDS_MAX
+        && clause.first().is_some_and(|word| word.lower() == "in")
+        && clause.last().is_some_and(|word| path_of(word).is_some())
 }
 
 fn close(current: &mut Vec<Word>, out: &mut Vec<Vec<Word>>) {
@@ -80,6 +89,7 @@ mod tests {
     fn what_belongs_together_stays_together() {
         check("search for \"a then b; c\" in src", &["search for a then b; c in src"]);
         check("read a.md and b.md", &["read a.md and b.md"]);
+        check("in a.md, change x to y, then list src", &["in a.md change x to y", "list src"]);
         check("read lines 3 to 10.", &["read lines 3 to 10"]);
     }
 }

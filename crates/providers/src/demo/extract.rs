@@ -32,6 +32,9 @@ const CODE_LINES_MAX: usize = 5;
 /// Describes a finding.
 pub(super) fn describe(finding: &Finding) -> String {
     let of = subject(finding);
+    if finding.is_denial() {
+        return format!("`{}`{of} was not allowed: {}", finding.tool, clip(&finding.text, ERROR_CHARS_MAX));
+    }
     if finding.failed {
         let reason = clip(&finding.text, ERROR_CHARS_MAX);
         return format!("The tool `{}` did not succeed{of}: {reason}", finding.tool);
@@ -41,8 +44,34 @@ pub(super) fn describe(finding: &Finding) -> String {
         "list_dir" => listing(&finding.text, argument(finding, "path")),
         "glob" => names(&finding.text, argument(finding, "pattern")),
         "search" => matches(&finding.text, argument(finding, "pattern")),
+        "write_file" | "edit_file" | "apply_patch" => done(&finding.text),
+        "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
         tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
     }
+}
+
+impl Finding {
+    /// Returns whether a person, or policy, did not let the call run.
+    pub(super) fn is_denial(&self) -> bool {
+        let begins = [
+            "a person denied this call",
+            "nobody answered the approval of this call",
+            "this call did not run:",
+            "policy denies",
+            "policy forbids",
+        ];
+        let holds = ["needs a person by", "is disabled here", "` is denied"];
+        let first = self.text.lines().next().unwrap_or_default();
+        self.failed
+            && (begins.iter().any(|begin| first.starts_with(begin))
+                || holds.iter().any(|part| first.contains(part)))
+    }
+}
+
+/// Tells what a tool changed; it says so itself, one file a line.
+fn done(text: &str) -> String {
+    let lines: Vec<String> = text.lines().filter(|line| !line.is_empty()).map(clip_line).collect();
+    format!("Done: {}.", some(&lines, MATCHES_MAX, "; "))
 }
 
 fn argument<'a>(finding: &'a Finding, name: &str) -> &'a str {
@@ -336,8 +365,28 @@ mod tests {
     }
 
     #[test]
+    fn what_was_changed_answered_and_denied_is_told() {
+        let text = "created notes.txt: 5 bytes, sha256 2cf24dba5fb0";
+        let expect = "Done: created notes.txt: 5 bytes, sha256 2cf24dba5fb0.";
+        check("write_file", json!({"path": "notes.txt"}), text, expect);
+        check("ask_user", json!({"question": "Which?"}), "the red one", "You answered: the red one");
+        let failed = |text: &str| {
+            let arguments = json!({"path": "a.txt"});
+            Finding { tool: ToolName::new("write_file"), arguments, text: text.to_owned(), failed: true }
+        };
+        let denied = failed("a person denied this call: not now");
+        assert!(denied.is_denial());
+        assert_eq!(
+            describe(&denied),
+            "`write_file` for `a.txt` was not allowed: a person denied this call: not now"
+        );
+        assert!(failed("policy denies this call of `write_file`, no rule permits it; go on").is_denial());
+        assert!(!failed("`a.txt` does not exist").is_denial());
+    }
+
+    #[test]
     fn every_description_is_bounded() {
-        for tool in ["read_file", "list_dir", "glob", "search", "other"] {
+        for tool in ["read_file", "list_dir", "glob", "search", "write_file", "ask_user", "other"] {
             for text in ["x".repeat(100_000), "word ".repeat(50_000), "a:1:b\n".repeat(50_000)] {
                 let finding = Finding {
                     tool: ToolName::new(tool),

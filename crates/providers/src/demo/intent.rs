@@ -17,26 +17,32 @@ pub(super) enum Ability {
     Write,
     /// Replace text in a file.
     Edit,
+    /// Delete a line of a file.
+    Patch,
     /// Run a command.
     Run,
     /// Fetch a page.
     Fetch,
     /// Keep a fact.
     Remember,
+    /// Ask the person.
+    Ask,
 }
 
 impl Ability {
     /// Every ability, in the order in which they are told.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Read,
         Self::List,
         Self::Glob,
         Self::Search,
         Self::Write,
         Self::Edit,
+        Self::Patch,
         Self::Run,
         Self::Fetch,
         Self::Remember,
+        Self::Ask,
     ];
 
     /// Returns the tool that does it.
@@ -48,9 +54,11 @@ impl Ability {
             Self::Search => "search",
             Self::Write => "write_file",
             Self::Edit => "edit_file",
+            Self::Patch => "apply_patch",
             Self::Run => "run_command",
             Self::Fetch => "http_fetch",
             Self::Remember => "memory_write",
+            Self::Ask => "ask_user",
         }
     }
 
@@ -63,9 +71,11 @@ impl Ability {
             Self::Search => "search for text",
             Self::Write => "create a file",
             Self::Edit => "edit a file",
+            Self::Patch => "delete a line",
             Self::Run => "run a command",
             Self::Fetch => "fetch a page",
             Self::Remember => "remember a fact",
+            Self::Ask => "ask you something",
         }
     }
 
@@ -78,9 +88,11 @@ impl Ability {
             Self::Search => "search for \"TODO\" in src",
             Self::Write => "create notes.txt with \"hello\"",
             Self::Edit => "replace \"old\" with \"new\" in notes.txt",
+            Self::Patch => "delete the line \"old\" from notes.txt",
             Self::Run => "run `ls -l`",
             Self::Fetch => "fetch https://example.org/",
             Self::Remember => "remember that tests run on port 0",
+            Self::Ask => "ask me for a title then create title.txt with my answer",
         }
     }
 }

@@ -51,6 +51,10 @@ pub(super) const OPENERS: &[&str] = &[
     "report",
     "answer",
     "check",
+    "delete",
+    "remove",
+    "append",
+    "ask",
 ];
 
 /// What people put before the thing they want; the longest that fits is dropped, again and again.
@@ -109,6 +113,10 @@ pub(super) const COURTESIES: &[&str] = &[
     "do",
     "as a first step",
 ];
+
+/// Words for what a person answered to a question.
+pub(super) const ANSWERS: &[&str] =
+    &["answer", "my answer", "it", "that", "what i say", "what i said", "my words"];
 
 /// Greetings; a clause of nothing but courtesies that holds one is a greeting.
 pub(super) const GREETINGS: &[&str] =

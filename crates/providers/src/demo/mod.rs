@@ -7,6 +7,7 @@
 pub mod provider;
 
 mod plan;
+mod conversation;
 mod parse;
 mod questions;
 mod objects;

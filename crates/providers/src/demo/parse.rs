@@ -5,6 +5,7 @@
 mod reading;
 mod searching;
 mod changing;
+mod asking;
 mod calls;
 
 use super::intent::Intent;
@@ -13,8 +14,9 @@ use super::objects::{has_extension, path_of};
 use super::questions::{Question, question};
 use super::words::{Word, lowered};
 
+use asking::ask;
 use calls::read_call;
-use changing::{edit, fetch, remember, run, write};
+use changing::{add, delete, edit, fetch, remember, run, write};
 use reading::{list, read, tell};
 use searching::{find, look, search};
 
@@ -25,6 +27,9 @@ pub(super) fn parse(clause: &[Word]) -> Vec<Intent> {
         let greets = clause.iter().any(|word| holds(GREETINGS, &word.lower()));
         let morning = GREETINGS.iter().any(|greeting| lowered(clause).contains(greeting));
         return vec![if greets || morning { Intent::Greeting } else { Intent::Aside }];
+    }
+    if words[0].lower() == "ask" {
+        return vec![ask(&words[1..])];
     }
     if let Some(question) = question(words, &lowered(clause)) {
         return asked(question, words);
@@ -38,7 +43,9 @@ pub(super) fn parse(clause: &[Word]) -> Vec<Intent> {
         Some(Verb::Find) => vec![find(rest)],
         Some(Verb::Search) => vec![look(rest, &words[at].lower())],
         Some(Verb::Write) => vec![write(rest)],
-        Some(Verb::Edit) => vec![edit(rest)],
+        Some(Verb::Add) => vec![add(rest)],
+        Some(Verb::Edit) => vec![edit(&words[..at], rest)],
+        Some(Verb::Delete) => vec![delete(rest)],
         Some(Verb::Run) => vec![run(rest)],
         Some(Verb::Fetch) => fetch(rest),
         Some(Verb::Remember) => vec![remember(rest)],
@@ -52,7 +59,9 @@ enum Verb {
     Find,
     Search,
     Write,
+    Add,
     Edit,
+    Delete,
     Run,
     Fetch,
     Remember,
@@ -65,8 +74,10 @@ fn verb(word: &str) -> Option<Verb> {
         "list" | "ls" | "listing" => Verb::List,
         "find" | "glob" | "locate" => Verb::Find,
         "search" | "grep" | "look" | "searching" | "rg" => Verb::Search,
-        "create" | "write" | "make" | "save" | "add" => Verb::Write,
+        "create" | "write" | "make" | "save" => Verb::Write,
+        "add" | "append" | "insert" => Verb::Add,
         "edit" | "replace" | "change" | "modify" | "update" => Verb::Edit,
+        "delete" | "remove" | "erase" => Verb::Delete,
         "run" | "execute" | "start" => Verb::Run,
         "fetch" | "download" | "get" | "curl" | "visit" | "browse" => Verb::Fetch,
         "remember" | "memorize" | "memorise" | "note" => Verb::Remember,

@@ -3,15 +3,15 @@
 //! Owns no memory: how far a plan got is counted from the tool results since the person last spoke.
 //! Invariant: only tools of the request's catalogue are proposed. Begin at [`next_move`].
 
-use std::collections::BTreeMap;
-
-use palyra_types::model::{ChatMessage, ModelRequest, ToolResultStatus};
+use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
 use super::clauses::clauses;
+use super::conversation::findings;
 use super::extract::{Finding, describe};
 use super::intent::{Ability, Call, Intent};
+use super::lexicon::{ANSWERS, holds};
 use super::parse::parse;
 use super::say;
 
@@ -29,8 +29,11 @@ pub(super) struct Move {
 /// Returns the next move for a request whose last input, freed of its directives, is `input`.
 pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
-    let plan = Plan::read(input, offered);
     let findings = findings(&request.messages);
+    let plan = Plan::read(input, offered).with_answer(&findings);
+    if let Some(at) = findings.iter().position(Finding::is_denial) {
+        return Move { text: stop(&plan, &findings, at), calls: Vec::new(), answered: findings.len() };
+    }
     let next = plan.next_round(&findings, &latest_calls(&request.messages));
     match plan.rounds.get(next) {
         Some(round) => {
@@ -78,6 +81,21 @@ impl Plan {
         plan
     }
 
+    /// Puts what the person answered where the plan speaks of it.
+    fn with_answer(mut self, findings: &[Finding]) -> Self {
+        let asked = findings.iter().rev().find(|finding| finding.tool.as_str() == Ability::Ask.tool());
+        let Some(answer) = asked.filter(|finding| !finding.failed) else { return self };
+        let behind =
+            self.rounds.iter_mut().skip_while(|round| !round.iter().any(|call| call.ability == Ability::Ask));
+        for call in behind.flatten().filter(|call| call.ability == Ability::Write) {
+            let content = call.arguments.get("content").and_then(Value::as_str).unwrap_or_default();
+            if holds(ANSWERS, &content.to_lowercase()) {
+                call.arguments.insert("content".to_owned(), Value::String(answer.text.clone()));
+            }
+        }
+        self
+    }
+
     /// Returns the first round that was not served yet. What was dropped from the request to fit the
     /// window cannot be counted, but the latest calls are always there.
     fn next_round(&self, findings: &[Finding], latest: &[(&ToolName, Value)]) -> usize {
@@ -106,6 +124,15 @@ impl Plan {
             self.remarks.push(remark);
         }
     }
+}
+
+/// Tells what was done until something was not allowed, and what is left undone.
+fn stop(plan: &Plan, findings: &[Finding], denied_at: usize) -> String {
+    let mut parts: Vec<String> = findings.iter().map(describe).collect();
+    let left = plan.rounds.iter().flatten().skip(findings.len().max(denied_at + 1));
+    parts.push(say::stopped(left));
+    parts.push(say::SIGNATURE.to_owned());
+    parts.join("\n\n")
 }
 
 fn answer(plan: &Plan, findings: &[Finding], offered: impl Fn(Ability) -> bool) -> String {
@@ -138,29 +165,4 @@ fn latest_calls(messages: &[ChatMessage]) -> Vec<(&ToolName, Value)> {
     });
     let read = |text: &str| serde_json::from_str(text).unwrap_or_default();
     proposed.unwrap_or_default().iter().map(|call| (&call.tool, read(call.arguments.expose()))).collect()
-}
-
-/// Collects the tool results since the person last spoke, each with what was asked for.
-fn findings(messages: &[ChatMessage]) -> Vec<Finding> {
-    let from = messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. })).unwrap_or(0);
-    let mut asked: BTreeMap<&str, Value> = BTreeMap::new();
-    let mut out = Vec::new();
-    for message in &messages[from..] {
-        match message {
-            ChatMessage::User { .. } => {}
-            ChatMessage::Assistant { calls, .. } => {
-                for call in calls {
-                    let arguments = serde_json::from_str(call.arguments.expose()).unwrap_or_default();
-                    asked.insert(&call.call.0, arguments);
-                }
-            }
-            ChatMessage::ToolResult { call, tool, text, status } => out.push(Finding {
-                tool: tool.clone(),
-                arguments: asked.get(call.0.as_str()).cloned().unwrap_or_default(),
-                text: text.expose().clone(),
-                failed: *status == ToolResultStatus::Failed,
-            }),
-        }
-    }
-    out
 }

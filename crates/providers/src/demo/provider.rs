@@ -16,6 +16,7 @@ use palyra_types::model::{
 };
 use palyra_types::tool::ToolName;
 
+use super::conversation::begin;
 use super::intent::Call;
 use super::pieces::{pieces, take_pace};
 use super::plan::next_move;
@@ -88,11 +89,10 @@ fn answer(request: &ModelRequest) -> (Duration, Pieces) {
 }
 
 fn last_input(request: &ModelRequest) -> &str {
-    let said = request.messages.iter().rev().find_map(|message| match message {
-        ChatMessage::User { text, .. } => Some(text.expose().as_str()),
-        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
-    });
-    said.unwrap_or_default()
+    match begin(&request.messages).and_then(|at| request.messages.get(at)) {
+        Some(ChatMessage::User { text, .. }) => text.expose(),
+        Some(ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. }) | None => "",
+    }
 }
 
 fn proposal(call: &Call, number: usize) -> ToolProposal {

@@ -13,8 +13,19 @@ pub(super) const UNCLEAR: &str = "I did not understand";
 
 /// Says what is about to be called.
 pub(super) fn announcement(calls: &[Call]) -> String {
-    let parts: Vec<String> = calls.iter().map(plan_of).collect();
-    format!("I will {}.\n\n", parts.join(" and "))
+    format!("I will {}.\n\n", plans_of(calls))
+}
+
+fn plans_of<'c>(calls: impl IntoIterator<Item = &'c Call>) -> String {
+    calls.into_iter().map(plan_of).collect::<Vec<_>>().join(" and ")
+}
+
+/// Says what is not done any more after something was not allowed.
+pub(super) fn stopped<'c>(left: impl IntoIterator<Item = &'c Call>) -> String {
+    match plans_of(left).as_str() {
+        "" => "I stop here.".to_owned(),
+        left => format!("I stop here, and did not {left}."),
+    }
 }
 
 fn plan_of(call: &Call) -> String {
@@ -31,9 +42,11 @@ fn plan_of(call: &Call) -> String {
         Ability::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
         Ability::Write => format!("create `{}`", text("path")),
         Ability::Edit => format!("edit `{}`", text("path")),
+        Ability::Patch => "delete that line".to_owned(),
         Ability::Run => "run that command".to_owned(),
         Ability::Fetch => format!("fetch {}", text("url")),
         Ability::Remember => "remember that".to_owned(),
+        Ability::Ask => "ask you".to_owned(),
     }
 }
 

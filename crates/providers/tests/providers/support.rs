@@ -12,7 +12,9 @@ use palyra_providers::{
 use palyra_testkit::FakeClock;
 use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
 use palyra_types::model::{ChatMessage, ModelAnswer, ModelFailure, ModelPiece, ModelRef, ModelRequest};
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName, ToolSpec};
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName, ToolSpec,
+};
 
 /// The key that servers of these tests want; no output may ever hold it.
 pub(crate) const KEY: &str = "sk-canary-4711";
@@ -36,6 +38,9 @@ fn tool(name: &str) -> ToolSpec {
         schema: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: Duration::from_secs(1),
         output_bytes_max: 1024,

@@ -8,7 +8,9 @@ use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{
     CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
 };
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName};
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
+};
 
 use super::*;
 use crate::anthropic_messages::continuation::{Place, continuation};
@@ -36,6 +38,9 @@ fn spec(name: &str, schema: Value) -> ToolSpec {
         schema,
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: Duration::from_secs(1),
         output_bytes_max: 1,

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use palyra_types::model::{CallId, ModelRef, RenderedCall, ToolResultStatus};
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolSpec};
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolSpec,
+};
 
 use super::*;
 
@@ -17,6 +19,9 @@ fn catalog(names: &[&str]) -> Arc<ToolCatalog> {
         schema: serde_json::json!({"type": "object"}),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: Duration::from_secs(1),
         output_bytes_max: 1024,
@@ -183,6 +188,59 @@ async fn a_failed_tool_is_told_and_the_rest_goes_on() {
     let last = said.await.pop().expect("an answer");
     assert!(last.contains("`read_file` did not succeed for `gone.md`: there is no such file"), "{last}");
     assert!(last.contains("holds 1 file: a."), "{last}");
+}
+
+const WRITING: &[&str] = &["read_file", "write_file", "edit_file", "apply_patch", "ask_user"];
+
+#[tokio::test]
+async fn what_was_changed_is_said() {
+    let ask = request(WRITING, "create a.txt with \"one\" then replace one by two in a.txt");
+    let said = play(ask, |tool, _| match tool {
+        "write_file" => Ok("created a.txt: 3 bytes, sha256 7692c3ad3540".to_owned()),
+        _ => Ok("changed a.txt: 3 bytes, sha256 7692c3ad3540 -> 3fc4ccfe7458".to_owned()),
+    })
+    .await;
+    assert_eq!(said[0], "I will create `a.txt`.\n\n");
+    assert_eq!(said[2], "I will edit `a.txt`.\n\n");
+    let last = said.last().expect("an answer");
+    assert!(
+        last.starts_with("Done: created a.txt: 3 bytes") && last.contains("\n\nDone: changed a.txt"),
+        "{last}"
+    );
+}
+
+#[tokio::test]
+async fn after_a_denial_it_says_so_and_stops() {
+    let ask = request(WRITING, "create a.txt with \"x\" then create b.txt with \"y\" then read a.txt");
+    let said = play(ask, |_, _| Err("a person denied this call: not today".to_owned())).await;
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(
+        said[2].starts_with(
+            "`write_file` for `a.txt` was not allowed: a person denied this call: not today\n\n\
+             I stop here, and did not create `b.txt` and read `a.txt`."
+        ),
+        "{}",
+        said[2]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_to_a_question_goes_on_with_what_was_asked_for() {
+    let mut ask_all = request(WRITING, "ask me for a title then create title.txt with my answer");
+    let (_, answer, _) = ask(&ask_all).await;
+    assert_eq!(answer.proposals[0].arguments.expose(), r#"{"question":"Please tell me a title."}"#);
+    let tool = ToolName::new("ask_user");
+    let arguments = answer.proposals[0].arguments.clone();
+    let call = RenderedCall { call: CallId("1".into()), tool: tool.clone(), arguments };
+    let calls = vec![call.clone()];
+    ask_all.messages.push(ChatMessage::Assistant { text: "".into(), calls, continuation: None });
+    let text = "the person answered; their words follow".into();
+    let status = ToolResultStatus::Succeeded;
+    ask_all.messages.push(ChatMessage::ToolResult { call: call.call, tool, text, status });
+    ask_all.messages.push(ChatMessage::user("Herons by night".into()));
+    let said = play(ask_all, |_, _| Ok("created title.txt: 15 bytes, sha256 0".to_owned())).await;
+    assert_eq!(said[1], r#"write_file {"content":"Herons by night","path":"title.txt"}"#);
+    assert!(said[2].starts_with("You answered: Herons by night\n\nDone: created title.txt"), "{}", said[2]);
 }
 
 #[tokio::test]

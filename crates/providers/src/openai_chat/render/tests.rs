@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use palyra_types::Redacted;
 use palyra_types::model::{CallId, ModelRef};
-use palyra_types::tool::{ApprovalRiskLevel, EffectContract, Parallelism, ToolCatalog, ToolName};
+use palyra_types::tool::{
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
+};
 
 use super::*;
 
@@ -28,6 +30,9 @@ fn spec(name: &str) -> ToolSpec {
         schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: Duration::from_secs(1),
         output_bytes_max: 1,
