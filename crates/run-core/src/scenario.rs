@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use palyra_types::approval::{ApprovalTerms, Approvers};
 use palyra_types::event::{
     ContentDigest, ContextPlan, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
 };
@@ -19,18 +20,22 @@ use palyra_types::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLimits, RunPhase, Surface, UserInput,
 };
 use palyra_types::tool::{
-    DecisionReason, EffectContract, Isolation, Parallelism, ToolDecision, ToolExecutionOutcome, ToolExecutor,
-    ToolName, ToolVerdict,
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
+    ToolDecision, ToolExecutionOutcome, ToolExecutor, ToolName, ToolVerdict,
 };
 use palyra_types::{
-    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+    AgentId, ApprovalId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, SessionId,
+    StoredGrantId, Timestamp,
 };
 
 use crate::{Effect, JudgedCall, RunError, RunInput, RunStateMachine};
 
+pub(crate) mod asks;
 mod lines;
 pub(crate) mod world;
+mod people;
 
+pub(crate) use asks::asking;
 pub(crate) use lines::{effect_line, event_line};
 
 /// Tokens that each scripted answer reports.
@@ -48,6 +53,10 @@ pub(crate) enum Act {
     Wait(Duration),
     /// The daemon is killed and starts again.
     Restart,
+    /// A person answers an approval.
+    Answer(asks::Answer),
+    /// A tool says what a call would do; nothing for a refusal.
+    Prepared { effect: u32, found: Option<String>, fresh: u32 },
 }
 
 /// What one step committed, and what is to be done outside.
@@ -122,6 +131,10 @@ impl Driver {
         let outcome = match act {
             Act::Take(input) => Some(self.take(input)),
             Act::Restart => Some(self.restart()),
+            Act::Answer(answer) => Some(self.take(&self.answer(answer))),
+            Act::Prepared { effect, found, fresh } => {
+                Some(self.take(&self.prepared(*effect, found.as_deref(), *fresh)))
+            }
             Act::Wait(span) => {
                 self.now = self.now.after(*span);
                 None
@@ -232,6 +245,10 @@ pub(crate) struct Call {
     contract: EffectContract,
     parallelism: Parallelism,
     deadline: Duration,
+    conduct: ToolConduct,
+    taints: Taints,
+    approval: ApprovalTerms,
+    grant: Option<StoredGrantId>,
 }
 
 /// A pure call that may run beside others.
@@ -244,6 +261,10 @@ pub(crate) fn read(path: &str) -> Call {
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
         deadline: CALL_DEADLINE,
+        conduct: ToolConduct::Direct,
+        taints: Taints::NONE,
+        approval: ApprovalTerms::default(),
+        grant: None,
     }
 }
 
@@ -272,17 +293,12 @@ pub(crate) fn unknown(tool: &'static str) -> Call {
     Call { reason: DecisionReason::UnknownTool, ..denied(tool) }
 }
 
-/// A call that a person would have to approve.
-pub(crate) fn asking(tool: &'static str) -> Call {
-    Call { verdict: ToolVerdict::Ask, ..denied(tool) }
-}
-
 impl Call {
     pub(crate) fn within(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    fn judged(&self) -> JudgedCall {
+    fn judged(&self, approval: ApprovalId) -> JudgedCall {
         JudgedCall {
             proposal: self.proposal(),
             digest: digest(&format!("{} {}", self.tool, self.arguments)),
@@ -295,7 +311,15 @@ impl Call {
                 parallelism: self.parallelism,
                 deadline: self.deadline,
                 output_bytes_max: 1_000,
+                conduct: self.conduct,
+                tool_version: 1,
+                risk: ApprovalRiskLevel::Medium,
+                taints: self.taints,
+                approval: self.approval,
+                grant: self.grant,
+                request: "{}".into(),
             },
+            approval,
         }
     }
 
@@ -340,6 +364,8 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
         config_digest: [0; 32],
         idempotency: None,
         delivery: InputDelivery::Queue,
+        approvers: Approvers::Inbox,
+        taints: Taints::NONE,
         input: UserInput::text("do it".into()),
         workspace_root: Redacted::new("/root".into()),
         model: Redacted::new(Some(model())),
@@ -392,7 +418,7 @@ pub(crate) fn answer_input(attempt: u32, calls: &[Call], finish: FinishReason) -
             continuation: None,
         },
         model: model(),
-        calls: calls.iter().map(Call::judged).collect(),
+        calls: (1..).zip(calls).map(|(n, call)| call.judged(asks::approval(10 * attempt + n))).collect(),
     }
 }
 

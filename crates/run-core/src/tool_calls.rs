@@ -228,7 +228,7 @@ impl ToolCalls {
     /// prepared first.
     ///
     /// An exclusive call waits for all before it and holds back all after it until it has its outcome. Calls that a
-    /// person is asked about take no room, and parallel ones do not wait for them.
+    /// person is asked about and questions to a person take no room, and parallel ones do not wait for them.
     #[must_use]
     pub fn turns(&self, parallel_max: u32) -> Vec<(EffectId, &ToolCallState)> {
         let mut busy = self.at_work().count();
@@ -240,10 +240,12 @@ impl ToolCalls {
                 }
                 break;
             }
-            if call.waits_for_its_turn() {
-                if busy >= parallel_max.max(1) as usize {
-                    break;
-                }
+            if !call.waits_for_its_turn() {
+                continue;
+            }
+            if call.terms.conduct == ToolConduct::Question {
+                turns.push((*effect, call));
+            } else if busy < parallel_max.max(1) as usize {
                 busy += 1;
                 turns.push((*effect, call));
             }

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{TapeEvent, ToolProposed, UnknownOutcomeCause};
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
@@ -14,6 +16,8 @@ use palyra_types::tool::{ToolName, ToolVerdict};
 use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq};
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
+const WITHDRAWN: &str = "this call did not run: the question whether it may was withdrawn";
+const EDITED: &str = "a person changed the arguments of this call before it ran, to";
 const OUTCOME_UNKNOWN: &str = "it is not known whether this call took effect; do not repeat it by yourself";
 const ERASED_TOOL: &str = "erased_tool";
 const ERASED_INPUT: &str = "(this message was erased)";
@@ -41,6 +45,8 @@ struct Call {
     effect: EffectId,
     tool: ToolName,
     arguments: Redacted<String>,
+    /// What a person wrote instead of the arguments.
+    edited: Option<Redacted<String>>,
     result: Option<(ToolResultStatus, Redacted<String>)>,
 }
 
@@ -88,8 +94,8 @@ impl Transcript {
             }
             TapeEvent::ToolProposed(proposed) => self.propose(proposed),
             TapeEvent::ToolDecided(decided) => match decided.verdict {
-                ToolVerdict::Allow => {}
-                ToolVerdict::Ask | ToolVerdict::Deny => {
+                ToolVerdict::Allow | ToolVerdict::Ask => {}
+                ToolVerdict::Deny => {
                     self.settle(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
                 }
             },
@@ -109,16 +115,23 @@ impl Transcript {
                 };
                 self.settle(*effect, ToolResultStatus::Failed, text.into());
             }
+            TapeEvent::ApprovalRequested(asked) => {
+                if let Some(call) = self.call_mut(asked.effect) {
+                    call.result = None;
+                }
+            }
+            TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
+            TapeEvent::EffectResolved { effect, resolution, note, .. } => {
+                let (status, text) = told(*resolution);
+                self.settle(*effect, status, with_note(text, note));
+            }
             TapeEvent::ModelRequested(_) => {
                 self.answering = true;
                 self.items.append(&mut self.steering);
             }
             TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolStarted(_)
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
             | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
@@ -158,6 +171,7 @@ impl Transcript {
             effect: proposed.effect,
             tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
             arguments: object_text(&proposed.arguments),
+            edited: None,
             result: None,
         };
         match self.items.last_mut() {
@@ -203,6 +217,10 @@ impl Transcript {
         for call in calls {
             let (status, text) =
                 call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
+            let text = match &call.edited {
+                None => text,
+                Some(edited) => Redacted::new(format!("{EDITED} {}\n{}", edited.expose(), text.expose())),
+            };
             let tool = call.tool.clone();
             messages.push(ChatMessage::ToolResult { call: self.call_id(call.effect), tool, text, status });
         }
@@ -214,13 +232,43 @@ impl Transcript {
     }
 
     fn settle(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
+        if let Some(call) = self.call_mut(effect) {
+            call.result = Some((status, text));
+        }
+    }
+
+    /// Notes how an approval ended, as far as no decision says it.
+    fn resolve(&mut self, resolved: &ApprovalResolved) {
+        let Some(call) = self.call_mut(resolved.effect) else { return };
+        match resolved.state {
+            ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
+            ApprovalState::Withdrawn => call.result = Some((ToolResultStatus::Failed, WITHDRAWN.into())),
+            ApprovalState::Pending | ApprovalState::Denied | ApprovalState::Expired => {}
+        }
+    }
+
+    fn call_mut(&mut self, effect: EffectId) -> Option<&mut Call> {
         let calls = self.items.iter_mut().rev().filter_map(|item| match item {
             Item::Assistant { calls, .. } => Some(calls),
             Item::User { .. } => None,
         });
-        if let Some(call) = calls.flatten().find(|call| call.effect == effect) {
-            call.result = Some((status, text));
+        calls.flatten().find(|call| call.effect == effect)
+    }
+}
+
+/// Returns what the model is told of a person's word about an effect that was in doubt.
+fn told(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
+    match resolution {
+        EffectResolution::Happened => {
+            (ToolResultStatus::Succeeded, "a person looked: this call took effect; its output is lost")
         }
+        EffectResolution::DidNotHappen => {
+            (ToolResultStatus::Failed, "a person looked: this call did not take effect")
+        }
+        EffectResolution::Retry => (
+            ToolResultStatus::Failed,
+            "a person looked: this call did not take effect; they want it to be made again, as a new call",
+        ),
     }
 }
 
@@ -233,6 +281,14 @@ fn object_text(arguments: &Redacted<String>) -> Redacted<String> {
 
 fn is_json_object(text: &str) -> bool {
     matches!(serde_json::from_str::<serde_json::Value>(text), Ok(serde_json::Value::Object(_)))
+}
+
+/// Puts what a person said behind what happened.
+pub(crate) fn with_note(text: &str, note: &Redacted<String>) -> Redacted<String> {
+    match note.expose().trim() {
+        "" => text.into(),
+        note => Redacted::new(format!("{text}: {note}")),
+    }
 }
 
 #[cfg(test)]

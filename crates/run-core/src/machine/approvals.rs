@@ -20,6 +20,7 @@ use super::step::Step;
 use super::{Held, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
 use crate::input::{ApprovalAnswer, Prepared};
+use crate::transcript::with_note;
 
 /// Bytes of arguments in the line that says what a call does, at most; a tool that is prepared says it better.
 const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
@@ -332,14 +333,6 @@ fn resolve(step: &mut Step, pending: &PendingApproval, resolution: Resolution) {
         edited,
         note: resolution.note,
     }));
-}
-
-/// Puts what a person said behind what happened.
-pub(super) fn with_note(text: &str, note: &Redacted<String>) -> Redacted<String> {
-    match note.expose().trim() {
-        "" => text.into(),
-        note => Redacted::new(format!("{text}: {note}")),
-    }
 }
 
 /// Writes arguments as canonical JSON; what is no JSON stays as it is.

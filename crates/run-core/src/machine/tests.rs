@@ -2,11 +2,14 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test names the cases that it is about")]
 
+mod approvals;
 mod attempts;
+mod effects;
 mod ends;
 mod held;
 mod interleavings;
 mod properties;
+mod races;
 mod reference;
 mod restarts;
 mod rounds;

@@ -1,10 +1,11 @@
 //! Events and effects in a few words, for expectations that people read.
 
-use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent};
+use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent, ToolStarted};
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
-use crate::Effect;
+use super::asks::number_of;
+use crate::{Effect, Execution};
 
 pub(crate) fn event_line(event: &TapeEvent) -> String {
     match event {
@@ -48,15 +49,35 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
         }
         TapeEvent::ToolDecided(decided) => match (decided.verdict, decided.decided_by) {
-            (ToolVerdict::Allow, _) => "Allowed".into(),
-            (ToolVerdict::Ask, _) => "Asked".into(),
+            (ToolVerdict::Allow, DecidedBy::Policy | DecidedBy::Budget) => "Allowed".into(),
+            (ToolVerdict::Allow, DecidedBy::Approval(by)) => format!("Allowed by {}", number_of(by)),
+            (ToolVerdict::Allow, DecidedBy::Grant(_)) => "Allowed by grant".into(),
+            (ToolVerdict::Ask, _) => "ToAsk".into(),
+            (ToolVerdict::Deny, DecidedBy::Approval(by)) => {
+                format!("Denied {:?} by {}", decided.reason, number_of(by))
+            }
+            (ToolVerdict::Deny, DecidedBy::Grant(_)) => format!("Denied {:?} by grant", decided.reason),
             (ToolVerdict::Deny, DecidedBy::Policy) => format!("Denied {:?}", decided.reason),
             (ToolVerdict::Deny, DecidedBy::Budget) => format!("Denied {:?} by budget", decided.reason),
         },
-        TapeEvent::ToolStarted { effect, contract, .. } => match contract {
+        TapeEvent::ToolStarted(ToolStarted { effect, contract, .. }) => match contract {
             EffectContract::Pure => format!("Started {effect}"),
             EffectContract::Opaque => format!("Started {effect} opaque"),
+            EffectContract::Keyed => format!("Started {effect} keyed"),
+            EffectContract::Probe => format!("Started {effect} probe"),
+            EffectContract::Local => format!("Started {effect} local"),
         },
+        TapeEvent::ApprovalRequested(asked) => {
+            let again = if asked.prompt.asked_again.expose().is_empty() { "" } else { " again" };
+            format!("Asks {} about {}{again}", number_of(asked.approval), asked.effect)
+        }
+        TapeEvent::ApprovalVoted(voted) => format!("Voted {}", number_of(voted.approval)),
+        TapeEvent::ApprovalResolved(resolved) => {
+            let edited = if resolved.edited.is_some() { " edited" } else { "" };
+            format!("Resolved {} {:?}{edited}", number_of(resolved.approval), resolved.state)
+        }
+        TapeEvent::GrantStored(_) => "GrantStored".into(),
+        TapeEvent::EffectResolved { effect, resolution, .. } => format!("Settled {effect} {resolution:?}"),
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("Finished {}", finished.effect),
             Some(code) => format!("Finished {} {}", finished.effect, code.slug()),
@@ -76,7 +97,15 @@ pub(crate) fn effect_line(effect: &Effect) -> String {
         Effect::CallModel { attempt } => format!("ask {attempt}"),
         Effect::RetryAt { attempt, .. } => format!("pause after {attempt}"),
         Effect::AbortModel { attempt } => format!("hang up {attempt}"),
-        Effect::Execute(grant) => format!("execute {}", grant.effect()),
+        Effect::Prepare(intent) => format!("prepare {}", intent.effect()),
+        // Of a pure call nobody cares.
+        Effect::Execute(grant) if grant.contract() == EffectContract::Pure => {
+            format!("execute {}", grant.effect())
+        }
+        Effect::Execute(grant) => match grant.execution() {
+            Execution::First => format!("execute {}", grant.effect()),
+            Execution::Again => format!("execute {} again", grant.effect()),
+        },
         Effect::AbortTools => "stop tools".into(),
         Effect::End => "end".into(),
     }

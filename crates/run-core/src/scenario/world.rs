@@ -9,13 +9,14 @@ use std::time::Duration;
 use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
-use palyra_types::tool::{EffectContract, Parallelism};
+use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
 use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
 
+use super::asks::{asking, edit, question, send, stamp};
 use super::{Act, Call, Commit, Driver, effect_line};
 use super::{
-    answer_input, asking, denied, failure_input, outcome_input, post, read, replay, scan, shell,
+    answer_input, denied, failure_input, outcome_input, post, read, replay, scan, shell,
     start_with_fallbacks, unknown,
 };
 use crate::failure_table::{ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, CLASSES};
@@ -50,6 +51,16 @@ pub(crate) enum Move {
     Nonsense(u8, u8),
     /// An earlier input once more.
     Again(u8),
+    /// A tool says what a call would do, or that it cannot work.
+    Prepared(u8, u8),
+    /// Somebody answers an approval.
+    Decide(u8, u8),
+    /// The time of an approval is over, or is said to be.
+    Expire(u8),
+    /// What calls depend on changes.
+    Mutate,
+    /// A person says what became of an effect.
+    Settle(u8),
 }
 
 /// A sequence of up to `count` moves; most of them begin the run at once.
@@ -92,6 +103,11 @@ fn one_move() -> impl Strategy<Value = Move> {
         3 => any::<u8>().prop_map(Move::Unknown),
         16 => (any::<u8>(), any::<u8>()).prop_map(|(kind, number)| Move::Nonsense(kind, number)),
         10 => any::<u8>().prop_map(Move::Again),
+        60 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::Prepared(which, how)),
+        70 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::Decide(which, how)),
+        6 => any::<u8>().prop_map(Move::Expire),
+        8 => Just(Move::Mutate),
+        8 => any::<u8>().prop_map(Move::Settle),
     ]
 }
 
@@ -106,12 +122,16 @@ pub(crate) struct World {
     executed_ever: BTreeMap<EffectId, u32>,
     pub(crate) history: Vec<Past>,
     life: Life,
+    pub(super) preparing: BTreeSet<EffectId>,
+    /// How often that changed on which calls depend.
+    found: u32,
 }
 
 /// One input of the past: how long the tape was before it, and what came of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Past {
     pub(crate) entries_before: usize,
+    pub(crate) now: Timestamp,
     pub(crate) input: RunInput,
     pub(crate) outcome: Result<(Vec<TapeEvent>, Vec<String>), RunError>,
 }
@@ -134,6 +154,8 @@ impl World {
             executed_ever: BTreeMap::new(),
             history: Vec::new(),
             life: Life::Sound,
+            preparing: BTreeSet::new(),
+            found: 0,
         };
         // Some runs may ask other models, most may not.
         let fallbacks = (limits.tool_calls_max % 5).saturating_sub(2);
@@ -150,8 +172,8 @@ impl World {
         world.driver.tape = tape.to_vec();
         world.driver.now = now;
         for (event, _) in tape {
-            if let TapeEvent::ToolStarted { effect, .. } = event {
-                world.executed_ever.insert(*effect, 1);
+            if let TapeEvent::ToolStarted(started) = event {
+                world.executed_ever.insert(started.effect, 1);
             }
         }
         world.restart();
@@ -170,6 +192,7 @@ impl World {
                 }
                 Move::Restart => self.restart(),
                 Move::DieAfterNextCommit => self.life = Life::Doomed,
+                Move::Mutate => self.found += 1,
                 Move::Unknown(kind) => {
                     let kind = if kind % 8 == 0 { 0x7000 } else { 0x9000 };
                     if !self.driver.machine.state().is_terminal() {
@@ -190,7 +213,9 @@ impl World {
                 RunPhase::Finished => return,
                 RunPhase::Queued => RunInput::Begin,
                 RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
+                RunPhase::Waiting(WaitReason::Approval) => self.yes(),
                 RunPhase::Waiting(_) => super::answer_of_person(),
+                RunPhase::Running if !self.preparing.is_empty() => self.prepared(0, 1),
                 RunPhase::Running => match (self.asked.or(self.pausing), self.running.first()) {
                     (Some(attempt), _) if self.asked.is_none() => RunInput::RetryDue { attempt },
                     (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
@@ -234,9 +259,15 @@ impl World {
             Move::Again(which) => {
                 let past = self.history.get(usize::from(*which) % self.history.len().max(1))?;
                 // Only a restart recovers.
-                return (!matches!(past.input, RunInput::Recovered)).then(|| past.input.clone());
+                return (!matches!(past.input, RunInput::Recovered)).then(|| self.refreshed(&past.input));
             }
-            Move::Wait(_) | Move::Restart | Move::DieAfterNextCommit | Move::Unknown(_) => return None,
+            Move::Prepared(which, how) => self.prepared(*which, *how),
+            Move::Decide(which, how) => self.decision(*which, *how),
+            Move::Expire(which) => RunInput::ApprovalExpired { approval: self.some_approval(*which) },
+            Move::Settle(which) => self.settlement(*which),
+            Move::Wait(_) | Move::Restart | Move::DieAfterNextCommit | Move::Unknown(_) | Move::Mutate => {
+                return None;
+            }
         })
     }
 
@@ -244,7 +275,8 @@ impl World {
         let before = self.driver.machine.state();
         let taken = self.take(input);
         if before.is_terminal() {
-            assert_eq!(taken, Err(RunError::Finished), "something followed the end");
+            let over = matches!(taken, Err(RunError::Finished | RunError::ApprovalDecided));
+            assert!(over, "something followed the end");
         }
         let commit = taken?;
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", self.driver.tape_line());
@@ -265,7 +297,7 @@ impl World {
             Ok(commit) => Ok((commit.events.clone(), commit.effects.iter().map(effect_line).collect())),
             Err(error) => Err(*error),
         };
-        self.history.push(Past { entries_before, input: input.clone(), outcome });
+        self.history.push(Past { entries_before, now: self.driver.now, input: input.clone(), outcome });
         taken
     }
 
@@ -273,6 +305,7 @@ impl World {
         self.asked = None;
         self.pausing = None;
         self.running.clear();
+        self.preparing.clear();
         self.executed_in_life.clear();
         self.driver.machine = replay(&self.driver.tape);
         let commit = match self.take(&RunInput::Recovered) {
@@ -297,6 +330,9 @@ impl World {
                 self.running.remove(effect);
             }
             RunInput::Answered { .. } | RunInput::ModelFailed { .. } => self.asked = None,
+            RunInput::ToolPrepared { effect, .. } => {
+                self.preparing.remove(effect);
+            }
             _ => {}
         }
         let tells = |wanted: &dyn Fn(&TapeEvent) -> bool| commit.events.iter().any(wanted);
@@ -317,7 +353,16 @@ impl World {
                     ));
                     self.asked = None;
                 }
-                Effect::Execute(grant) => self.execute(grant.effect(), grant.contract()),
+                Effect::Prepare(intent) => {
+                    self.preparing.insert(intent.effect());
+                }
+                Effect::Execute(grant) => {
+                    let effect = grant.effect();
+                    let starts = |e: &TapeEvent| matches!(e, TapeEvent::ToolStarted(s) if s.effect == effect);
+                    assert!(recovering || tells(&starts), "executed without a start in the same decision");
+                    self.inspect_permission(grant);
+                    self.execute(effect, grant.contract());
+                }
                 Effect::AbortTools => assert!(tells(&|e| matches!(
                     e,
                     TapeEvent::CancelRequested { .. } | TapeEvent::RunFinished(_)
@@ -325,6 +370,7 @@ impl World {
                 Effect::End => {
                     assert!(matches!(commit.events.last(), Some(TapeEvent::RunFinished(_))));
                     self.running.clear();
+                    self.preparing.clear();
                     self.pausing = None;
                 }
                 Effect::AssembleContext { .. } => panic!("it is answered within the step"),
@@ -338,7 +384,7 @@ impl World {
         assert!(self.running.insert(effect));
         let times = self.executed_ever.entry(effect).or_default();
         *times += 1;
-        assert!(contract == EffectContract::Pure || *times == 1, "an opaque call was executed again");
+        assert!(contract != EffectContract::Opaque || *times == 1, "an opaque call was executed again");
     }
 
     /// Checks what must hold between any two steps.
@@ -353,13 +399,18 @@ impl World {
         assert_eq!(machine.last_tape_seq().0 as usize, tape.len());
         if machine.phase() == RunPhase::Running {
             assert_eq!(machine.open_attempt(), self.asked, "{}", line());
-            assert_eq!(self.started(), self.running, "{}", line());
-            let driven = self.asked.is_some() || !self.running.is_empty() || self.pausing.is_some();
+            assert_eq!(self.at_work(), self.running, "{}", line());
+            self.inspect_preparing();
+            let driven = self.asked.is_some()
+                || !self.running.is_empty()
+                || !self.preparing.is_empty()
+                || self.pausing.is_some();
             assert!(driven, "nobody runs it: {}", line());
             assert_eq!(machine.pausing_after(), self.pausing, "{}", line());
         }
         self.inspect_limits();
         self.inspect_attempts();
+        self.inspect_approvals();
     }
 
     /// Checks how the requests of each turn follow each other.
@@ -395,10 +446,10 @@ impl World {
             _ => None,
         });
         assert!(turns.max().unwrap_or(0) <= limits.turns_max, "{}", self.driver.tape_line());
-        let executed = self.events().filter(|event| matches!(event, TapeEvent::ToolStarted { .. })).count();
+        let executed = self.events().filter(|event| matches!(event, TapeEvent::ToolStarted(_))).count();
         assert!(executed <= limits.tool_calls_max as usize);
         let running: Vec<Parallelism> =
-            self.started().iter().map(|effect| self.terms(*effect).parallelism).collect();
+            self.at_work().iter().map(|effect| self.terms(*effect).parallelism).collect();
         assert!(running.len() <= limits.parallel_tools_max.max(1) as usize, "{}", self.driver.tape_line());
         let alone = running.contains(&Parallelism::Exclusive);
         assert!(!alone || running.len() == 1, "not alone: {}", self.driver.tape_line());
@@ -409,17 +460,23 @@ impl World {
         }
     }
 
-    fn events(&self) -> impl Iterator<Item = &TapeEvent> {
+    /// Returns how often that changed on which calls depend.
+    pub(super) fn found(&self) -> u32 {
+        self.found
+    }
+
+    pub(super) fn events(&self) -> impl Iterator<Item = &TapeEvent> {
         self.driver.tape.iter().map(|(event, _)| event)
     }
 
     /// Returns the calls that the tape knows as started and without outcome; none once the run is over.
     fn started(&self) -> BTreeSet<EffectId> {
-        let mut started = BTreeSet::new();
+        let (mut started, mut ever) = (BTreeSet::new(), BTreeSet::new());
         for event in self.events() {
             match event {
-                TapeEvent::ToolStarted { effect, .. } => {
-                    assert!(started.insert(*effect), "started twice");
+                TapeEvent::ToolStarted(begun) => {
+                    assert!(ever.insert(begun.effect), "started twice");
+                    started.insert(begun.effect);
                 }
                 TapeEvent::ToolFinished(finished) => {
                     assert!(started.remove(&finished.effect), "finished without start");
@@ -431,6 +488,13 @@ impl World {
                 _ => {}
             }
         }
+        started
+    }
+
+    /// Returns those at which a tool works: not the questions.
+    fn at_work(&self) -> BTreeSet<EffectId> {
+        let mut started = self.started();
+        started.retain(|effect| self.terms(*effect).conduct != ToolConduct::Question);
         started
     }
 
@@ -448,14 +512,20 @@ fn cancel_by(reason: CancelReason) -> RunInput {
 }
 
 fn some_call(kind: u8) -> Call {
-    match kind % 8 {
+    match kind % 12 {
+        8 => [edit("a"), edit("b").parked(), edit("c").beside()][usize::from(kind / 12) % 3].clone(),
+        9 => [send(), asking("write").needing(2)][usize::from(kind / 12) % 2].clone(),
+        10 => [asking("look").beside().for_secs(600), asking("pay").by_another()][usize::from(kind / 12) % 2]
+            .clone(),
+        11 => [question(), stamp("d"), question().beside(), stamp("e").beside()][usize::from(kind / 12) % 4]
+            .clone(),
         0 | 1 => read("a"),
-        2 => read(["a", "b", "c", "d"][usize::from(kind / 8) % 4]),
+        2 => read(["a", "b", "c", "d"][usize::from(kind / 12) % 4]),
         3 => scan(),
         4 => shell(),
         5 => post(),
         6 => denied("rm"),
-        _ => [unknown("nope"), asking("write")][usize::from(kind / 8) % 2].clone(),
+        _ => [unknown("nope"), asking("write")][usize::from(kind / 12) % 2].clone(),
     }
 }
 

@@ -4,21 +4,29 @@
 
 use std::collections::BTreeSet;
 
+use palyra_types::approval::ApprovalState;
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
-    AbandonCause, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    AbandonCause, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
     UnknownOutcomeCause,
 };
 use palyra_types::model::{ChatMessage, ModelFailureClass, ToolResultStatus};
 use palyra_types::run::{RunLimits, UserInput};
-use palyra_types::tool::{DecisionReason, EffectContract, Isolation, Parallelism, ToolExecutor, ToolVerdict};
+use palyra_types::tool::{
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
+    ToolExecutor, ToolVerdict,
+};
 use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
 use proptest::prelude::*;
 
 use super::Transcript;
+use crate::scenario::asks::{
+    PolicyNow, approve, asking, cannot, deny, edit, expire, question, ready, settle,
+};
 use crate::scenario::world::{World, moves};
 use crate::scenario::{
     Act, Driver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with, input, lost, read,
-    restart, shell, start, steer, text,
+    restart, shell, start, steer, text, wait,
 };
 
 fn run_id(number: u128) -> RunId {
@@ -259,12 +267,93 @@ fn erased_content_leaves_a_conversation_that_a_provider_takes() {
 }
 
 #[test]
-fn an_ask_that_reached_a_tape_is_told_as_a_failure() {
+fn a_call_that_was_to_be_asked_about_and_never_was_is_told_as_not_run() {
     check_events(
         &[proposal(1, "write", "{}"), verdict(1, ToolVerdict::Ask, "needs an approval")],
         "assistant:  [write {}]
-         write Failed: needs an approval",
+         write Failed: no outcome was recorded for this call; it may not have run",
     );
+}
+
+#[test]
+fn what_a_person_said_to_a_call_is_told_with_its_result() {
+    check(
+        &[start(), begin(), calls(1, &[asking("write")]), deny(11).note("not today").act()],
+        "user: do it
+         assistant:  [write {\"path\":\".\"}]
+         write Failed: a person denied this call: not today",
+    );
+    check(
+        &[start(), begin(), calls(1, &[asking("write").for_secs(60)]), wait(60), expire(11)],
+        "user: do it
+         assistant:  [write {\"path\":\".\"}]
+         write Failed: nobody answered the approval of this call in time",
+    );
+    check(
+        &[start(), begin(), calls(1, &[asking("write")]), approve(11).policy(PolicyNow::OtherVersion).act()],
+        "user: do it
+         assistant:  [write {\"path\":\".\"}]
+         write Failed: the tool changed after it was asked; the call may be proposed again",
+    );
+    check(
+        &[start(), begin(), calls(1, &[asking("write")]), cancel()],
+        "user: do it
+         assistant:  [write {\"path\":\".\"}]
+         write Failed: this call did not run: the question whether it may was withdrawn",
+    );
+}
+
+#[test]
+fn changed_arguments_are_told_and_a_question_asked_again_is_open() {
+    let edited = approve(11).edited("{\"path\":\"b\"}").act();
+    check(
+        &[start(), begin(), calls(1, &[edit("a")]), ready(1), edited, done_with(1, "done")],
+        "user: do it
+         assistant:  [edit {\"path\":\"a\"}]
+         edit Succeeded: a person changed the arguments of this call before it ran, to {\"path\":\"b\"}
+         done",
+    );
+    let drifted = approve(11).found("other").fresh(77).act();
+    check(
+        &[start(), begin(), calls(1, &[edit("a")]), ready(1), drifted],
+        "user: do it
+         assistant:  [edit {\"path\":\"a\"}]
+         edit Failed: no outcome was recorded for this call; it may not have run",
+    );
+    check(
+        &[start(), begin(), calls(1, &[edit("a")]), cannot(1)],
+        "user: do it
+         assistant:  [edit {\"path\":\"a\"}]
+         edit Failed: it cannot work",
+    );
+}
+
+#[test]
+fn an_answered_question_and_a_settled_doubt_are_told() {
+    check(
+        &[start(), begin(), calls(1, &[question()]), input()],
+        "user: do it
+         assistant:  [question {\"path\":\".\"}]
+         question Succeeded: the person answered; their words follow
+         user: go on",
+    );
+    for (resolution, told) in [
+        (
+            EffectResolution::Happened,
+            "Succeeded: a person looked: this call took effect; its output is lost: I looked",
+        ),
+        (EffectResolution::DidNotHappen, "Failed: a person looked: this call did not take effect: I looked"),
+        (
+            EffectResolution::Retry,
+            "Failed: a person looked: this call did not take effect; they want it to be made again, as a new call: I looked",
+        ),
+    ] {
+        let doubt = lost(1, UnknownOutcomeCause::Deadline);
+        check(
+            &[start(), begin(), calls(1, &[shell()]), doubt, settle(1, resolution)],
+            &format!("user: do it\nassistant:  [shell {{\"path\":\".\"}}]\nshell {told}"),
+        );
+    }
 }
 
 #[test]
@@ -308,6 +397,12 @@ fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
         parallelism: Parallelism::Parallel,
         deadline: std::time::Duration::ZERO,
         output_bytes_max: 0,
+        conduct: ToolConduct::Direct,
+        tool_version: 1,
+        risk: ApprovalRiskLevel::Low,
+        taints: Taints::NONE,
+        ask: None,
+        request: Redacted::default(),
         explanation: explanation.into(),
     })
 }
@@ -315,6 +410,7 @@ fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
 fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent {
     TapeEvent::ToolFinished(ToolFinished {
         effect: EffectId(effect),
+        attested: Attested::default(),
         failure,
         output_digest: ContentDigest::default(),
         output_bytes_total: 0,
@@ -367,17 +463,25 @@ proptest! {
     #[test]
     fn every_outcome_that_is_on_the_tape_is_shown(moves in moves(60)) {
         let tape = random_tape(&moves);
-        let told = tape.iter().filter(|event| match event {
-            TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. } => true,
-            TapeEvent::ToolDecided(decided) => decided.verdict != ToolVerdict::Allow,
-            _ => false,
-        });
+        let mut told = BTreeSet::new();
+        for event in &tape {
+            match event {
+                TapeEvent::ToolFinished(finished) => told.insert(finished.effect),
+                TapeEvent::ToolOutcomeUnknown { effect, .. } => told.insert(*effect),
+                TapeEvent::ToolDecided(decided) if decided.verdict == ToolVerdict::Deny => told.insert(decided.effect),
+                TapeEvent::ApprovalResolved(resolved) if resolved.state == ApprovalState::Withdrawn => {
+                    told.insert(resolved.effect)
+                }
+                TapeEvent::ApprovalRequested(asked) => told.remove(&asked.effect),
+                _ => false,
+            };
+        }
         let shown = render(run_id(1), &tape).into_iter().filter(|message| match message {
             ChatMessage::ToolResult { text, status, .. } => {
-                *status == ToolResultStatus::Succeeded || !text.expose().starts_with("no outcome was recorded")
+                *status == ToolResultStatus::Succeeded || !text.expose().contains("no outcome was recorded")
             }
             _ => false,
         });
-        prop_assert_eq!(told.count(), shown.count());
+        prop_assert_eq!(told.len(), shown.count());
     }
 }

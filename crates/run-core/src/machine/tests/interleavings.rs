@@ -2,15 +2,19 @@
 //!
 //! Small enough to be complete: what no lot ever draws is still walked through here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::EffectId;
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
-use palyra_types::run::{CancelReason, RunPhase};
+use palyra_types::run::{CancelReason, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
 
+use crate::scenario::asks::{
+    approve, asking, cannot, deny, edit, expire, number_of, person, question, ready, ready_finding, settle,
+};
 use crate::scenario::{Act, Commit, Driver};
 use crate::scenario::{
     answer, begin, broken, calls, cancel, cancel_because, done, done_with, due, fails, input, lost, post,
@@ -52,6 +56,7 @@ impl Walk {
         let outcome = match act {
             Act::Take(input) => self.driver.take(input),
             Act::Restart => self.driver.restart(),
+            Act::Answer(_) | Act::Prepared { .. } => self.driver.act(act).expect("an input"),
             Act::Wait(span) => {
                 self.driver.now = self.driver.now.after(*span);
                 return;
@@ -61,7 +66,9 @@ impl Walk {
             Err(error) => {
                 // A run that is about to stop sends words away like one that is over.
                 let steering = matches!(act, Act::Take(RunInput::Steer { .. }));
-                assert!(over == (error == RunError::Finished) || (steering && !over));
+                let after_end = [RunError::Finished, RunError::ApprovalDecided].contains(&error);
+                let early = steering || matches!(act, Act::Answer(_));
+                assert!(over == after_end || (early && !over));
                 assert_eq!(self.driver.tape.len(), entries_before);
             }
             Ok(commit) => {
@@ -82,12 +89,12 @@ impl Walk {
                 }
                 Effect::Execute(grant) => {
                     let effect = grant.effect();
-                    let started = |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted { effect: own, .. } if *own == effect);
+                    let started = |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted(begun) if begun.effect == effect);
                     let announced = self.driver.tape.iter().any(|(event, _)| started(event));
                     assert!(announced && !self.stopping, "nobody announced it: {}", line());
                     let times = self.executed.entry(grant.effect()).or_default();
                     *times += 1;
-                    assert!(*times == 1 || grant.contract() == EffectContract::Pure, "{}", line());
+                    assert!(*times == 1 || grant.contract() != EffectContract::Opaque, "{}", line());
                 }
                 _ => {}
             }
@@ -99,6 +106,7 @@ impl Walk {
         let ends = commit.events.iter().filter(|event| matches!(event, TapeEvent::RunFinished(_))).count();
         assert_eq!(ends, usize::from(self.driver.machine.state().is_terminal()), "{}", line());
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", line());
+        self.inspect_approvals();
     }
 
     /// Brings the run to its end by good will; there must be a way.
@@ -107,10 +115,13 @@ impl Walk {
             let act = match self.driver.phase() {
                 RunPhase::Finished => return,
                 RunPhase::Queued => begin(),
+                RunPhase::Waiting(WaitReason::Approval) => self.yes(),
                 RunPhase::Waiting(_) => input(),
                 RunPhase::Running => {
                     let machine = &self.driver.machine;
+                    let preparing = machine.preparing().first().map(|(effect, _)| effect.0);
                     match (machine.open_attempt(), machine.pausing_after()) {
+                        _ if preparing.is_some() => ready(preparing.unwrap_or_default()),
                         (Some(attempt), _) => answer(attempt.0),
                         (None, Some(attempt)) => due(attempt.0),
                         (None, None) => done(self.first_running()),
@@ -122,16 +133,41 @@ impl Walk {
         panic!("the run does not end: {}", self.driver.tape_line());
     }
 
+    /// A yes of somebody who has not said it.
+    fn yes(&self) -> Act {
+        let pending = self.driver.machine.pending_approvals().next().expect("it waits for one");
+        let said = (3..).find(|number| !pending.voters.contains(&person(*number))).expect("people enough");
+        approve(number_of(pending.approval)).by(said).act()
+    }
+
+    /// Checks that each approval is asked once and resolved once, and that none outlives the run.
+    fn inspect_approvals(&self) {
+        let (mut asked, mut open) = (BTreeSet::new(), BTreeSet::new());
+        for (event, _) in &self.driver.tape {
+            let fits = match event {
+                TapeEvent::ApprovalRequested(requested) => {
+                    open.insert(requested.approval);
+                    asked.insert(requested.approval)
+                }
+                TapeEvent::ApprovalResolved(resolved) => open.remove(&resolved.approval),
+                TapeEvent::RunFinished(_) => open.is_empty(),
+                _ => true,
+            };
+            assert!(fits, "{}", self.driver.tape_line());
+        }
+    }
+
     fn first_running(&self) -> u32 {
         let mut running = std::collections::BTreeSet::new();
         for (event, _) in &self.driver.tape {
             match event {
-                TapeEvent::ToolStarted { effect, .. } => running.insert(effect.0),
+                TapeEvent::ToolStarted(begun) => running.insert(begun.effect.0),
                 TapeEvent::ToolFinished(finished) => running.remove(&finished.effect.0),
                 TapeEvent::ToolOutcomeUnknown { effect, .. } => running.remove(&effect.0),
                 _ => false,
             };
         }
+        running.retain(|effect| self.driver.machine.is_tool_running(EffectId(*effect)));
         *running.first().unwrap_or_else(|| panic!("nobody runs it: {}", self.driver.tape_line()))
     }
 }
@@ -274,6 +310,86 @@ fn every_order_around_a_pause() {
         restart(),
     ];
     let walk = Walk::to(&[start(), begin(), text(1, "half"), fails(1, ModelFailureClass::Network)]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_around_an_approval_and_its_time() {
+    let alphabet = [
+        approve(11).act(),
+        deny(11).act(),
+        Act::Wait(Duration::from_secs(60)),
+        expire(11),
+        steer(),
+        done(1),
+        cancel(),
+        restart(),
+        broken(),
+    ];
+    let walk = Walk::to(&[start(), begin(), calls(1, &[asking("write").for_secs(60)])]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_around_a_call_that_is_prepared_and_drifts() {
+    let alphabet = [
+        ready(2),
+        ready_finding(2, "other"),
+        cannot(2),
+        approve(12).act(),
+        approve(12).found("other").fresh(77).act(),
+        approve(77).found("other").act(),
+        deny(12).act(),
+        done(1),
+        done(2),
+        cancel(),
+        restart(),
+    ];
+    let walk = Walk::to(&[start(), begin(), calls(1, &[read("x"), edit("a").beside()])]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_of_votes_edits_and_denials() {
+    let alphabet = [
+        approve(11).act(),
+        approve(11).by(4).act(),
+        approve(12).edited(r#"{"path":"b"}"#).act(),
+        deny(11).by(5).act(),
+        deny(12).act(),
+        done(1),
+        done(2),
+        steer(),
+        cancel(),
+        restart(),
+    ];
+    let walk = Walk::to(&[
+        start(),
+        begin(),
+        calls(1, &[asking("pay").needing(2).beside(), asking("write").beside()]),
+    ]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_around_a_question_a_doubt_and_an_approval() {
+    let alphabet = [
+        input(),
+        steer(),
+        lost(2, UnknownOutcomeCause::ExecutorLost),
+        settle(2, EffectResolution::Happened),
+        done(2),
+        approve(13).act(),
+        done(3),
+        cancel_because(CancelReason::TimeLimit),
+        restart(),
+    ];
+    let round = [question().beside(), post(), asking("write").beside()];
+    let walk = Walk::to(&[start(), begin(), calls(1, &round)]);
     let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
     assert!(ways > 500, "only {ways} ways");
 }

@@ -5,15 +5,18 @@
 
 use std::time::Duration;
 
-use palyra_types::EffectId;
-use palyra_types::event::{AbandonCause, ContentDigest, DecidedBy, NextAttempt, TapeEvent};
+use palyra_types::approval::{ApprovalState, ApprovalTerms};
+use palyra_types::event::{AbandonCause, Ask, ContentDigest, DecidedBy, NextAttempt, TapeEvent};
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
-use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
+use palyra_types::tool::{EffectContract, Parallelism, ToolConduct, ToolVerdict};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
 
 use crate::scenario::world::{World, moves, small_limits};
 use crate::{RunError, RunInput};
+
+mod asks;
 
 /// What an entry says, as far as it matters.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +28,12 @@ enum Fact {
     Answered { attempt: u32, tokens: u64 },
     GaveUp { attempt: u32, cause: AbandonCause, next: NextAttempt, waits: bool },
     Proposed { effect: u32, call: ContentDigest },
-    Judged { effect: u32, allowed: bool, by_budget: bool, opaque: bool, alone: bool },
+    Judged(Judged),
+    AskedPerson(AskedPerson),
+    Voted { approval: ApprovalId, by: PrincipalId },
+    Resolved { approval: ApprovalId, effect: u32, state: ApprovalState, edited: bool },
+    GaveGrant,
+    Settled { effect: u32 },
     Began { effect: u32 },
     Ended { effect: u32, failed: bool, output: ContentDigest },
     Lost { effect: u32 },
@@ -35,6 +43,30 @@ enum Fact {
     Over(TerminationReason),
     Foreign,
     Skipped,
+}
+
+/// A verdict on a call.
+#[derive(Debug, Clone, PartialEq)]
+struct Judged {
+    effect: u32,
+    verdict: ToolVerdict,
+    by: DecidedBy,
+    contract: EffectContract,
+    alone: bool,
+    conduct: ToolConduct,
+    version: u32,
+    ask: Option<Ask>,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq)]
+struct AskedPerson {
+    approval: ApprovalId,
+    effect: u32,
+    binding: ContentDigest,
+    terms: ApprovalTerms,
+    expires: Option<Timestamp>,
+    again: bool,
 }
 
 fn fact(event: &TapeEvent) -> Fact {
@@ -62,14 +94,34 @@ fn fact(event: &TapeEvent) -> Fact {
         TapeEvent::ToolProposed(proposed) => {
             Fact::Proposed { effect: proposed.effect.0, call: proposed.call_digest }
         }
-        TapeEvent::ToolDecided(decided) => Fact::Judged {
+        TapeEvent::ToolDecided(decided) => Fact::Judged(Judged {
             effect: decided.effect.0,
-            allowed: decided.verdict == ToolVerdict::Allow,
-            by_budget: decided.decided_by == DecidedBy::Budget,
-            opaque: decided.contract == EffectContract::Opaque,
+            verdict: decided.verdict,
+            by: decided.decided_by,
+            contract: decided.contract,
             alone: decided.parallelism == Parallelism::Exclusive,
+            conduct: decided.conduct,
+            version: decided.tool_version,
+            ask: decided.ask,
+        }),
+        TapeEvent::ApprovalRequested(asked) => Fact::AskedPerson(AskedPerson {
+            approval: asked.approval,
+            effect: asked.effect.0,
+            binding: asked.binding,
+            terms: asked.terms,
+            expires: asked.expires,
+            again: !asked.prompt.asked_again.expose().is_empty(),
+        }),
+        TapeEvent::ApprovalVoted(voted) => Fact::Voted { approval: voted.approval, by: voted.by },
+        TapeEvent::ApprovalResolved(resolved) => Fact::Resolved {
+            approval: resolved.approval,
+            effect: resolved.effect.0,
+            state: resolved.state,
+            edited: resolved.edited.is_some(),
         },
-        TapeEvent::ToolStarted { effect, .. } => Fact::Began { effect: effect.0 },
+        TapeEvent::GrantStored(_) => Fact::GaveGrant,
+        TapeEvent::EffectResolved { effect, .. } => Fact::Settled { effect: effect.0 },
+        TapeEvent::ToolStarted(begun) => Fact::Began { effect: begun.effect.0 },
         TapeEvent::ToolFinished(finished) => Fact::Ended {
             effect: finished.effect.0,
             failed: finished.failure.is_some(),
@@ -94,6 +146,7 @@ fn place_of(model: &ModelRef) -> usize {
 struct Reference {
     tape: Vec<Fact>,
     before: usize,
+    now: Timestamp,
     work: Vec<String>,
 }
 
@@ -233,42 +286,12 @@ impl Reference {
         self.tape.iter().fold(0, |last, fact| if let Fact::Asked { turn, .. } = fact { *turn } else { last })
     }
 
-    fn has_outcome(&self, wanted: u32) -> bool {
-        self.any(|fact| match fact {
-            Fact::Ended { effect, .. } | Fact::Lost { effect } => *effect == wanted,
-            _ => false,
-        })
-    }
-
-    fn verdict(&self, wanted: u32) -> Option<(bool, bool, bool)> {
-        self.tape.iter().find_map(|fact| match fact {
-            Fact::Judged { effect, allowed, opaque, alone, .. } if *effect == wanted => {
-                Some((*allowed, *opaque, *alone))
-            }
-            _ => None,
-        })
-    }
-
-    fn began(&self, effect: u32) -> bool {
-        self.any(|fact| *fact == Fact::Began { effect })
-    }
-
     fn proposed(&self) -> Vec<u32> {
         let effects = self.tape.iter().filter_map(|fact| match fact {
             Fact::Proposed { effect, .. } => Some(*effect),
             _ => None,
         });
         effects.collect()
-    }
-
-    fn running(&self) -> Vec<u32> {
-        let running = |effect: &u32| self.began(*effect) && !self.has_outcome(*effect);
-        self.proposed().into_iter().filter(running).collect()
-    }
-
-    fn not_begun(&self) -> Vec<u32> {
-        let waits = |effect: &u32| self.verdict(*effect).is_some_and(|v| v.0) && !self.began(*effect);
-        self.proposed().into_iter().filter(waits).collect()
     }
 
     fn foreign(&self) -> bool {
@@ -280,20 +303,6 @@ impl Reference {
             Fact::StopWanted(reason) => Some(*reason),
             _ => None,
         })
-    }
-
-    fn held_back(&self) -> bool {
-        let hold = self.last(|fact| matches!(fact, Fact::Lost { .. } | Fact::Circling));
-        self.foreign()
-            || (hold.is_some() && hold > self.last(|fact| matches!(fact, Fact::Heard { answer: true, .. })))
-    }
-
-    fn waits_for_input(&self) -> bool {
-        self.held_back()
-            && !self.foreign()
-            && self.stop_wanted().is_none()
-            && self.open_attempt().is_none()
-            && self.running().is_empty()
     }
 
     fn has_heard(&self, wanted: Option<IdempotencyDigest>) -> bool {
@@ -340,7 +349,9 @@ impl Reference {
                         (true, false) => failures.push(*output),
                     }
                 }
-                Fact::Judged { effect, allowed: false, .. } => failures.extend(call_of(*effect)),
+                Fact::Judged(Judged { effect, verdict: ToolVerdict::Deny, .. }) => {
+                    failures.extend(call_of(*effect));
+                }
                 _ => {}
             }
         }
@@ -371,18 +382,14 @@ impl Reference {
         if self.pausing().is_some() {
             return false;
         }
-        if let Some(first) = self.not_begun().first().filter(|_| !self.held_back()) {
-            let running = self.running();
-            let room = running.len() < self.limits().parallel_tools_max.max(1) as usize;
-            let alone = |effect: u32| self.verdict(effect).is_some_and(|verdict| verdict.2);
-            let crowded = running.iter().any(|other| alone(*other)) || (alone(*first) && !running.is_empty());
-            if room && !crowded {
-                self.work.push(format!("execute {first}"));
-                self.tape.push(Fact::Began { effect: *first });
-                return true;
-            }
+        let turns = self.turns();
+        if let Some(first) =
+            turns.iter().find(|effect| self.judged(**effect).conduct != ToolConduct::Prepared)
+        {
+            self.begin(*first);
+            return true;
         }
-        if self.held_back() || !self.running().is_empty() || !self.not_begun().is_empty() {
+        if self.held_back() || !self.open().is_empty() {
             return false;
         }
         if self.circles() {
@@ -424,6 +431,7 @@ impl Reference {
     }
 
     fn end(&mut self, reason: TerminationReason) -> bool {
+        self.withdraw_all();
         self.tape.push(Fact::Over(reason));
         self.work.push("end".into());
         true
@@ -443,33 +451,34 @@ impl Reference {
     }
 
     fn write_off_running(&mut self) {
-        for effect in self.running() {
+        for effect in self.at_work() {
             self.lose(effect);
         }
+        self.end_questions(true);
     }
 
     fn lose(&mut self, effect: u32) {
-        let opaque = self.verdict(effect).is_some_and(|verdict| verdict.1);
+        let safe = [EffectContract::Pure, EffectContract::Local].contains(&self.judged(effect).contract);
         let nothing = ContentDigest::default();
-        self.tape.push(if opaque {
-            Fact::Lost { effect }
-        } else {
+        self.tape.push(if safe {
             Fact::Ended { effect, failed: true, output: nothing }
+        } else {
+            Fact::Lost { effect }
         });
     }
 
     fn refusal(&self, input: &RunInput) -> Option<RunError> {
         if self.any(|fact| matches!(fact, Fact::Over(_))) {
-            return Some(RunError::Finished);
+            let answers = matches!(input, RunInput::ApprovalAnswered(_));
+            return Some(if answers { RunError::ApprovalDecided } else { RunError::Finished });
         }
         let accepted = self.any(|fact| matches!(fact, Fact::Accepted(..)));
         let begun = self.attempts() > 0;
         let heard = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
-        let runs = |effect: &EffectId| !self.foreign() && self.running().contains(&effect.0);
+        let runs = |effect: &EffectId| !self.foreign() && self.at_work().contains(&effect.0);
         let idle = self.stop_wanted().is_none()
             && self.open_attempt().is_none()
-            && self.running().is_empty()
-            && self.not_begun().is_empty()
+            && self.open().is_empty()
             && !self.held_back()
             && !self.circles();
         match input {
@@ -493,6 +502,18 @@ impl Reference {
             RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
                 (!runs(effect)).then_some(RunError::Stale)
             }
+            RunInput::ToolPrepared { effect, .. } => {
+                (!self.preparing().contains(&effect.0)).then_some(RunError::Stale)
+            }
+            RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
+            RunInput::ApprovalExpired { approval } => {
+                let due = self.pending(*approval).is_some_and(|asked| self.is_late(&asked));
+                (!due || self.foreign()).then_some(RunError::Stale)
+            }
+            RunInput::EffectResolved { effect, .. } => {
+                let doubted = !self.foreign() && self.in_doubt().contains(&effect.0);
+                (!doubted).then_some(RunError::EffectNotUnknown)
+            }
             RunInput::Input { idempotency, .. } => {
                 (!self.has_heard(*idempotency) && !self.waits_for_input()).then_some(RunError::NotWaiting)
             }
@@ -506,6 +527,7 @@ impl Reference {
     }
 
     fn take(&mut self, input: &RunInput) {
+        let known = if matches!(input, RunInput::Recovered) { Vec::new() } else { self.preparing() };
         match input {
             RunInput::Start(started) => {
                 self.tape.push(Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len()));
@@ -539,12 +561,19 @@ impl Reference {
                 }
                 let answer = self.waits_for_input();
                 self.tape.push(Fact::Heard { answer, key: *idempotency });
+                self.end_questions(false);
             }
+            RunInput::ToolPrepared { effect, prepared, fresh } => {
+                self.take_prepared(effect.0, prepared, *fresh);
+            }
+            RunInput::ApprovalAnswered(answer) => self.take_approval(answer),
+            RunInput::ApprovalExpired { approval } => self.expire(*approval),
+            RunInput::EffectResolved { effect, .. } => self.tape.push(Fact::Settled { effect: effect.0 }),
             RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
             RunInput::Recovered => self.recover(),
             RunInput::Broken => {
                 self.hang_up();
-                if !self.running().is_empty() {
+                if !self.at_work().is_empty() {
                     self.work.push("stop tools".into());
                 }
                 self.write_off_running();
@@ -554,25 +583,32 @@ impl Reference {
         let queued =
             self.attempts() == 0 && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();
         while !queued && self.apply_a_rule() {}
+        for effect in self.preparing().into_iter().filter(|effect| !known.contains(effect)) {
+            self.work.push(format!("prepare {effect}"));
+        }
     }
 
     fn take_answer(&mut self, input: &RunInput) {
         let RunInput::Answered { attempt, answer, calls, .. } = input else { return };
         let tokens = answer.usage.map_or(0, |usage| usage.output_tokens);
         self.tape.push(Fact::Answered { attempt: attempt.0, tokens });
-        let used = self.count(|fact| matches!(fact, Fact::Judged { by_budget: false, .. }));
+        let used =
+            self.proposed().iter().filter(|effect| self.judged(**effect).by != DecidedBy::Budget).count();
         let by_budget = used + calls.len() > self.limits().tool_calls_max as usize;
         for call in calls {
             let effect = u32::try_from(self.proposed().len() + 1).expect("few");
             self.tape.push(Fact::Proposed { effect, call: call.digest });
-            self.tape.push(Fact::Judged {
-                effect,
-                allowed: !by_budget && call.decision.verdict == ToolVerdict::Allow,
-                by_budget,
-                opaque: call.decision.contract == EffectContract::Opaque,
-                alone: call.decision.parallelism == Parallelism::Exclusive,
-            });
+            let says = &call.decision;
+            let (verdict, by) = match (by_budget, says.grant) {
+                (true, _) => (ToolVerdict::Deny, DecidedBy::Budget),
+                (false, Some(grant)) => (says.verdict, DecidedBy::Grant(grant)),
+                (false, None) => (says.verdict, DecidedBy::Policy),
+            };
+            let ask = Ask { approval: call.approval, terms: says.approval };
+            let ask = (verdict == ToolVerdict::Ask).then_some(ask);
+            self.judge(effect, says, (verdict, by, ask));
         }
+        self.ask_at_once();
         if calls.is_empty() {
             if answer.finish == FinishReason::ContentFilter {
                 self.end(TerminationReason::ContentPolicy);
@@ -588,11 +624,13 @@ impl Reference {
         if self.stop_wanted().is_some() {
             return;
         }
+        self.withdraw_all();
         self.tape.push(Fact::StopWanted(reason));
         self.hang_up();
+        self.end_questions(true);
         if self.foreign() {
             self.write_off_running();
-        } else if !self.running().is_empty() {
+        } else if !self.at_work().is_empty() {
             self.work.push("stop tools".into());
         }
     }
@@ -617,20 +655,24 @@ impl Reference {
                 self.end(TerminationReason::ProviderError);
             }
         }
-        for effect in self.running() {
-            if self.verdict(effect).is_some_and(|verdict| verdict.1) {
-                self.lose(effect);
-            } else {
-                self.work.push(format!("execute {effect}"));
+        for effect in self.at_work() {
+            match self.judged(effect).contract {
+                EffectContract::Opaque => self.lose(effect),
+                EffectContract::Pure => self.work.push(format!("execute {effect}")),
+                _ => self.work.push(format!("execute {effect} again")),
             }
         }
     }
 }
 
 /// Says what the simple machine would do.
-fn predict(tape: &[TapeEvent], input: &RunInput) -> Result<(Vec<Fact>, Vec<String>), RunError> {
+fn predict(
+    tape: &[TapeEvent],
+    input: &RunInput,
+    now: Timestamp,
+) -> Result<(Vec<Fact>, Vec<String>), RunError> {
     let tape: Vec<Fact> = tape.iter().map(fact).collect();
-    let mut reference = Reference { before: tape.len(), tape, work: Vec::new() };
+    let mut reference = Reference { before: tape.len(), tape, now, work: Vec::new() };
     match reference.refusal(input) {
         Some(error) => Err(error),
         None => {
@@ -643,7 +685,7 @@ fn predict(tape: &[TapeEvent], input: &RunInput) -> Result<(Vec<Fact>, Vec<Strin
 fn compare(world: &World) {
     let tape: Vec<TapeEvent> = world.driver.tape.iter().map(|(event, _)| event.clone()).collect();
     for past in &world.history {
-        let predicted = predict(&tape[..past.entries_before], &past.input);
+        let predicted = predict(&tape[..past.entries_before], &past.input, past.now);
         let happened =
             past.outcome.clone().map(|(events, work)| (events.iter().map(fact).collect::<Vec<_>>(), work));
         assert_eq!(

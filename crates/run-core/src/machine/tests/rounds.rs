@@ -143,12 +143,12 @@ fn a_round_in_which_all_is_denied_goes_on_at_once() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_an_ask_is_a_denial() {
+fn a_call_that_is_to_be_asked_about_waits_for_a_person() {
     check(
         &[start(), begin(), calls(1, &[asking("write")])],
         "RunStarted
          ModelRequested 1 turn 1 > ask 1
-         ModelMessage 1 no text 1 calls, Proposed 1 write, Denied NoRulePermits, ModelRequested 2 turn 2 > ask 2",
+         ModelMessage 1 no text 1 calls, Proposed 1 write, ToAsk, Asks 11 about 1",
     );
 }
 

@@ -1,0 +1,319 @@
+//! Calls that ask and are prepared, and what people and tools answer: judged and prepared as a runtime does it.
+//!
+//! Approvals have numbers: that of the n-th call of attempt a is `10 a + n`; fresh ones are given with the act.
+
+use std::time::Duration;
+
+use palyra_types::approval::{
+    ApprovalDecision, ApprovalTerms, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, GrantWish, Separation,
+};
+use palyra_types::effect::{EffectPlan, EffectResolution};
+use palyra_types::run::Surface;
+use palyra_types::tool::{
+    DecisionReason, EffectContract, Parallelism, ToolConduct, ToolDecision, ToolVerdict,
+};
+use palyra_types::{ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, SessionId, StoredGrantId};
+
+use super::{Act, Call, Driver, digest, read, shell};
+use crate::tool_calls::ToolCallState;
+use crate::{ApprovalAnswer, Judgement, PrepareRefusal, Prepared, RunInput};
+
+/// What every scripted tool finds when it is prepared, unless a test says otherwise.
+pub(crate) const FOUND: &str = "as it was";
+
+pub(crate) fn approval(number: u32) -> ApprovalId {
+    ApprovalId::from_parts(2, u128::from(number))
+}
+
+/// Returns the number of an approval.
+pub(crate) fn number_of(approval: ApprovalId) -> u32 {
+    let [.., a, b, c, d] = approval.to_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}
+
+/// The n-th person; the run works for the third.
+pub(crate) fn person(number: u128) -> PrincipalId {
+    PrincipalId::from_parts(1, number)
+}
+
+/// An opaque call that runs alone once a person approves.
+pub(crate) fn asking(tool: &'static str) -> Call {
+    Call { tool, verdict: ToolVerdict::Ask, reason: DecisionReason::NeedsApproval, ..shell() }
+}
+
+/// A probing call that is prepared, asks, and runs alone.
+pub(crate) fn edit(path: &str) -> Call {
+    Call {
+        tool: "edit",
+        arguments: format!(r#"{{"path":"{path}"}}"#),
+        contract: EffectContract::Probe,
+        conduct: ToolConduct::Prepared,
+        ..asking("edit")
+    }
+}
+
+/// A probing call that is prepared and allowed.
+pub(crate) fn stamp(path: &str) -> Call {
+    Call { tool: "stamp", ..edit(path) }.allowed()
+}
+
+/// A keyed call that asks.
+pub(crate) fn send() -> Call {
+    Call { contract: EffectContract::Keyed, ..asking("send") }.beside()
+}
+
+/// A question to the person.
+pub(crate) fn question() -> Call {
+    Call { tool: "question", contract: EffectContract::Local, conduct: ToolConduct::Question, ..shell() }
+}
+
+impl Call {
+    /// Lets it run beside others.
+    pub(crate) fn beside(self) -> Self {
+        Self { parallelism: Parallelism::Parallel, ..self }
+    }
+
+    pub(crate) fn allowed(self) -> Self {
+        Self { verdict: ToolVerdict::Allow, reason: DecisionReason::Permitted, ..self }
+    }
+
+    pub(crate) fn under(self, contract: EffectContract) -> Self {
+        Self { contract, ..self }
+    }
+
+    pub(crate) fn needing(mut self, people: u32) -> Self {
+        self.approval.needed = people;
+        self
+    }
+
+    pub(crate) fn by_another(mut self) -> Self {
+        self.approval.separation = Separation::AnotherPerson;
+        self
+    }
+
+    pub(crate) fn parked(mut self) -> Self {
+        self.approval.at_expiry = AtExpiry::Park;
+        self
+    }
+
+    pub(crate) fn for_secs(mut self, secs: u64) -> Self {
+        self.approval.span = Duration::from_secs(secs);
+        self
+    }
+
+    pub(crate) fn granted(self, number: u128) -> Self {
+        let grant = Some(StoredGrantId::from_parts(6, number));
+        Self { grant, reason: DecisionReason::Granted, ..self.allowed() }
+    }
+}
+
+/// What policy says when it is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PolicyNow {
+    AsBefore,
+    Denies,
+    /// It wants so many people.
+    Needs(u32),
+    /// The tool has another version.
+    OtherVersion,
+}
+
+/// A person's answer in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) approval: u32,
+    pub(crate) by: PrincipalId,
+    pub(crate) decision: ApprovalDecision,
+    pub(super) note: &'static str,
+    pub(super) edited: Option<&'static str>,
+    pub(super) remember: Option<u128>,
+    pub(crate) policy: PolicyNow,
+    pub(crate) found: Option<String>,
+    pub(crate) fresh: u32,
+}
+
+pub(crate) fn approve(approval: u32) -> Answer {
+    Answer {
+        approval,
+        by: person(3),
+        decision: ApprovalDecision::Approve,
+        note: "",
+        edited: None,
+        remember: None,
+        policy: PolicyNow::AsBefore,
+        found: Some(FOUND.to_owned()),
+        fresh: 900,
+    }
+}
+
+pub(crate) fn deny(approval: u32) -> Answer {
+    Answer { decision: ApprovalDecision::Deny, ..approve(approval) }
+}
+
+impl Answer {
+    pub(crate) fn by(self, number: u128) -> Self {
+        Self { by: person(number), ..self }
+    }
+
+    pub(crate) fn note(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+
+    pub(crate) fn edited(self, arguments: &'static str) -> Self {
+        Self { edited: Some(arguments), ..self }
+    }
+
+    pub(crate) fn remember(self, grant: u128) -> Self {
+        Self { remember: Some(grant), ..self }
+    }
+
+    pub(crate) fn policy(self, policy: PolicyNow) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Sets what the tool finds now; another text is another plan.
+    pub(crate) fn found(self, found: &str) -> Self {
+        Self { found: Some(found.to_owned()), ..self }
+    }
+
+    /// The tool says that it cannot work any more.
+    pub(crate) fn refused(self) -> Self {
+        Self { found: None, ..self }
+    }
+
+    pub(crate) fn fresh(self, fresh: u32) -> Self {
+        Self { fresh, ..self }
+    }
+
+    pub(crate) fn act(self) -> Act {
+        Act::Answer(self)
+    }
+}
+
+impl Driver {
+    /// Makes the input of an answer as a run actor does: what would run is judged and prepared again.
+    pub(crate) fn answer(&self, answer: &Answer) -> RunInput {
+        let id = approval(answer.approval);
+        let needed = self.machine.approval_needs_judgement(id, answer.by, answer.decision, self.now);
+        let arguments = answer.edited.map(Redacted::from);
+        let call = self.machine.call_of(id).filter(|_| needed == Ok(Judgement::Needed));
+        let intent = call.and(self.machine.intent_for_answer(id, arguments.as_ref()));
+        let edited = arguments.clone().zip(call).map(|(arguments, (_, call))| {
+            let edited = digest(&format!("{} {}", call.tool, arguments.expose()));
+            (arguments, edited)
+        });
+        RunInput::ApprovalAnswered(Box::new(ApprovalAnswer {
+            approval: id,
+            by: answer.by,
+            via: Surface::LocalSocket,
+            decision: answer.decision,
+            note: answer.note.into(),
+            edited,
+            remember: answer.remember.map(wish),
+            judged: call.map(|(_, call)| judged(call, answer.policy)),
+            prepared: intent.map(|intent| {
+                prepared(intent.tool().as_str(), intent.arguments().expose(), answer.found.as_deref())
+            }),
+            fresh: approval(answer.fresh),
+        }))
+    }
+
+    /// Makes the answer of a tool to the question what a call would do.
+    pub(crate) fn prepared(&self, effect: u32, found: Option<&str>, fresh: u32) -> RunInput {
+        let effect = EffectId(effect);
+        let preparing = self.machine.preparing();
+        let call = preparing.iter().find(|(preparing, _)| *preparing == effect);
+        let (tool, arguments) =
+            call.map_or(("none", ""), |(_, call)| (call.tool.as_str(), call.arguments.expose().as_str()));
+        let prepared = prepared(tool, arguments, found);
+        RunInput::ToolPrepared { effect, prepared, fresh: approval(fresh) }
+    }
+}
+
+/// What a tool says that a call would do, given what it finds; nothing is a refusal.
+fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared, PrepareRefusal> {
+    let refusal = PrepareRefusal { code: ErrorCode::FileConflict, message: "it cannot work".into() };
+    let found = found.ok_or(refusal)?;
+    Ok(Prepared {
+        plan: EffectPlan {
+            binding: digest(&format!("{tool} {arguments} {found}")),
+            body: Redacted::new(format!("plan for {found}")),
+            pre_images: Vec::new(),
+        },
+        summary: Redacted::new(format!("will {tool}")),
+        preview: Redacted::new(format!("-{found}")),
+        unbound: Redacted::default(),
+    })
+}
+
+/// What policy says of an open call.
+fn judged(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
+    let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
+    let (verdict, reason) = match policy {
+        PolicyNow::Denies => (ToolVerdict::Deny, DecisionReason::Forbidden),
+        PolicyNow::AsBefore | PolicyNow::Needs(_) | PolicyNow::OtherVersion => {
+            (ToolVerdict::Ask, DecisionReason::NeedsApproval)
+        }
+    };
+    let needed = if let PolicyNow::Needs(people) = policy { people } else { terms.needed };
+    ToolDecision {
+        verdict,
+        reason,
+        explanation: format!("{reason:?}").into(),
+        policy_digest: [8; 32],
+        contract: call.terms.contract,
+        parallelism: call.terms.parallelism,
+        deadline: call.terms.deadline,
+        output_bytes_max: 1_000,
+        conduct: call.terms.conduct,
+        tool_version: call.terms.tool_version + u32::from(policy == PolicyNow::OtherVersion),
+        risk: call.terms.risk,
+        taints: call.terms.taints,
+        approval: ApprovalTerms { needed, ..terms },
+        grant: None,
+        request: "{\"again\":true}".into(),
+    }
+}
+
+fn wish(number: u128) -> GrantWish {
+    GrantWish {
+        grant: StoredGrantId::from_parts(6, number),
+        scope: GrantScope::Session(SessionId::from_parts(1, 2)),
+        expires: None,
+        uses_max: Some(3),
+        matcher: vec![ArgumentRule { argument: "path".into(), shape: ArgumentShape::Any }],
+    }
+}
+
+/// A tool says what a call would do.
+pub(crate) fn ready(effect: u32) -> Act {
+    ready_finding(effect, FOUND)
+}
+
+/// The same where it finds something else.
+pub(crate) fn ready_finding(effect: u32, found: &str) -> Act {
+    Act::Prepared { effect, found: Some(found.to_owned()), fresh: 500 + effect }
+}
+
+/// A tool says that a call cannot work.
+pub(crate) fn cannot(effect: u32) -> Act {
+    Act::Prepared { effect, found: None, fresh: 500 + effect }
+}
+
+pub(crate) fn expire(number: u32) -> Act {
+    Act::Take(RunInput::ApprovalExpired { approval: approval(number) })
+}
+
+pub(crate) fn settle(effect: u32, resolution: EffectResolution) -> Act {
+    Act::Take(RunInput::EffectResolved {
+        effect: EffectId(effect),
+        resolution,
+        by: person(3),
+        note: "I looked".into(),
+    })
+}
+
+/// A call that reads beside others and brings a taint.
+pub(crate) fn read_tainted(path: &str, taints: palyra_types::tool::Taints) -> Call {
+    Call { taints, ..read(path) }
+}
