@@ -191,7 +191,7 @@ impl ApprovalsHandle {
         if let Some(repeated) = repeated(caller, &record, reply.decision)? {
             return Ok(repeated);
         }
-        self.engine.until_clock_is_right().await?;
+        self.engine.until_clock_is_right(record.created).await?;
         let answer = self.answer(caller, &record, &reply)?;
         let grant = answer.remember.as_ref().map(|wish| wish.grant);
         let session = SessionRef { principal: record.principal, id: record.session };

@@ -28,6 +28,8 @@ use crate::tape::TapeHub;
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
 const STORED_TEXTS_MAX: usize = 1_024;
 
+/// Entries at the end of the journal whose times are looked at: what this start recorded has the time of now.
+const LAST_ENTRIES: usize = 64;
 /// How far the wall clock may stand before the newest entry for an answer to wait until it has caught up.
 const CLOCK_LAG_MAX: Duration = Duration::from_secs(5);
 
@@ -78,7 +80,8 @@ impl Engine {
         let tools = ports.tools.catalog();
         let grants = StandingGrants::load(&ports).await?;
         let status = ports.maintain.status();
-        let last = ports.maintain.entries(Seq(status.entries.saturating_sub(1)), 1).await?;
+        let from = Seq(status.entries.saturating_sub(LAST_ENTRIES as u64));
+        let last = ports.maintain.entries(from, LAST_ENTRIES).await?;
         Ok(Self {
             agents,
             hub,
@@ -88,7 +91,7 @@ impl Engine {
             grants,
             asking: Asking::default(),
             log_id: status.log_id,
-            newest: AtomicI64::new(last.first().map_or(i64::MIN, |entry| entry.time.0)),
+            newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),
             catalog: Arc::new(WrittenCatalog::new(Arc::clone(&tools))),
             tools,
             guesses: Guesses::default(),
@@ -125,14 +128,14 @@ impl Engine {
         Timestamp(self.newest.load(Ordering::Relaxed))
     }
 
-    /// Waits until the wall clock has passed the newest entry: what is decided before that would be decided at a time
+    /// Waits until the wall clock has passed the newest entry, and `after`: what is decided before that would be decided at a time
     /// that was over already.
     ///
     /// # Errors
     /// [`RequestError::ClockBehind`] when that would take longer than [`CLOCK_LAG_MAX`].
-    pub(crate) async fn until_clock_is_right(&self) -> Result<(), RequestError> {
+    pub(crate) async fn until_clock_is_right(&self, after: Timestamp) -> Result<(), RequestError> {
         let clock = &self.ports.clock;
-        let behind = self.newest_entry().since(clock.wall());
+        let behind = self.newest_entry().max(after).since(clock.wall());
         if behind > CLOCK_LAG_MAX {
             return Err(RequestError::ClockBehind { behind });
         }

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use palyra_policy::{
-    CallEvidence, PolicyFile, PolicyRequest, PolicySet, SCHEMA_TEXT, ToolCallPolicySnapshot, decide_tool_call,
-    explain, re_evaluate,
+    CallEvidence, PolicyFile, PolicyRequest, PolicySet, SCHEMA_TEXT, ToolCallPolicySnapshot,
+    decide_tool_call, explain, re_evaluate,
 };
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
@@ -270,7 +270,8 @@ impl DecisionsJudged {
             ToolVerdict::Ask => self.newly_asked += 1,
             ToolVerdict::Deny => self.newly_denied += 1,
         }
-        let tool = PolicyRequest::from_json(decided.request.expose()).map(|request| request.tool().to_owned());
+        let tool =
+            PolicyRequest::from_json(decided.request.expose()).map(|request| request.tool().to_owned());
         Some(DecisionDifference {
             run: RunId::NIL,
             effect: decided.effect,

@@ -27,6 +27,18 @@ mod tools;
 
 mod opaque;
 
+mod asking;
+
+mod approvals;
+
+mod approval_attacks;
+
+mod approval_races;
+
+mod stored_grants;
+
+mod taken_back;
+
 mod waiting;
 
 mod delivery;

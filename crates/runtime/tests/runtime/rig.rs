@@ -270,6 +270,11 @@ impl Rig {
         Caller { principal: PrincipalId::from_parts(9, 9), surface: Surface::Tcp }
     }
 
+    /// Returns how many commits there were.
+    pub(crate) fn memory_commits(&self) -> u64 {
+        self.memory.status().commits
+    }
+
     /// Replaces the configuration.
     pub(crate) fn configure(&self, change: impl FnOnce(&mut GatewayRuntimeConfigSnapshot)) {
         self.config.send_modify(|config| change(Arc::make_mut(config)));

@@ -1,0 +1,144 @@
+//! What runs did to the world: said by a person where nobody knew, and taken back where that is possible.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_runtime::RequestError;
+use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
+use palyra_testkit::{Script, ScriptedTools, ToolScript};
+use palyra_types::effect::{Before, EffectResolution, EffectState, PreImage, UndoResult};
+use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome};
+use palyra_types::{EffectId, Redacted};
+
+use crate::asking::{approve, ask, asked, asking, asking_rig, waiting};
+use crate::rig::{Parts, Rig, entries_of, journal_of, settle, soon};
+use crate::shapes::check;
+
+/// The scripted tools; what they prepare says what each file was.
+#[derive(Clone)]
+struct WithImages(ScriptedTools);
+
+impl ToolRuntime for WithImages {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        self.0.catalog()
+    }
+
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let path = Redacted::new(intent.arguments().expose().clone());
+        let prepared = self.0.prepare(intent);
+        async move {
+            let before = Before::File { bytes: Redacted::new(b"as it was".to_vec()), mode: 0o644 };
+            let image = PreImage { path, before, after_sha256: Some([1; 32]) };
+            Ok(PreparedCall { pre_images: vec![image], ..prepared.await? })
+        }
+        .boxed()
+    }
+
+    fn execute(
+        &self,
+        grant: Grant,
+        supervision: Supervision,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        self.0.execute(grant, supervision)
+    }
+}
+
+fn parts() -> Parts {
+    let parts = Parts { rules: asking(), ..Parts::new() };
+    let tools: Arc<dyn ToolRuntime> = Arc::new(WithImages(parts.tools.clone()));
+    Parts { equipment: Some(tools), ..parts }
+}
+
+/// A run that changed two files.
+async fn changed_two(rig: &Rig) -> palyra_types::RunId {
+    rig.model.push(Script::new().call(CHANGE, r#"{"n":1}"#).call(CHANGE, r#"{"n":2}"#));
+    let run = rig.submit("k", "go").await.run;
+    asked(rig, run).await;
+    for _ in 0..2 {
+        settle().await;
+        approve(rig, waiting(rig).await[0].approval).await.unwrap();
+    }
+    rig.finished(run).await;
+    run
+}
+
+#[tokio::test]
+async fn the_last_change_is_taken_back_first_and_what_became_of_it_is_recorded() {
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    assert_eq!(undone.len(), 2);
+    assert!(undone.iter().all(|file| file.result == UndoResult::Restored));
+    let orders = rig.restore.orders();
+    let paths: Vec<_> = orders[0].files.iter().map(|file| file.path.expose().as_str()).collect();
+    assert_eq!(paths, [r#"{"n":2}"#, r#"{"n":1}"#]);
+    assert_eq!(orders[0].workspace_root.expose().to_str(), Some("/home"));
+    let entries = entries_of(&rig.memory).await;
+    let ends = entries.iter().filter(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    assert_eq!(ends.count(), 1);
+    assert!(matches!(rig.gateway.runs.undo(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
+}
+
+#[tokio::test]
+async fn an_undo_without_an_end_is_finished_at_the_next_start_and_once() {
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let mut entries = entries_of(&rig.memory).await;
+    let end = entries.iter().position(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    entries.truncate(end.unwrap());
+    let rig = Parts { memory: journal_of(&entries).await, seed: 99, ..parts() }.start().await;
+    assert_eq!(rig.restore.orders().len(), 1);
+    let memory = rig.memory.restarted();
+    let rig = Parts { memory, seed: 100, ..parts() }.start().await;
+    assert!(rig.restore.orders().is_empty(), "it has its end");
+}
+
+#[tokio::test]
+async fn an_open_run_and_one_that_changed_nothing_are_not_taken_back() {
+    let rig = parts().start().await;
+    rig.model.push(Script::new().call(LOOK, "{}"));
+    let looked = rig.submit("l", "go").await.run;
+    rig.finished(looked).await;
+    assert!(matches!(rig.gateway.runs.undo(rig.me(), looked).await, Err(RequestError::UndoNothing)));
+    let (open, _) = ask(&rig, "k", CHANGE, "{}").await;
+    assert!(matches!(rig.gateway.runs.undo(rig.me(), open).await, Err(RequestError::UndoOpenRun)));
+    assert!(rig.restore.orders().is_empty());
+}
+
+#[tokio::test]
+async fn what_nobody_knows_is_said_by_a_person_and_the_run_goes_on() {
+    for resolution in [EffectResolution::Happened, EffectResolution::DidNotHappen, EffectResolution::Retry] {
+        let rig = asking_rig().await;
+        rig.tools.push(ACT, ToolScript::Lose);
+        let (run, approval) = ask(&rig, "k", ACT, "{}").await;
+        approve(&rig, approval).await.unwrap();
+        rig.until(run, "the doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+        settle().await;
+        assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
+        let effects = rig.gateway.runs.effects();
+        let query = EffectQuery { only: EffectFilter::Unknown, limit: 10, ..EffectQuery::default() };
+        let unknown = effects.list(rig.me(), query.clone()).await.unwrap();
+        assert_eq!((unknown.len(), unknown[0].run, unknown[0].approval), (1, run, Some(approval)));
+        assert!(effects.list(rig.stranger(), query).await.unwrap().is_empty());
+        let at = (run, EffectId(1));
+        let strange = effects.resolve(rig.stranger(), at, resolution, Redacted::default()).await;
+        assert!(matches!(strange, Err(RequestError::RunNotFound)));
+        let said =
+            soon("a resolution", effects.resolve(rig.me(), at, resolution, "I looked".into())).await.unwrap();
+        assert_eq!(said.state, EffectState::Resolved(resolution));
+        assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+        check(&rig.tape(run).await);
+        let again = effects.resolve(rig.me(), at, resolution, Redacted::default()).await.unwrap();
+        assert_eq!(again.state, EffectState::Resolved(resolution));
+        let known = effects.resolve(rig.me(), (run, EffectId(9)), resolution, Redacted::default()).await;
+        assert!(matches!(known, Err(RequestError::EffectNotUnknown)));
+        assert_eq!(rig.tools.executions().len(), 1, "nobody repeats it");
+    }
+}
