@@ -204,3 +204,6 @@ pub fn exact_matcher(arguments: &str) -> Option<Vec<ArgumentRule>> {
     rules.sort_by(|a, b| a.argument.expose().cmp(b.argument.expose()));
     Some(rules)
 }
+
+#[cfg(test)]
+mod tests;

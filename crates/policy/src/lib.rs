@@ -17,6 +17,10 @@ mod posture;
 mod skills;
 mod grants;
 
+mod examine;
+mod explain;
+mod diff;
+
 mod answer;
 mod schema;
 mod expanded;
@@ -25,17 +29,22 @@ mod near;
 mod quote;
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
 mod fixture;
 
 pub use answer::{AnswerSchema, AnswerSchemaError};
 pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
 pub use decide::{ArgumentsHold, CallEvidence, decide_tool_call};
+pub use diff::{CHANGES_KEPT_MAX, ChangedDecision, PolicyDiff, diff};
+pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixture, check, test_fixtures};
+pub use explain::{ExplainedPolicy, PolicyExplanation, explain, verdict_name};
 pub use grants::{
     GRANT_RULES_MAX, GrantCoverage, GrantWishError, GrantedCall, check_wish, covering_grant, exact_matcher,
 };
 pub use policies::{
-    Asked, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex, PolicyMistake,
-    PolicyMistakes, PolicySet, SCHEMA_TEXT,
+    Asked, AskedOfCedar, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex,
+    PolicyMistake, PolicyMistakes, PolicySet, SCHEMA_TEXT,
 };
 pub use posture::{Posture, PosturePlace, PostureRegistry, PostureScope, StandingPosture};
 pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};

@@ -130,3 +130,6 @@ fn asked<'i>(
         (Approvers::Nobody, AtExpiry::Deny) => (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids),
     }
 }
+
+#[cfg(test)]
+mod tests;

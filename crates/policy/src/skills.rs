@@ -186,3 +186,6 @@ pub fn forbidding_skill<'s>(skills: &'s [ActiveSkill], tool: &ToolName) -> Optio
     };
     skills.iter().find(forbids).map(|skill| skill.name.as_str())
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{failures, real_model, redaction, sim, soak, suite, tamper, tidy};
+use crate::{failures, published, real_model, redaction, sim, soak, suite, tamper, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -67,6 +67,12 @@ enum Verb {
         #[arg(value_name = "DIR")]
         vectors: PathBuf,
     },
+    /// Runs Cedar's published integration corpus through the policies' index and evaluator.
+    CedarCorpus {
+        /// The folder that holds `corpus-tests`, or a tar.gz of it.
+        #[arg(value_name = "DIR")]
+        corpus: PathBuf,
+    },
     /// Runs the real runtime in a world where everything goes wrong, many times over.
     Sim(sim::Options),
     /// Breaks journals by the thousand and compares what the verifier says.
@@ -95,7 +101,8 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
         Verb::Soak(options) => soak::verb(&options),
         Verb::RedactionRecall(options) => redaction::verb(&options),
-        Verb::MerkleVectors { vectors } => suite::merkle_vectors(&vectors),
+        Verb::MerkleVectors { vectors } => suite::published_cases(published::MERKLE, &vectors),
+        Verb::CedarCorpus { corpus } => suite::published_cases(published::CEDAR, &corpus),
         Verb::Sim(options) => sim::verb(&options),
         Verb::Tamper(options) => tamper::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),

@@ -15,7 +15,7 @@ mod real_model;
 mod redaction;
 mod tamper;
 mod soak;
-mod merkle_vectors;
+mod published;
 mod failures;
 mod evidence_page;
 mod repo;

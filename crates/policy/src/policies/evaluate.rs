@@ -43,6 +43,13 @@ impl Words {
     }
 }
 
+impl Words {
+    /// Returns the name of the tool that an entity stands for, where it stands for one.
+    pub(crate) fn tool_of<'a>(&self, entity: &'a EntityUid) -> Option<&'a str> {
+        (entity.type_name() == &self.tool).then(|| entity.id().as_ref())
+    }
+}
+
 fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
     EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
 }
@@ -92,9 +99,20 @@ pub(crate) enum Answer {
     Failed(Vec<String>),
 }
 
+/// A call as Cedar is asked about it: twice, with the same context and the same entities.
+#[derive(Debug, Clone)]
+pub struct AskedOfCedar {
+    /// Whether it may run unattended.
+    pub unattended: Request,
+    /// Whether it may run once approved.
+    pub execute: Request,
+    /// The user and the tool, with what they are in.
+    pub entities: Entities,
+}
+
 /// Asks Cedar about a call of a prepared tool.
 pub(crate) fn ask(words: &Words, prepared: &PreparedTool, request: &PolicyRequest) -> Answer {
-    let Some((unattended, execute, entities)) = in_cedar(words, prepared, request) else {
+    let Some(AskedOfCedar { unattended, execute, entities }) = in_cedar(words, prepared, request) else {
         return Answer::Failed(vec!["the request".to_owned()]);
     };
     let authorizer = Authorizer::new();
@@ -139,7 +157,7 @@ pub(crate) fn in_cedar(
     words: &Words,
     prepared: &PreparedTool,
     request: &PolicyRequest,
-) -> Option<(Request, Request, Entities)> {
+) -> Option<AskedOfCedar> {
     let (user, agent) = (uid(&words.user, &request.user), uid(&words.agent, &request.agent));
     let session = uid(&words.session, &request.session);
     let attributes = [
@@ -152,7 +170,11 @@ pub(crate) fn in_cedar(
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
-    Some((asked(&words.unattended, context.clone())?, asked(&words.execute, context)?, entities))
+    Some(AskedOfCedar {
+        unattended: asked(&words.unattended, context.clone())?,
+        execute: asked(&words.execute, context)?,
+        entities,
+    })
 }
 
 fn context(told: &RequestContext, tool: &RequestTool) -> Option<Context> {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use cedar_policy::{
-    ActionConstraint, Entities, EntityTypeName, EntityUid, Policy, PolicySet, Request, ResourceConstraint,
-    Response,
+    ActionConstraint, Authorizer, Entities, EntityTypeName, EntityUid, Policy, PolicySet, Request,
+    ResourceConstraint, Response,
 };
 
 /// A set cannot be grouped: it links templates, or one id stands for two policies.
@@ -118,22 +118,29 @@ impl PolicyIndex {
             .expect("static policies of one set have different ids")
     }
 
+    /// Returns the policies that can matter to a request, as a set of their own.
+    #[must_use]
+    pub fn slice_of(&self, request: &Request, entities: &Entities) -> PolicySet {
+        let above = |uid: &EntityUid| -> Vec<EntityUid> {
+            entities.ancestors(uid).into_iter().flatten().cloned().collect()
+        };
+        match (request.action(), request.resource()) {
+            (Some(action), Some(resource)) => self.slice(Asked {
+                action,
+                action_groups: &above(action),
+                resource,
+                resource_groups: &above(resource),
+            }),
+            (None, _) | (_, None) => PolicySet::new(),
+        }
+    }
+
     /// Decides a request over its slice alone.
     #[must_use]
     pub fn is_authorized(&self, request: &Request, entities: &Entities) -> Response {
-        let above = |uid: Option<&EntityUid>| -> Vec<EntityUid> {
-            let ancestors = uid.and_then(|uid| entities.ancestors(uid));
-            ancestors.into_iter().flatten().cloned().collect()
-        };
-        let slice = match (request.action(), request.resource()) {
-            (Some(action), Some(resource)) => self.slice(Asked {
-                action,
-                action_groups: &above(Some(action)),
-                resource,
-                resource_groups: &above(Some(resource)),
-            }),
-            (None, _) | (_, None) => PolicySet::new(),
-        };
-        cedar_policy::Authorizer::new().is_authorized(request, &slice, entities)
+        Authorizer::new().is_authorized(request, &self.slice_of(request, entities), entities)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use cedar_policy::{EntityUid, ParseErrors, Policy, PolicySet, ValidationMode, Validator};
+use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, ValidationMode, Validator};
 use miette::Diagnostic;
 
 use super::mistake::{PolicyMistake, place_of};
-use super::set::{KnownPolicy, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile};
+use super::set::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::terms::{self, Annotations};
 
 /// A policy, what it says outside of Cedar, and the byte at which it begins.
@@ -37,10 +37,6 @@ pub(crate) fn parsed(
         let mend = "write the principal or resource out".to_owned();
         mistakes.push(mistake(byte, "a template decides nothing here".to_owned(), mend));
     }
-    if set.num_of_policies() > POLICIES_MAX {
-        let what = format!("the file has {} policies", set.num_of_policies());
-        mistakes.push(mistake(0, what, format!("at most {POLICIES_MAX} are taken")));
-    }
     let mut policies = Vec::new();
     for policy in set.policies() {
         let byte = policy.as_ref().loc().map_or(0, |place| place.span.offset());
@@ -63,23 +59,26 @@ fn annotation(text: &str, byte: usize, name: &str) -> usize {
     head[..end].find(&format!("@{name}")).map_or(byte, |found| byte + found)
 }
 
-/// Checks a whole set against the schema.
+/// Checks a whole set against the schema; returns what is wrong, and what is likely not meant.
 pub(crate) fn validated(
     set: &PolicySet,
     validator: &Validator,
     files: &[PolicyFile],
     known: &BTreeMap<String, KnownPolicy>,
-) -> Vec<PolicyMistake> {
+) -> (Vec<PolicyMistake>, Vec<PolicyMistake>) {
     let result = validator.validate(set, ValidationMode::Strict);
-    let errors = result.validation_errors().map(|error| {
-        let id = error.policy_id().to_string();
-        let (name, line) =
-            known.get(&id).map_or((String::new(), 1), |known| (known.file.clone(), known.line));
+    let mistake = |id: &PolicyId, complaint: &dyn Diagnostic| {
+        let (name, line) = known
+            .get(id.to_string().as_str())
+            .map_or((String::new(), 1), |known| (known.file.clone(), known.line));
         let text = files.iter().find(|file| file.name == name).map_or("", |file| file.text.as_str());
-        let place = labelled(error).map_or((line, 1), |byte| place_of(text, byte));
-        PolicyMistake { file: name, line: place.0, column: place.1, what: what(error), mend: mend(error) }
-    });
-    errors.collect()
+        let (line, column) = labelled(complaint).map_or((line, 1), |byte| place_of(text, byte));
+        PolicyMistake { file: name, line, column, what: what(complaint), mend: mend(complaint) }
+    };
+    let errors = result.validation_errors().map(|error| mistake(error.policy_id(), error)).collect();
+    let warnings =
+        result.validation_warnings().map(|warning| mistake(warning.policy_id(), warning)).collect();
+    (errors, warnings)
 }
 
 fn labelled(error: &dyn Diagnostic) -> Option<usize> {

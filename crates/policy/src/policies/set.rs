@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use cedar_policy::{Policy, PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
-use super::evaluate::{Answer, PreparedTool, Words, ask};
+use super::evaluate::{Answer, AskedOfCedar, PreparedTool, Words, ask, in_cedar};
 use super::index::PolicyIndex;
 use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
 use super::parse::{parsed, validated};
@@ -66,6 +66,7 @@ pub struct PolicySet {
     known: BTreeMap<String, KnownPolicy>,
     shapes: ArgumentShapes,
     tools: BTreeMap<String, PreparedTool>,
+    warnings: Vec<PolicyMistake>,
 }
 
 impl PolicySet {
@@ -108,7 +109,11 @@ impl PolicySet {
         }
         let whole = cedar_policy::PolicySet::from_policies(known.values().map(|known| known.policy.clone()));
         let whole = whole.expect("ids are the keys of a map");
-        mistakes.extend(validated(&whole, &validator(&shapes), files, &known));
+        if known.len() > POLICIES_MAX {
+            mistakes.push(too_many(files, known.len()));
+        }
+        let (errors, warnings) = validated(&whole, &validator(&shapes), files, &known);
+        mistakes.extend(errors);
         mistakes.sort();
         mistakes.dedup();
         if !mistakes.is_empty() {
@@ -117,7 +122,7 @@ impl PolicySet {
         let index = PolicyIndex::new(&whole).expect("what was parsed one by one is static");
         let prepared = |facts: RequestTool| (facts.name.clone(), PreparedTool::new(&words, &index, facts));
         let tools = catalog.iter().map(RequestTool::of).map(prepared).collect();
-        Ok(Self { words, index, known, shapes, tools })
+        Ok(Self { words, index, known, shapes, tools, warnings })
     }
 
     /// Returns how many policies there are.
@@ -145,6 +150,19 @@ impl PolicySet {
         schema_text(&self.shapes)
     }
 
+    /// Returns what Cedar is asked about a request, for whoever wants to ask it himself.
+    #[must_use]
+    pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<AskedOfCedar> {
+        self.with_tool(request, |prepared| in_cedar(&self.words, prepared, request))
+    }
+
+    /// Returns the policies as one set of Cedar's.
+    #[must_use]
+    pub fn whole(&self) -> cedar_policy::PolicySet {
+        cedar_policy::PolicySet::from_policies(self.known.values().map(|known| known.policy.clone()))
+            .expect("ids are the keys of a map")
+    }
+
     pub(crate) fn ask(&self, request: &PolicyRequest) -> Answer {
         self.with_tool(request, |prepared| ask(&self.words, prepared, request))
     }
@@ -155,6 +173,21 @@ impl PolicySet {
             Some(prepared) => ask(prepared),
             None => ask(&PreparedTool::new(&self.words, &self.index, request.tool.clone())),
         }
+    }
+
+    /// Returns what is no mistake, and likely not meant: a policy that can never apply, letters that look like others.
+    #[must_use]
+    pub fn warnings(&self) -> &[PolicyMistake] {
+        &self.warnings
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// Returns the policies in order of id.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &KnownPolicy> {
+        self.known.values()
     }
 
     pub(crate) fn shapes(&self) -> &ArgumentShapes {
@@ -169,6 +202,16 @@ impl PolicySet {
     pub(crate) fn terms(&self, ids: &[String]) -> StatedTerms {
         let stated = ids.iter().filter_map(|id| self.known.get(id)).map(|known| known.annotations.terms);
         stated.fold(StatedTerms::default(), StatedTerms::and)
+    }
+}
+
+fn too_many(files: &[PolicyFile], count: usize) -> PolicyMistake {
+    PolicyMistake {
+        file: files.last().map(|file| file.name.clone()).unwrap_or_default(),
+        line: 1,
+        column: 1,
+        what: format!("the files have {count} policies together"),
+        mend: format!("at most {POLICIES_MAX} are taken"),
     }
 }
 
@@ -191,3 +234,6 @@ fn validator(shapes: &ArgumentShapes) -> Validator {
         .expect("the schema that ships parses, whatever plain names it is given");
     Validator::new(Schema::from_schema_fragments([fragment]).expect("the schema that ships is one"))
 }
+
+#[cfg(test)]
+mod tests;

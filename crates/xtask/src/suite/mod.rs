@@ -18,4 +18,4 @@ pub(crate) use check::check;
 pub(crate) use command::run as run_command;
 pub(crate) use setup::{Setup, setup};
 pub(crate) use test::test;
-pub(crate) use vectors::merkle_vectors;
+pub(crate) use vectors::published_cases;

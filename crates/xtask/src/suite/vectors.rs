@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::command;
-use crate::merkle_vectors;
+use crate::published::{self, Published};
 
-/// Names the folder: `merkle/testdata.tar.gz` of transparency-dev/merkle lies in it.
+/// Names the folder: in it lie `merkle/testdata.tar.gz` of transparency-dev/merkle and `cedar/corpus-tests.tar.gz` of
+/// cedar-policy.
 pub(super) const VARIABLE: &str = "PALYRA_VECTORS";
 
 const TIME: Duration = Duration::from_secs(15 * 60);
@@ -24,15 +25,16 @@ pub(super) fn folder() -> Option<PathBuf> {
 
 /// Judges all of it; what is missing in a folder that was named is a failure.
 pub(super) fn run(folder: &Path, deadline: Instant) -> Result<()> {
-    merkle(&folder.join("merkle/testdata.tar.gz"), deadline)
+    judge(published::MERKLE, &folder.join("merkle/testdata.tar.gz"), deadline)?;
+    judge(published::CEDAR, &folder.join("cedar/corpus-tests.tar.gz"), deadline)
 }
 
-/// Judges proof vectors alone.
-pub(crate) fn merkle_vectors(vectors: &Path) -> Result<ExitCode> {
-    merkle(vectors, Instant::now() + TIME)?;
+/// Judges the cases of one project alone.
+pub(crate) fn published_cases(published: Published, cases: &Path) -> Result<ExitCode> {
+    judge(published, cases, Instant::now() + TIME)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn merkle(vectors: &Path, deadline: Instant) -> Result<()> {
-    merkle_vectors::judge(vectors, |program| command::run(program, deadline))
+fn judge(published: Published, cases: &Path, deadline: Instant) -> Result<()> {
+    published::judge(published, cases, |program| command::run(program, deadline))
 }

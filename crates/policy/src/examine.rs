@@ -1,0 +1,192 @@
+//! Checks and tests of policies before they are put in force.
+//!
+//! Owns the format of fixtures: a JSON file of calls and what is expected of them. Knows no disk: files are handed in.
+
+use palyra_types::approval::Approvers;
+use palyra_types::run::Surface;
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolCatalog, ToolName};
+use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::decide::{CallEvidence, decide_tool_call};
+use crate::explain::verdict_name;
+use crate::near::nearest;
+use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
+use crate::rules::re_evaluate;
+use crate::snapshot::ToolCallPolicySnapshot;
+
+/// Where fixtures that name no workspace take place.
+pub const FIXTURE_WORKSPACE: &str = "/workspace";
+
+/// What is good to know of a set of policies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyCheck {
+    /// How many policies there are.
+    pub policies: usize,
+    /// What is no mistake, and likely not meant: a policy that can never apply, or about a tool that does not exist.
+    pub warnings: Vec<PolicyMistake>,
+}
+
+/// Checks a set of policies against the tools that there are.
+///
+/// # Errors
+/// [`PolicyMistakes`]: everything that is wrong with it.
+pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck, PolicyMistakes> {
+    let policies = PolicySet::compile(files, catalog)?;
+    let mut warnings = policies.warnings().to_vec();
+    for known in policies.all() {
+        for entity in known.policy.entity_literals() {
+            let Some(tool) =
+                policies.words().tool_of(&entity).filter(|tool| catalog.get(&ToolName::new(tool)).is_none())
+            else {
+                continue;
+            };
+            let names = catalog.iter().map(|tool| tool.name.as_str());
+            let mend = nearest(tool, names)
+                .map_or("no tool has a name like it".to_owned(), |near| format!("did you mean `{near}`?"));
+            let what = format!("`{}` is about a tool `{tool}` that does not exist", known.annotations.id);
+            let (file, line) = (known.file.clone(), known.line);
+            warnings.push(PolicyMistake { file, line, column: 1, what, mend });
+        }
+    }
+    warnings.sort();
+    warnings.dedup();
+    Ok(PolicyCheck { policies: policies.len(), warnings })
+}
+
+/// A file of fixtures: calls, and what is expected of them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixtureFile {
+    fixtures: Vec<Fixture>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fixture {
+    name: String,
+    tool: String,
+    arguments: Value,
+    expect: String,
+    /// Policies that have to be among those that decide.
+    #[serde(default)]
+    by: Vec<String>,
+    #[serde(default)]
+    context: FixtureContext,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FixtureContext {
+    agent: Option<AgentId>,
+    session: Option<SessionId>,
+    user: Option<PrincipalId>,
+    workspace: Option<String>,
+    approvers: FixtureApprovers,
+    surface: FixtureSurface,
+    taints: Vec<String>,
+    turns: u32,
+    tool_calls: u32,
+    /// Seconds since 1970.
+    now: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FixtureApprovers {
+    #[default]
+    Inbox,
+    Nobody,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FixtureSurface {
+    #[default]
+    LocalSocket,
+    Tcp,
+}
+
+/// A file of fixtures cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the fixtures cannot be read: {reason}")]
+pub struct ReadFixturesError {
+    /// What is wrong, with line and column.
+    pub reason: String,
+}
+
+/// What came of one fixture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestedFixture {
+    /// Its name.
+    pub name: String,
+    /// What is otherwise than expected; `None` when nothing is.
+    pub failure: Option<String>,
+}
+
+/// Runs a file of fixtures (JSON) against a snapshot.
+///
+/// # Errors
+/// [`ReadFixturesError`] when the file is not one.
+pub fn test_fixtures(
+    snapshot: &ToolCallPolicySnapshot,
+    fixtures: &str,
+) -> Result<Vec<TestedFixture>, ReadFixturesError> {
+    let file: FixtureFile =
+        serde_json::from_str(fixtures).map_err(|cause| ReadFixturesError { reason: cause.to_string() })?;
+    file.fixtures.iter().map(|fixture| tested(snapshot, fixture)).collect()
+}
+
+fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<TestedFixture, ReadFixturesError> {
+    let broken = |what: String| ReadFixturesError { reason: format!("`{}`: {what}", fixture.name) };
+    if !["allow", "ask", "deny"].contains(&fixture.expect.as_str()) {
+        return Err(broken("`expect` is allow, ask or deny".to_owned()));
+    }
+    let context = &fixture.context;
+    let call = ToolCall {
+        tool: ToolName::new(&fixture.tool),
+        arguments: fixture.arguments.to_string().into(),
+        context: CallContext {
+            principal: context.user.unwrap_or(PrincipalId::from_parts(0, 1)),
+            agent: context.agent.unwrap_or(AgentId::from_parts(0, 2)),
+            session: context.session.unwrap_or(SessionId::from_parts(0, 3)),
+            run: RunId::from_parts(0, 4),
+            surface: match context.surface {
+                FixtureSurface::LocalSocket => Surface::LocalSocket,
+                FixtureSurface::Tcp => Surface::Tcp,
+            },
+            approvers: match context.approvers {
+                FixtureApprovers::Inbox => Approvers::Inbox,
+                FixtureApprovers::Nobody => Approvers::Nobody,
+            },
+            taints: taints(&context.taints).map_err(broken)?,
+            turns: context.turns,
+            tool_calls: context.tool_calls,
+            now: Timestamp(context.now.saturating_mul(1_000_000)),
+        },
+    };
+    let workspace = Some(context.workspace.as_deref().unwrap_or(FIXTURE_WORKSPACE));
+    let decision = decide_tool_call(snapshot, &call, &CallEvidence { workspace, ..CallEvidence::default() });
+    let found = verdict_name(decision.verdict);
+    let said = decision.explanation.expose();
+    let by = re_evaluate(decision.request.expose(), snapshot.policies()).map(|judged| judged.policies);
+    let by = by.unwrap_or_default();
+    let failure = if found == fixture.expect {
+        let missing = fixture.by.iter().find(|id| !by.contains(id));
+        missing.map(|id| format!("`{id}` is not among those that decide: {said}"))
+    } else {
+        Some(format!("expected {}, found {found}: {said}", fixture.expect))
+    };
+    Ok(TestedFixture { name: fixture.name.clone(), failure })
+}
+
+fn taints(names: &[String]) -> Result<Taints, String> {
+    names.iter().try_fold(Taints::NONE, |taints, name| {
+        let known = Taints::NAMED.iter().find(|(_, known)| known == name);
+        known.map(|(label, _)| taints.with(*label)).ok_or_else(|| format!("there is no taint `{name}`"))
+    })
+}
+
+#[cfg(test)]
+mod tests;

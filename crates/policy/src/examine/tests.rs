@@ -1,0 +1,123 @@
+//! Checks, fixtures, explanations and comparisons, as people use them.
+
+use palyra_types::tool::ToolVerdict;
+use serde_json::json;
+
+use super::*;
+use crate::diff::diff;
+use crate::explain::explain;
+use crate::fixture::{call, catalog, snapshot_of};
+use crate::request::PolicyRequest;
+use crate::rules::ToolPolicyRules;
+
+const FIXTURES: &str = include_str!("../../policies/shipped.fixtures.json");
+
+#[test]
+fn the_fixtures_beside_what_ships_pass() {
+    let tested = test_fixtures(&snapshot_of(ToolPolicyRules::shipped()), FIXTURES).expect("fixtures");
+    assert!(tested.len() >= 10);
+    assert_eq!(tested.iter().find(|fixture| fixture.failure.is_some()), None);
+}
+
+#[test]
+fn a_fixture_that_fails_says_why_and_a_bad_file_where() {
+    let snapshot = snapshot_of(ToolPolicyRules::shipped());
+    let tested = |fixture: Value| {
+        let file = json!({"fixtures": [fixture]}).to_string();
+        match test_fixtures(&snapshot, &file) {
+            Ok(tested) => tested[0].failure.clone().unwrap_or_else(|| "passes".to_owned()),
+            Err(error) => error.to_string(),
+        }
+    };
+    let with = |more: Value| {
+        let mut fixture =
+            json!({"name": "n", "tool": "read_file", "arguments": {"path": "a"}, "expect": "allow"});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            fixture[name] = value.clone();
+        }
+        tested(fixture)
+    };
+    assert_eq!(with(json!({})), "passes");
+    assert_eq!(with(json!({"by": ["reads-in-the-workspace"]})), "passes");
+    assert!(with(json!({"by": ["commands"]})).starts_with("`commands` is not among those that decide"));
+    assert!(
+        with(json!({"expect": "deny"})).starts_with("expected deny, found allow: `read_file` is permitted")
+    );
+    assert!(with(json!({"tool": "raed_file"})).contains("did you mean `read_file`?"));
+    assert!(with(json!({"expect": "maybe"})).contains("`expect` is allow, ask or deny"));
+    assert!(with(json!({"context": {"taints": ["wep"]}})).contains("there is no taint `wep`"));
+    assert!(with(json!({"contxt": {}})).contains("unknown field `contxt`"));
+    assert_eq!(with(json!({"tool": "ask_user", "arguments": {"question": "?"}})), "passes");
+    let nobody = json!({"approvers": "nobody"});
+    let asked =
+        json!({"tool": "ask_user", "arguments": {"question": "?"}, "context": nobody, "expect": "deny"});
+    assert_eq!(with(asked), "passes");
+}
+
+#[test]
+fn a_check_warns_of_tools_that_do_not_exist() {
+    let text = r#"@id("a") permit (principal, action == Action::"execute", resource == Tool::"raed_file");
+        @id("b") permit (principal, action == Action::"execute", resource == Tool::"read_file")
+        when { context.args has pth && context.args.pth like "docs/*" };"#;
+    let checked = check(&[PolicyFile::new("mine.cedar", text)], &catalog()).expect("no mistakes");
+    let warnings: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(checked.policies, 2);
+    assert!(warnings[1].starts_with("mine.cedar:2:"), "{warnings:?}");
+    assert!(warnings[1].contains("impossible"), "{warnings:?}");
+    assert_eq!(
+        warnings[..1],
+        ["mine.cedar:1:1: `a` is about a tool `raed_file` that does not exist; did you mean `read_file`?"]
+    );
+}
+
+fn recorded(snapshot: &ToolCallPolicySnapshot, name: &str, arguments: &Value) -> String {
+    decide_tool_call(snapshot, &call(name, arguments), &CallEvidence::default()).request.into_exposed()
+}
+
+#[test]
+fn an_explanation_names_policies_and_the_values_that_they_looked_at() {
+    let snapshot = snapshot_of(ToolPolicyRules::shipped());
+    let request = recorded(&snapshot, "write_file", &json!({"path": ".git/config"}));
+    let request = PolicyRequest::from_json(&request).expect("a record");
+    let explained = explain(snapshot.policies(), &request);
+    assert_eq!(explained.deciding[0].id, "never-into-git");
+    assert!(explained.deciding[0].text.contains("forbid"));
+    let lines = explained.lines();
+    assert_eq!(lines[0], "deny: forbidden");
+    assert!(lines[1].starts_with("by never-into-git (never.cedar:"), "{lines:?}");
+    assert_eq!(lines[2], r#"looked at context.touches: ["git"]"#);
+}
+
+#[test]
+fn a_comparison_tells_what_is_newly_decided_otherwise() {
+    let before = snapshot_of(ToolPolicyRules::shipped());
+    let after = snapshot_of(
+        ToolPolicyRules::shipped()
+            .with_file(
+                "docs.cedar",
+                r#"@id("docs") permit (principal, action == Action::"execute_unattended", resource == Tool::"write_file")
+                   when { context.args has path && context.args.path like "docs/*" };"#,
+            )
+            .with_file("no-web.cedar", r#"@id("no-web") forbid (principal, action, resource in Capability::"network");"#),
+    );
+    let records = [
+        recorded(&before, "write_file", &json!({"path": "docs/a.md"})),
+        recorded(&before, "write_file", &json!({"path": "src/a.rs"})),
+        recorded(&before, "http_fetch", &json!({"url": "https://example.com"})),
+        recorded(&before, "read_file", &json!({"path": "a"})),
+        "{}".to_owned(),
+    ];
+    let found = diff(
+        before.policies(),
+        after.policies(),
+        records.iter().enumerate().map(|(at, json)| (at, json.as_str())),
+    );
+    assert_eq!((found.compared, found.unreadable), (4, 1));
+    assert_eq!(
+        (found.newly(ToolVerdict::Allow), found.newly(ToolVerdict::Deny), found.newly(ToolVerdict::Ask)),
+        (1, 1, 0)
+    );
+    let changes: Vec<_> =
+        found.changes.iter().map(|change| (change.request, change.after_by.join(" "))).collect();
+    assert_eq!(changes, [(0, "docs".to_owned()), (2, "no-web".to_owned())]);
+}

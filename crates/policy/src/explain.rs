@@ -1,0 +1,166 @@
+//! Why a request is decided as it is: which policies, and which values they looked at.
+//!
+//! Owns finding what a policy mentions. Invariant: the values shown are those of the request, word for word.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::tool::{DecisionReason, ToolVerdict};
+use serde_json::Value;
+
+use crate::policies::{KnownPolicy, PolicySet};
+use crate::request::PolicyRequest;
+use crate::rules::{Judgement, evaluate_with_config};
+
+/// Why a request is decided as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyExplanation {
+    /// What is decided.
+    pub judgement: Judgement,
+    /// The policies that decided.
+    pub deciding: Vec<ExplainedPolicy>,
+    /// What those policies look at, and what they found there, as JSON; `None` where the request has nothing.
+    pub looked_at: BTreeMap<String, Option<String>>,
+    /// How many policies could have mattered, unattended and attended, and how many there are.
+    pub considered: (usize, usize, usize),
+}
+
+/// One policy that decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainedPolicy {
+    /// Its id.
+    pub id: String,
+    /// Where it stands.
+    pub file: String,
+    /// Its line there, from 1.
+    pub line: usize,
+    /// Its reason.
+    pub reason: String,
+    /// The policy itself.
+    pub text: String,
+}
+
+/// Explains the decision of one request.
+#[must_use]
+pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanation {
+    let judgement = evaluate_with_config(policies, request);
+    let known: Vec<&KnownPolicy> = judgement.policies.iter().filter_map(|id| policies.known(id)).collect();
+    let told: Value = serde_json::to_value(request).unwrap_or_default();
+    let mentioned: BTreeSet<String> = known.iter().flat_map(|known| mentions(known)).collect();
+    let looked_at = mentioned.into_iter().map(|path| {
+        let found = found_at(&told, &path).map(|value| value.to_string());
+        (path, found)
+    });
+    let slices = policies.with_tool(request, |prepared| {
+        let (unattended, execute) = prepared.slices();
+        (unattended.num_of_policies(), execute.num_of_policies(), policies.len())
+    });
+    let explained = |known: &&KnownPolicy| ExplainedPolicy {
+        id: known.annotations.id.clone(),
+        file: known.file.clone(),
+        line: known.line,
+        reason: known.annotations.reason.clone(),
+        text: known.policy.to_string(),
+    };
+    PolicyExplanation {
+        deciding: known.iter().map(explained).collect(),
+        looked_at: looked_at.collect(),
+        considered: slices,
+        judgement,
+    }
+}
+
+impl PolicyExplanation {
+    /// Returns it in lines for people.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines =
+            vec![format!("{}: {}", verdict_name(self.judgement.verdict), reason_name(self.judgement.reason))];
+        for policy in &self.deciding {
+            lines.push(format!("by {} ({}:{}): {}", policy.id, policy.file, policy.line, policy.reason));
+        }
+        for (path, value) in &self.looked_at {
+            lines.push(format!("looked at {path}: {}", value.as_deref().unwrap_or("nothing there")));
+        }
+        let (unattended, execute, all) = self.considered;
+        lines.push(format!("{unattended} policies could permit it unattended, {execute} at all, of {all}"));
+        lines
+    }
+}
+
+/// Returns a verdict's name.
+#[must_use]
+pub fn verdict_name(verdict: ToolVerdict) -> &'static str {
+    match verdict {
+        ToolVerdict::Allow => "allow",
+        ToolVerdict::Ask => "ask",
+        ToolVerdict::Deny => "deny",
+    }
+}
+
+/// Returns a reason in words.
+fn reason_name(reason: DecisionReason) -> String {
+    let mut words = String::new();
+    for letter in format!("{reason:?}").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// Everything of `context`, `principal` and `resource` that a policy's conditions name, such as `context.risk`.
+fn mentions(known: &KnownPolicy) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if let Ok(policy) = known.policy.to_json() {
+        collect(policy.get("conditions").unwrap_or(&Value::Null), &mut found);
+    }
+    found
+}
+
+/// Walks Cedar's JSON form of expressions: `{".": {"left": {"Var": "context"}, "attr": "risk"}}`.
+fn collect(expression: &Value, found: &mut BTreeSet<String>) {
+    match expression {
+        Value::Object(members) => {
+            for (operator, operand) in members {
+                if (operator == "." || operator == "has")
+                    && let Some(path) = path_of(operand)
+                {
+                    found.insert(path);
+                } else {
+                    collect(operand, found);
+                }
+            }
+        }
+        Value::Array(members) => members.iter().for_each(|member| collect(member, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn path_of(operand: &Value) -> Option<String> {
+    let attribute = operand.get("attr").and_then(Value::as_str)?;
+    let left = operand.get("left")?;
+    if let Some(variable) = left.get("Var").and_then(Value::as_str) {
+        return Some(format!("{variable}.{attribute}"));
+    }
+    Some(format!("{}.{attribute}", path_of(left.get(".")?)?))
+}
+
+/// What a request has at a path, in the words that policies use.
+fn found_at<'v>(told: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut parts = path.split('.');
+    let place = match parts.next()? {
+        "context" => told.get("context")?,
+        "resource" => told.get("tool")?,
+        _ => told,
+    };
+    let path: Vec<&str> = parts.collect();
+    let renamed = match path.as_slice() {
+        ["capabilities"] => return told.get("tool")?.get("capabilities"),
+        ["program"] => return place.get("argv")?.get(0),
+        ["command"] => vec!["argv"],
+        ["now" | "hour" | "weekday"] => vec!["now_ms"],
+        path => path.to_vec(),
+    };
+    renamed.into_iter().try_fold(place, |place, part| place.get(part))
+}

@@ -1,0 +1,149 @@
+//! What a stored grant covers, and what it never does.
+
+use palyra_types::approval::StoredGrant;
+use palyra_types::{ApprovalId, PrincipalId, Seq, SessionId, Timestamp};
+use serde_json::json;
+
+use super::*;
+use crate::fixture::{ROOT, context};
+
+fn rule(argument: &str, shape: ArgumentShape) -> ArgumentRule {
+    ArgumentRule { argument: argument.into(), shape }
+}
+
+fn equal(value: &Value) -> ArgumentShape {
+    ArgumentShape::Equal(value.to_string().into())
+}
+
+fn beneath(path: &str) -> ArgumentShape {
+    ArgumentShape::Beneath(path.into())
+}
+
+fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
+    StoredGrantRecord {
+        stored: StoredGrant {
+            grant: StoredGrantId::from_parts(9, 9),
+            principal: context().principal,
+            approval: ApprovalId::from_parts(8, 8),
+            granted_by: context().principal,
+            scope: GrantScope::Principal,
+            expires: None,
+            uses_max: None,
+            tool: "write_file".into(),
+            matcher,
+        },
+        uses: 0,
+        created: Timestamp(0),
+        revoked: None,
+        seq: Seq(1),
+    }
+}
+
+fn covers(record: &StoredGrantRecord, arguments: &Value, risk: ApprovalRiskLevel) -> String {
+    let (tool, context) = (ToolName::new("write_file"), context());
+    let call = GrantedCall { tool: &tool, arguments, risk, context: &context, workspace: Some(ROOT) };
+    match covering_grant(std::slice::from_ref(record), call) {
+        GrantCoverage::Covered(grant) => {
+            assert_eq!(grant, record.stored.grant);
+            "covered".to_owned()
+        }
+        GrantCoverage::Missed { argument, .. } => format!("{argument} leaves"),
+        GrantCoverage::None => "none".to_owned(),
+    }
+}
+
+#[test]
+fn each_argument_has_to_be_as_the_person_chose() {
+    let docs = record(vec![rule("path", beneath("docs")), rule("content", ArgumentShape::Any)]);
+    let medium = ApprovalRiskLevel::Medium;
+    for (arguments, expect) in [
+        (json!({"path": "docs/a.md", "content": "x"}), "covered"),
+        (json!({"path": "./docs/../docs/a.md"}), "covered"),
+        (json!({"path": "docs"}), "covered"),
+        (json!({"path": "docsx/a.md"}), "path leaves"),
+        (json!({"path": "docs/../src/a.rs"}), "path leaves"),
+        (json!({"path": "docs/../../x"}), "path leaves"),
+        (json!({"path": "/docs/a.md"}), "path leaves"),
+        (json!({"path": "docs/.env"}), "path leaves"),
+        (json!({"path": "docs/.git/hooks/x"}), "path leaves"),
+        (json!({"path": ["docs/a.md"]}), "path leaves"),
+        (json!({"content": "x"}), "path leaves"),
+        (json!({"path": "docs/a.md", "mode": 7}), "mode leaves"),
+        (json!(["docs/a.md"]), "the arguments leaves"),
+    ] {
+        assert_eq!(covers(&docs, &arguments, medium), expect, "{arguments}");
+    }
+    let exact = record(vec![rule("path", equal(&json!("a"))), rule("content", equal(&json!("x")))]);
+    assert_eq!(covers(&exact, &json!({"content": "x", "path": "a"}), medium), "covered");
+    assert_eq!(covers(&exact, &json!({"content": "y", "path": "a"}), medium), "content leaves");
+    assert_eq!(covers(&exact, &json!({"path": "a"}), medium), "content leaves");
+}
+
+#[test]
+fn what_is_critical_is_covered_only_word_for_word() {
+    let arguments = json!({"path": ".envrc"});
+    let critical = ApprovalRiskLevel::Critical;
+    assert_eq!(covers(&record(vec![rule("path", ArgumentShape::Any)]), &arguments, critical), "path leaves");
+    assert_eq!(covers(&record(vec![rule("path", beneath("."))]), &arguments, critical), "path leaves");
+    assert_eq!(covers(&record(vec![rule("path", equal(&json!(".envrc")))]), &arguments, critical), "covered");
+}
+
+#[test]
+fn a_grant_ends_and_holds_only_for_whom_where_and_what_it_was_given() {
+    let arguments = json!({"path": "a"});
+    let good = || record(vec![rule("path", ArgumentShape::Any)]);
+    let found = |change: &dyn Fn(&mut StoredGrantRecord)| {
+        let mut changed = good();
+        change(&mut changed);
+        covers(&changed, &arguments, ApprovalRiskLevel::Medium)
+    };
+    let now = context().now;
+    assert_eq!(found(&|_| {}), "covered");
+    assert_eq!(found(&|grant| grant.stored.principal = PrincipalId::from_parts(7, 7)), "none");
+    assert_eq!(found(&|grant| grant.stored.scope = GrantScope::Session(SessionId::from_parts(7, 7))), "none");
+    assert_eq!(found(&|grant| grant.stored.scope = GrantScope::Session(context().session)), "covered");
+    assert_eq!(found(&|grant| grant.stored.tool = "write_files".into()), "none");
+    assert_eq!(found(&|grant| grant.revoked = Some(Timestamp(1))), "none");
+    assert_eq!(found(&|grant| grant.stored.expires = Some(now)), "none");
+    assert_eq!(found(&|grant| grant.stored.expires = Some(Timestamp(now.0 + 1))), "covered");
+    assert_eq!(found(&|grant| (grant.uses, grant.stored.uses_max) = (2, Some(2))), "none");
+    assert_eq!(found(&|grant| (grant.uses, grant.stored.uses_max) = (1, Some(2))), "covered");
+}
+
+#[test]
+fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
+    let (tool, context) = (ToolName::new("write_file"), context());
+    let arguments = json!({"path": "docs/a.md", "content": "x"});
+    let check = |risk, matcher: Vec<ArgumentRule>, uses_max| {
+        let call = GrantedCall {
+            tool: &tool,
+            arguments: &arguments,
+            risk,
+            context: &context,
+            workspace: Some(ROOT),
+        };
+        let grant = StoredGrantId::from_parts(9, 9);
+        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max, matcher };
+        check_wish(&wish, call).map_err(|error| error.to_string())
+    };
+    let any = |name| rule(name, ArgumentShape::Any);
+    let (medium, high) = (ApprovalRiskLevel::Medium, ApprovalRiskLevel::High);
+    assert_eq!(check(medium, vec![any("path"), any("content")], None), Ok(()));
+    assert_eq!(check(high, vec![rule("path", beneath("docs")), any("content")], None), Ok(()));
+    for (risk, matcher, uses, expect) in [
+        (high, vec![any("path"), any("content")], None, "name at least one"),
+        (high, vec![rule("path", beneath(".")), any("content")], None, "name at least one"),
+        (medium, vec![any("path")], None, "`content` leaves"),
+        (medium, vec![rule("path", beneath("src")), any("content")], None, "`path` leaves"),
+        (medium, vec![rule("path", beneath("../docs")), any("content")], None, "not an ordinary one"),
+        (medium, vec![rule("path", beneath(".git")), any("content")], None, "not an ordinary one"),
+        (medium, vec![any("path"), any("path"), any("content")], None, "has a rule already"),
+        (medium, vec![rule("path", ArgumentShape::Equal("{".into())), any("content")], None, "is not JSON"),
+        (medium, vec![any("path"), any("content")], Some(0), "over at once"),
+    ] {
+        let refused = check(risk, matcher, uses).expect_err(expect);
+        assert!(refused.contains(expect), "{refused}");
+    }
+    let exact = exact_matcher(&arguments.to_string()).expect("an object");
+    assert_eq!(check(ApprovalRiskLevel::Critical, exact, None), Ok(()));
+}
