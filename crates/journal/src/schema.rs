@@ -249,7 +249,8 @@ CREATE TABLE run(
     running INTEGER NOT NULL,
     questions INTEGER NOT NULL,
     unknown INTEGER NOT NULL,
-    asked INTEGER NOT NULL
+    asked INTEGER NOT NULL,
+    held INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
 CREATE INDEX run_of_principal ON run(principal);

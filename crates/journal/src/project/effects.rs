@@ -20,6 +20,9 @@ use crate::sql::{seq_from_sql, seq_to_sql};
 pub(crate) const EFFECT_COLUMNS: &str = "seq, run, effect, session, principal, contract, conduct, state,
     approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq";
 
+/// Characters of a tool's name that a list shows: no real one is longer, but a model may say anything.
+const TOOL_CHARS_MAX: usize = 64;
+
 /// An entry of a tape: its time and its places.
 type At = (Timestamp, TapeSeq, Seq);
 
@@ -180,7 +183,9 @@ fn first_row(
     event: &TapeEvent,
 ) -> EffectRow {
     let tool = match event {
-        TapeEvent::ToolProposed(proposed) => proposed.tool.clone(),
+        TapeEvent::ToolProposed(proposed) => {
+            Redacted::new(proposed.tool.expose().chars().take(TOOL_CHARS_MAX).collect())
+        }
         _ => Redacted::default(),
     };
     EffectRow {
@@ -208,7 +213,7 @@ impl EffectRow {
             ToolConduct::Direct | ToolConduct::Prepared => (started, 0),
             ToolConduct::Question => (0, started),
         };
-        UnderWay { running, questions, unknown, asked: 0 }
+        UnderWay { running, questions, unknown, ..UnderWay::default() }
     }
 
     /// Makes the record that lists show; `None` until it is started.

@@ -16,6 +16,8 @@ pub(crate) struct UnderWay {
     pub(crate) unknown: i64,
     /// Approvals that wait.
     pub(crate) asked: i64,
+    /// 1 while it is held, and only an input lets it go on.
+    pub(crate) held: i64,
 }
 
 impl UnderWay {
@@ -26,6 +28,7 @@ impl UnderWay {
             questions: self.questions.saturating_add(other.questions),
             unknown: self.unknown.saturating_add(other.unknown),
             asked: self.asked.saturating_add(other.asked),
+            held: self.held.saturating_add(other.held),
         }
     }
 
@@ -36,6 +39,7 @@ impl UnderWay {
             questions: self.questions.saturating_sub(other.questions),
             unknown: self.unknown.saturating_sub(other.unknown),
             asked: self.asked.saturating_sub(other.asked),
+            held: self.held.saturating_sub(other.held),
         }
     }
 
@@ -63,10 +67,10 @@ impl UnderWay {
     fn of_working(self) -> RunPhase {
         if self.running > 0 {
             RunPhase::Running
-        } else if self.asked > 0 {
-            RunPhase::Waiting(WaitReason::Approval)
         } else if self.questions > 0 {
             RunPhase::Waiting(WaitReason::Question)
+        } else if self.asked > 0 {
+            RunPhase::Waiting(WaitReason::Approval)
         } else {
             RunPhase::Running
         }

@@ -24,7 +24,7 @@ const INPUT_PREVIEW_CHARS_MAX: usize = 120;
 pub(crate) const RUN_COLUMNS: &str = "seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
     output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
-    unknown, asked";
+    unknown, asked, held";
 
 /// A row of `run`.
 #[derive(Debug, Clone)]
@@ -80,6 +80,7 @@ impl Family for Runs {
                 row.under_way.questions,
                 row.under_way.unknown,
                 row.under_way.asked,
+                row.under_way.held,
             ])
             .map(drop)
     }
@@ -88,16 +89,16 @@ impl Family for Runs {
 const STORE: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
     output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
-    unknown, asked)
+    unknown, asked, held)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27)
+    ?23, ?24, ?25, ?26, ?27, ?28)
 ON CONFLICT(seq) DO UPDATE SET state = excluded.state, wait = excluded.wait, reason = excluded.reason,
     error = excluded.error, last_tape_seq = excluded.last_tape_seq, last_seq = excluded.last_seq,
     updated = excluded.updated, turns = excluded.turns, tool_calls = excluded.tool_calls,
     input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
     output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens,
     usage_source = excluded.usage_source, running = excluded.running, questions = excluded.questions,
-    unknown = excluded.unknown, asked = excluded.asked";
+    unknown = excluded.unknown, asked = excluded.asked, held = excluded.held";
 
 /// Folds one tape entry, which changes what is under way.
 pub(super) fn fold(
@@ -119,6 +120,7 @@ pub(super) fn fold(
         row.record.updated = entry.time;
         row.last_seq = entry.seq;
         row.under_way = row.under_way.plus(change);
+        row.under_way.held = held(row.under_way.held, event);
         apply(&mut row.record, row.under_way, event);
         row.record.phase = row.under_way.phase(row.record.state, row.record.phase);
     })
@@ -192,12 +194,10 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
         TapeEvent::ToolOutcomeUnknown { .. } => {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted(_) => {
-            record.phase = running(record.state);
-        }
+        TapeEvent::InputReceived { .. } => record.phase = running(record.state),
         TapeEvent::EffectResolved { .. } => {
             let waits = record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown);
-            if waits && under_way.unknown <= 0 {
+            if waits && under_way.unknown <= 0 && under_way.held == 0 {
                 record.phase = running(record.state);
             }
         }
@@ -212,12 +212,22 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
         | TapeEvent::ModelReasoning { .. }
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
+        | TapeEvent::ToolStarted(_)
         | TapeEvent::ToolFinished(_)
         | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)
         | TapeEvent::ApprovalResolved(_)
         | TapeEvent::GrantStored(_)
         | TapeEvent::CancelRequested { .. } => {}
+    }
+}
+
+/// Returns 1 for a run that is held, given whether it was.
+fn held(before: i64, event: &TapeEvent) -> i64 {
+    match event {
+        TapeEvent::RunHeld { .. } => 1,
+        TapeEvent::InputReceived { .. } => 0,
+        _ => before,
     }
 }
 
@@ -278,6 +288,7 @@ impl RunRow {
                 questions: row.get(24)?,
                 unknown: row.get(25)?,
                 asked: row.get(26)?,
+                held: row.get(27)?,
             },
         })
     }

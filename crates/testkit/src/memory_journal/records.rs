@@ -224,7 +224,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
         }
         TapeEvent::ModelMessage(message) => record.usage = record.usage.plus(message.usage),
         TapeEvent::ToolProposed(_) => record.tool_calls += 1,
-        TapeEvent::InputReceived { .. } | TapeEvent::ToolStarted(_) => {
+        TapeEvent::InputReceived { .. } => {
             record.phase = match record.state {
                 RunLifecycleState::Pending => RunPhase::Queued,
                 _ => RunPhase::Running,
@@ -234,7 +234,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::EffectResolved { .. } if !waits.has_unknown(record.run) => {
+        TapeEvent::EffectResolved { .. } if !waits.has_doubt(record.run) => {
             if record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown) {
                 record.phase = match record.state {
                     RunLifecycleState::Pending => RunPhase::Queued,
@@ -261,6 +261,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
         | TapeEvent::ModelReasoning { .. }
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
+        | TapeEvent::ToolStarted(_)
         | TapeEvent::ToolFinished(_)
         | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)

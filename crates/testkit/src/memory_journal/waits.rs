@@ -22,6 +22,7 @@ pub(super) struct Waits {
     calls: BTreeMap<(RunId, EffectId), (ToolConduct, Station)>,
     asked: BTreeSet<ApprovalId>,
     open: BTreeMap<ApprovalId, RunId>,
+    held: BTreeSet<RunId>,
 }
 
 impl Waits {
@@ -50,6 +51,12 @@ impl Waits {
             TapeEvent::ApprovalRequested(requested) if self.asked.insert(requested.approval) => {
                 self.open.insert(requested.approval, run);
             }
+            TapeEvent::RunHeld { .. } => {
+                self.held.insert(run);
+            }
+            TapeEvent::InputReceived { .. } => {
+                self.held.remove(&run);
+            }
             TapeEvent::ApprovalResolved(resolved) => return self.open.remove(&resolved.approval),
             _ => {}
         }
@@ -63,9 +70,9 @@ impl Waits {
         }
     }
 
-    /// Returns whether nobody knows the outcome of one of the run's calls.
-    pub(super) fn has_unknown(&self, run: RunId) -> bool {
-        self.calls_of(run).any(|(_, station)| station == Station::Unknown)
+    /// Returns whether nobody knows the outcome of one of the run's calls, or it is held.
+    pub(super) fn has_doubt(&self, run: RunId) -> bool {
+        self.held.contains(&run) || self.calls_of(run).any(|(_, station)| station == Station::Unknown)
     }
 
     /// Returns the phase of a run that may work, or the one it has.
@@ -84,10 +91,10 @@ impl Waits {
         };
         if started(false) {
             RunPhase::Running
-        } else if self.open.values().any(|run| *run == record.run) {
-            RunPhase::Waiting(WaitReason::Approval)
         } else if started(true) {
             RunPhase::Waiting(WaitReason::Question)
+        } else if self.open.values().any(|run| *run == record.run) {
+            RunPhase::Waiting(WaitReason::Approval)
         } else {
             RunPhase::Running
         }
