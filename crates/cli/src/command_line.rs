@@ -45,6 +45,9 @@ pub(crate) enum Verb {
     Runs(verbs::runs::RunsVerb),
     /// Answer what waits for you, and see what may run silently
     Approve(verbs::approve::ApproveArgs),
+    /// See, check, test and compare the rules of what may run
+    #[command(subcommand)]
+    Policy(verbs::policy::PolicyVerb),
     /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),

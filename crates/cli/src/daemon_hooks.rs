@@ -13,6 +13,10 @@ pub struct DaemonHooks {
     pub serve: fn(ServeArgs) -> anyhow::Result<ExitCode>,
     /// Looks for mistakes in the configuration that a daemon would start with, in this file or the usual one.
     pub check_config: fn(Option<&Path>) -> ConfigVerdict,
+    /// Checks or tests files of rules in this folder, or in the one that this configuration file names.
+    pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>) -> PolicyReport,
+    /// Returns the files of rules that ship, as names and texts.
+    pub shipped_policies: fn() -> Vec<(String, String)>,
     /// Returns every setting as a file of comments that changes nothing.
     pub config_template: fn() -> String,
     /// Returns every setting as a JSON schema.
@@ -54,4 +58,28 @@ pub struct ConfigMistake {
     pub key: Option<String>,
     /// Line and character in the file, from 1.
     pub place: Option<(usize, usize)>,
+}
+
+/// What to do with files of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyWork {
+    /// Look for mistakes.
+    Check,
+    /// Run the fixtures beside them.
+    Test,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PolicyReport {
+    /// The folder that was read; `None` where there is none, so that only what ships holds.
+    pub folder: Option<PathBuf>,
+    /// Files of rules in it.
+    pub files: u64,
+    /// Fixtures that came out as expected.
+    pub passed: u64,
+    /// What is wrong, each with its place and its mend.
+    pub mistakes: Vec<String>,
+    /// What is no mistake, and likely not meant.
+    pub remarks: Vec<String>,
 }

@@ -65,6 +65,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Run(args) => verbs::run::run(context, args).await,
         Verb::Runs(verb) => verbs::runs::run(context, verb).await,
         Verb::Approve(args) => verbs::approve::run(context, args).await,
+        Verb::Policy(verb) => verbs::policy::run(context, verb).await,
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
@@ -78,12 +79,14 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon_hooks::ConfigVerdict;
+    use crate::daemon_hooks::{ConfigVerdict, PolicyReport};
 
     fn hooks(serve: fn(ServeArgs) -> anyhow::Result<ExitCode>) -> DaemonHooks {
         DaemonHooks {
             serve,
             check_config: |_| ConfigVerdict { file: None, mistakes: Vec::new(), incomplete: false },
+            policies: |_, _, _| PolicyReport::default(),
+            shipped_policies: Vec::new,
             config_template: String::new,
             config_schema: || serde_json::Value::Null,
         }

@@ -21,5 +21,5 @@ mod command_line;
 mod help;
 mod entry;
 
-pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, ServeArgs};
+pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
 pub use entry::run;

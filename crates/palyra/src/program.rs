@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, ServeArgs};
+use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
 use palyra_daemon::config::{self, More, Origin};
-use palyra_daemon::{Finding, Verdict};
+use palyra_daemon::{Examination, Examined, Finding, Verdict};
 
 /// Runs the program with these arguments, its own name first.
 pub fn program(arguments: Vec<OsString>) -> ExitCode {
     let daemon = DaemonHooks {
         serve,
         check_config,
+        policies,
+        shipped_policies: palyra_daemon::shipped_policies,
         config_template: config::as_toml,
         config_schema: config::as_json_schema,
     };
@@ -29,6 +31,17 @@ fn check_config(file: Option<&Path>) -> ConfigVerdict {
         palyra_daemon::check_configuration(file, &palyra_daemon::process_environment());
     let mistakes = findings.into_iter().map(mistake).collect();
     ConfigVerdict { file, mistakes, incomplete: more == More::Perhaps }
+}
+
+fn policies(work: PolicyWork, folder: Option<&Path>, config: Option<&Path>) -> PolicyReport {
+    let wanted = match work {
+        PolicyWork::Check => Examination::Check,
+        PolicyWork::Test => Examination::Test,
+    };
+    let environment = palyra_daemon::process_environment();
+    let Examined { folder, files, passed, mistakes, remarks } =
+        palyra_daemon::examine_policies(wanted, folder, config, &environment);
+    PolicyReport { folder, files: files as u64, passed: passed as u64, mistakes, remarks }
 }
 
 fn mistake(finding: Finding) -> ConfigMistake {

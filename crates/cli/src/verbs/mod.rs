@@ -5,6 +5,7 @@ pub(crate) mod run;
 pub(crate) mod chat;
 pub(crate) mod runs;
 pub(crate) mod approve;
+pub(crate) mod policy;
 pub(crate) mod sessions;
 pub(crate) mod model;
 pub(crate) mod journal;

@@ -1,0 +1,292 @@
+//! `palyra policy`: the rules that decide what may run, why they decided, and what others would have said.
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use palyra_client::{Client, PolicyDiffStep};
+use palyra_types::ErrorCode;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+use palyra_wire::v1::explain_decision_request::Decision;
+
+use super::ids::RunName;
+use crate::context::Context;
+use crate::daemon_hooks::{PolicyReport, PolicyWork};
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::count;
+use crate::terminal::{Mark, clean_line};
+
+/// Bytes of one file of rules that is sent to be compared, at most.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
+const RULES_ENDING: &str = "cedar";
+
+/// The rules that decide what may run
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    /// Show the rules in force
+    #[command(after_help = "Example:\n  palyra policy show")]
+    Show {
+        /// As JSON, with the texts
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check files of rules; no daemon is asked
+    #[command(after_help = "Example:\n  palyra policy check ./policies")]
+    Check {
+        /// The folder [default: the one of the configuration]
+        folder: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the fixtures (*.test.json) beside files of rules; no daemon is asked
+    #[command(after_help = "Example:\n  palyra policy test ./policies")]
+    Test {
+        /// The folder [default: the one of the configuration]
+        folder: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say why a call was decided as it was, or how one would be
+    #[command(
+        after_help = "Examples:\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
+    )]
+    Explain {
+        /// The run's id, or `last`
+        #[arg(required_unless_present = "tool", requires = "effect", conflicts_with = "tool")]
+        run: Option<RunName>,
+        /// The effect's number
+        effect: Option<u32>,
+        /// A call that nobody made: its tool
+        #[arg(long, value_name = "TOOL")]
+        tool: Option<String>,
+        /// Its arguments, a JSON object
+        #[arg(long, value_name = "JSON", requires = "tool", default_value = "{}")]
+        arguments: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Judge recorded decisions again, by the rules in force or by others
+    #[command(after_help = "Example:\n  palyra policy diff --against ./policies --days 30")]
+    Diff {
+        /// The folder of the other rules, without the shipped ones
+        #[arg(long, value_name = "DIR")]
+        against: Option<PathBuf>,
+        /// Decisions of the last days only
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        days: Option<u32>,
+        /// Every difference and the report as lines of JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Failure> {
+    match verb {
+        PolicyVerb::Check { folder, json } => {
+            local(context, PolicyWork::Check, folder.as_deref(), json.into())
+        }
+        PolicyVerb::Test { folder, json } => local(context, PolicyWork::Test, folder.as_deref(), json.into()),
+        PolicyVerb::Show { json } => show(context, &context.connect().await?, json.into()).await,
+        PolicyVerb::Explain { run, effect, tool, arguments, json } => {
+            let client = context.connect().await?;
+            let decision = match (run, effect, tool) {
+                (Some(run), Some(effect_id), None) => {
+                    let run_id = run.resolve(&client).await?.to_string();
+                    Decision::Recorded(v1::RecordedDecision { run_id, effect_id })
+                }
+                (_, _, tool) => {
+                    Decision::Proposed(v1::ProposedCall { tool: tool.unwrap_or_default(), arguments })
+                }
+            };
+            explain(context, &client, decision, json.into()).await
+        }
+        PolicyVerb::Diff { against, days, json } => {
+            let candidate = against.as_deref().map(|folder| candidate(context, folder)).transpose()?;
+            let now = jiff::Timestamp::now().as_second();
+            let since =
+                days.map(|days| prost_types::Timestamp { seconds: now - i64::from(days) * 86_400, nanos: 0 });
+            let request =
+                v1::DiffPolicyRequest { candidate: candidate.unwrap_or_default(), since, details_max: 0 };
+            diff(context, &context.connect().await?, request, json.into()).await
+        }
+    }
+}
+
+/// Checks or tests files here.
+fn local(
+    context: &Context,
+    work: PolicyWork,
+    folder: Option<&Path>,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let config = context.config_file().ok();
+    let report = (context.daemon.policies)(work, folder, config.as_deref());
+    let PolicyReport { folder, files, passed, mistakes, remarks } = report;
+    if format == Format::Json {
+        let told = serde_json::json!({
+            "folder": folder.as_ref().map(|folder| folder.display().to_string()),
+            "files": files, "passed": passed, "mistakes": mistakes, "remarks": remarks,
+        });
+        context.output.json(&told)?;
+    } else {
+        for remark in &remarks {
+            context.output.note(Mark::Doubt, remark);
+        }
+        for mistake in &mistakes {
+            context.output.note(Mark::Bad, mistake);
+        }
+        let place = folder.map_or_else(String::new, |folder| format!(" in {}", folder.display()));
+        let told = match work {
+            PolicyWork::Check => format!("{}{place}, beside those that ship", count(files, "file")),
+            PolicyWork::Test => format!("{} passed{place}", count(passed, "fixture")),
+        };
+        let mark = if mistakes.is_empty() { Mark::Good } else { Mark::Bad };
+        context.output.note(mark, &told);
+    }
+    Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+async fn show(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let policy = client.get_policy().await?;
+    if format == Format::Json {
+        context.output.json(&to_json(&policy))?;
+        return Ok(Exit::Done);
+    }
+    context.output.note(Mark::Info, &format!("snapshot {}", policy.digest));
+    for file in &policy.files {
+        let origin = if file.shipped { "shipped" } else { "yours" };
+        context.output.line(&format!("// {} ({origin})", file.name))?;
+        file.text.lines().try_for_each(|line| context.output.line(line))?;
+        context.output.line("")?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn explain(
+    context: &Context,
+    client: &Client,
+    decision: Decision,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let explained = client.explain_decision(v1::ExplainDecisionRequest { decision: Some(decision) }).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&explained))?;
+        return Ok(Exit::Done);
+    }
+    context.output.line(&format!("{} ({})", explained.verdict, explained.reason))?;
+    explained.explanation.lines().try_for_each(|line| context.output.line(&clean_line(line, 400)))?;
+    Ok(Exit::Done)
+}
+
+/// Reads the rules to compare with; those that ship stay, and yours make room.
+fn candidate(context: &Context, folder: &Path) -> Result<Vec<v1::PolicyFile>, Failure> {
+    let told =
+        |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
+    let mut files = (context.daemon.shipped_policies)();
+    let entries = std::fs::read_dir(folder).map_err(|error| told(error.to_string()))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(|error| told(error.to_string()))?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == RULES_ENDING));
+    paths.sort();
+    if paths.is_empty() {
+        return Err(told(format!("holds no *.{RULES_ENDING} file")));
+    }
+    for path in paths {
+        let size = std::fs::metadata(&path).map_err(|error| told(error.to_string()))?.len();
+        if size > FILE_BYTES_MAX {
+            return Err(told(format!("{} is larger than 256 KiB", path.display())));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        files.push((name, text));
+    }
+    let to_wire = |(name, text)| v1::PolicyFile { name, text, shipped: false };
+    Ok(files.into_iter().map(to_wire).collect())
+}
+
+async fn diff(
+    context: &Context,
+    client: &Client,
+    request: v1::DiffPolicyRequest,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let mut watch = client.diff_policy(request).await?;
+    loop {
+        match watch.next().await? {
+            PolicyDiffStep::Judged(judged) => {
+                context.output.progress(&format!("judging, {} so far", count(judged, "decision")));
+            }
+            PolicyDiffStep::Difference(difference) if format == Format::Json => {
+                context.output.json(&to_json(&*difference))?;
+            }
+            PolicyDiffStep::Difference(difference) => {
+                context.output.line(&told_difference(&difference))?;
+            }
+            PolicyDiffStep::Done(report) => {
+                context.output.end_progress();
+                return tell_report(context, &report, format);
+            }
+        }
+    }
+}
+
+fn told_difference(difference: &v1::DecisionDifference) -> String {
+    format!(
+        "{} {}  {}: {} -> {} ({})",
+        difference.run_id,
+        difference.effect_id,
+        clean_line(&difference.tool, 64),
+        difference.was,
+        difference.would_be,
+        clean_line(&difference.explanation, 200),
+    )
+}
+
+fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(report))?;
+    } else {
+        for mistake in &report.mistakes {
+            context.output.note(Mark::Bad, mistake);
+        }
+        let told = format!(
+            "{} judged again: {} the same, newly allowed {}, newly asked {}, newly denied {}; {} without a request",
+            count(report.judged, "decision"),
+            report.same,
+            report.newly_allowed,
+            report.newly_asked,
+            report.newly_denied,
+            report.skipped,
+        );
+        let mark = if report.judged == report.same { Mark::Good } else { Mark::Doubt };
+        context.output.note(mark, &told);
+    }
+    Ok(if report.mistakes.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_told_with_its_run() {
+        let difference = v1::DecisionDifference {
+            run_id: "RUN".to_owned(),
+            effect_id: 3,
+            tool: "write_file".to_owned(),
+            was: "ask".to_owned(),
+            would_be: "deny".to_owned(),
+            explanation: "by no-writes".to_owned(),
+            time: None,
+        };
+        assert_eq!(told_difference(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
+    }
+}

@@ -1,0 +1,186 @@
+//! Checks and tests files of policies as a daemon started here would read them, without a daemon.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
+use palyra_ports::ToolRuntime;
+use palyra_tools::BuiltinTools;
+
+use crate::config;
+use crate::policies::{POLICIES_FOLDER, read_folder};
+
+/// How the name of a file of fixtures ends.
+const FIXTURES_ENDING: &str = ".test.json";
+/// Bytes of a file of fixtures, at most.
+const FIXTURES_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// What to do with files of policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Examination {
+    /// Look for mistakes.
+    Check,
+    /// Run the fixtures beside them.
+    Test,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Examined {
+    /// The folder that was read; `None` where there is none, so that only what ships holds.
+    pub folder: Option<PathBuf>,
+    /// Files of policies in it.
+    pub files: usize,
+    /// Fixtures that came out as expected.
+    pub passed: usize,
+    /// What is wrong, each with its place and its mend.
+    pub mistakes: Vec<String>,
+    /// What is no mistake, and likely not meant.
+    pub remarks: Vec<String>,
+}
+
+/// Returns the files of policies that ship, as names and texts.
+#[must_use]
+pub fn shipped_policies() -> Vec<(String, String)> {
+    PolicyFile::shipped().into_iter().map(|file| (file.name, file.text)).collect()
+}
+
+/// Examines the policies of a folder, or of the one that the configuration names.
+#[must_use]
+pub fn examine_policies(
+    wanted: Examination,
+    folder: Option<&Path>,
+    config_file: Option<&Path>,
+    environment: &BTreeMap<String, String>,
+) -> Examined {
+    let folder = match folder {
+        Some(folder) if !folder.is_dir() => {
+            let mistakes = vec![format!("{} is not a folder", folder.display())];
+            return Examined { mistakes, ..Examined::default() };
+        }
+        Some(folder) => Some(folder.to_owned()),
+        None => usual_folder(config_file, environment),
+    };
+    let own = match folder.as_deref().map(read_folder).transpose() {
+        Ok(own) => own.unwrap_or_default(),
+        Err(error) => return Examined { folder, mistakes: error.lines(), ..Examined::default() },
+    };
+    let found = Examined { folder, files: own.len(), ..Examined::default() };
+    let files: Vec<PolicyFile> = PolicyFile::shipped().into_iter().chain(own).collect();
+    match wanted {
+        Examination::Check => checked(&files, found),
+        Examination::Test => tested(files, found),
+    }
+}
+
+fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let file = config_file.map(Path::to_owned).or_else(|| config::default_path(environment))?;
+    let explicit = Some(file.as_path()).filter(|file| file.exists());
+    let named = config::load(explicit, environment, &[]).ok().map(|config| config.policy_dir().to_owned());
+    match named.filter(|named| !named.is_empty()) {
+        Some(named) => Some(PathBuf::from(named)),
+        None => file.parent().map(|parent| parent.join(POLICIES_FOLDER)),
+    }
+}
+
+fn checked(files: &[PolicyFile], found: Examined) -> Examined {
+    match check(files, &BuiltinTools::new().catalog()) {
+        Ok(checked) => {
+            Examined { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
+        }
+        Err(mistakes) => Examined { mistakes: mistakes.0.iter().map(ToString::to_string).collect(), ..found },
+    }
+}
+
+fn tested(files: Vec<PolicyFile>, mut found: Examined) -> Examined {
+    let rules = ToolPolicyRules { files, ..ToolPolicyRules::default() };
+    let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+    let snapshot = match ToolCallPolicySnapshot::compile(BuiltinTools::new().catalog(), rules, digest) {
+        Ok(snapshot) => snapshot,
+        Err(error) => {
+            found.mistakes.push(error.to_string());
+            return found;
+        }
+    };
+    let folder = found.folder.clone();
+    for path in folder.iter().flat_map(|folder| fixtures_in(folder)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match read_fixtures(&path).and_then(|text| test_fixtures(&snapshot, &text).map_err(|e| e.to_string()))
+        {
+            Err(what) => found.mistakes.push(format!("{name}: {what}")),
+            Ok(tested) => {
+                found.passed += tested.iter().filter(|fixture| fixture.failure.is_none()).count();
+                let failed = tested.into_iter().filter_map(|fixture| {
+                    fixture.failure.map(|failure| format!("{name}, {}: {failure}", fixture.name))
+                });
+                found.mistakes.extend(failed);
+            }
+        }
+    }
+    if found.passed == 0 && found.mistakes.is_empty() {
+        found.remarks.push(format!("there is no file *{FIXTURES_ENDING}"));
+    }
+    found
+}
+
+fn fixtures_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.to_str().is_some_and(|path| path.ends_with(FIXTURES_ENDING)));
+    paths.sort();
+    paths
+}
+
+fn read_fixtures(path: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > FIXTURES_BYTES_MAX {
+        return Err("it is larger than 4 MiB".to_owned());
+    }
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examined(wanted: Examination, files: &[(&str, &str)]) -> Examined {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        examine_policies(wanted, Some(folder.path()), None, &BTreeMap::new())
+    }
+
+    const LOCKED: &str = "@id(\"no-writes\")\n@reason(\"nothing is written here\")\nforbid (principal, action, resource in Capability::\"write_files\");\n";
+
+    #[test]
+    fn a_file_is_checked_beside_those_that_ship() {
+        let found = examined(Examination::Check, &[("mine.cedar", LOCKED), ("notes.txt", "no rules")]);
+        assert_eq!((found.files, found.mistakes), (1, Vec::new()));
+        let found = examined(Examination::Check, &[("mine.cedar", "permit (principal")]);
+        assert_eq!(found.mistakes.len(), 1);
+        assert!(found.mistakes[0].starts_with("mine.cedar:1:"), "{:?}", found.mistakes);
+    }
+
+    #[test]
+    fn fixtures_say_what_is_expected() {
+        let fixture = |expect: &str| {
+            format!(
+                r#"{{"fixtures":[{{"name":"a write","tool":"write_file","arguments":{{"path":"a.txt","content":"x"}},"expect":"{expect}"}}]}}"#
+            )
+        };
+        let run = |expect: &str| {
+            examined(Examination::Test, &[("mine.cedar", LOCKED), ("mine.test.json", &fixture(expect))])
+        };
+        let right = run("deny");
+        assert_eq!((right.passed, right.mistakes), (1, Vec::new()));
+        let wrong = run("ask");
+        assert_eq!((wrong.passed, wrong.mistakes.len()), (0, 1), "{:?}", wrong.mistakes);
+    }
+
+    #[test]
+    fn a_folder_that_is_none_is_said_to_be_none() {
+        let found = examine_policies(Examination::Check, Some(Path::new("/no/such")), None, &BTreeMap::new());
+        assert_eq!(found.mistakes, ["/no/such is not a folder"]);
+    }
+}
