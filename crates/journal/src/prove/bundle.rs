@@ -21,6 +21,7 @@ use crate::blob::BLOB_CHUNKS;
 use crate::codec::{self, Place};
 use crate::fault::EntryFault;
 use crate::kinds::Kind;
+use crate::sign::begun_in_format_1;
 use crate::sql::{seq_from_sql, seq_to_sql, u64_to_sql};
 use crate::tree::StoredTiles;
 
@@ -115,16 +116,18 @@ fn of_kinds(connection: &Connection, kinds: &[Kind], size: u64) -> Result<Vec<(S
     Ok(found)
 }
 
-/// Returns every stored head with more than one signature, ascending.
+/// Returns every stored head that vouches for keys, ascending: handovers, and the first of a log of format 1.
 fn handovers(connection: &Connection, size: u64) -> Result<Vec<u8>, ProveFault> {
     let sql = "SELECT note FROM checkpoint WHERE size <= ?1 ORDER BY size";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([u64_to_sql(size)])?;
     let mut notes = Vec::new();
+    let mut unsigned_before = begun_in_format_1(connection)?;
     while let Some(row) = rows.next()? {
         let note = row.get_ref(0)?.as_str()?;
-        let signed = CheckpointNote::parse(note.as_bytes()).map(|note| note.note().signatures().len());
-        if signed.is_ok_and(|signatures| signatures > 1) {
+        let Ok(read) = CheckpointNote::parse(note.as_bytes()) else { continue };
+        let vouches_for_all_before = unsigned_before.take() == Some(read.checkpoint().log_id);
+        if read.note().signatures().len() > 1 || vouches_for_all_before {
             notes.extend_from_slice(note.as_bytes());
             notes.push(b'\n');
         }
