@@ -89,13 +89,13 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             maybe(label);
         }
         JournalEvent::SessionRenamed { label, .. } => maybe(label),
+        JournalEvent::TokenCreated { label, .. } => see(label.expose()),
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }
         | JournalEvent::PrincipalRegistered { .. }
-        | JournalEvent::TokenCreated { .. }
         | JournalEvent::TokenRevoked { .. }
         | JournalEvent::AgentSaved { .. }
         | JournalEvent::AgentArchived { .. }
@@ -130,6 +130,7 @@ fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
 fn for_each_input(input: &UserInput, see: &mut dyn FnMut(&str)) {
     see(input.text.expose());
     for attachment in &input.attachments {
+        see(attachment.name.expose());
         if let AttachmentBody::Text(text) = &attachment.body {
             see(text.expose());
         }
