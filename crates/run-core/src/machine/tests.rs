@@ -6,6 +6,7 @@ mod attempts;
 mod ends;
 mod held;
 mod interleavings;
+mod schedules;
 mod properties;
 mod reference;
 mod restarts;
