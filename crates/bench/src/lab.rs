@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::model::server::MockModel;
 use crate::process::daemon::{Daemon, DaemonProgram, Home};
-use crate::process::floor::FloorProcess;
+use crate::process::floor::{FloorProcess, Tongue};
 
 /// How many samples to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,14 @@ impl Lab {
     /// # Errors
     /// When it does not become ready.
     pub fn floor(&self, folder: &Path) -> anyhow::Result<FloorProcess> {
-        FloorProcess::start(&self.own_program, folder, &self.model)
+        FloorProcess::start(&self.own_program, folder, &self.model, Tongue::Frames)
+    }
+
+    /// Starts the floor over gRPC in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub fn grpc_floor(&self, folder: &Path) -> anyhow::Result<FloorProcess> {
+        FloorProcess::start(&self.own_program, folder, &self.model, Tongue::Grpc)
     }
 }

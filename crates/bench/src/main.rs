@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
+use palyra_bench::floor::grpc_serve::grpc_floor;
 use palyra_bench::floor::serve::{FloorArgs, floor};
 use palyra_bench::harness::on_one_thread;
 use palyra_bench::lab::{Effort, Lab};
@@ -64,6 +65,9 @@ enum Part {
     /// The floor.
     #[command(hide = true)]
     Floor(FloorArgs),
+    /// The floor over gRPC.
+    #[command(hide = true)]
+    GrpcFloor(FloorArgs),
     /// The daemon.
     #[command(hide = true)]
     Daemon {
@@ -80,6 +84,7 @@ fn main() -> anyhow::Result<ExitCode> {
         None => bench(&arguments.wanted),
         Some(Part::Soak(args)) => soak(&args),
         Some(Part::Floor(args)) => floor(&args).map(|()| ExitCode::SUCCESS),
+        Some(Part::GrpcFloor(args)) => grpc_floor(&args).map(|()| ExitCode::SUCCESS),
         Some(Part::Daemon { state_dir, config }) => palyra_daemon::serve(palyra_daemon::ServeArgs {
             state_dir: Some(state_dir),
             config: Some(config),

@@ -44,9 +44,14 @@ pub(crate) fn start(scanner: &Arc<SecretScanner>) {
         .log_internal_errors(false)
         .try_init();
     if started.is_ok() {
-        let scanner = Arc::clone(scanner);
-        std::panic::set_hook(Box::new(move |panic| tell_panic(&scanner, panic)));
+        tell_panics(scanner);
     }
+}
+
+/// Lets panics be told like lines of the log.
+fn tell_panics(scanner: &Arc<SecretScanner>) {
+    let scanner = Arc::clone(scanner);
+    std::panic::set_hook(Box::new(move |panic| tell_panic(&scanner, panic)));
 }
 
 /// Writes a panic as a line of the log would be written.
@@ -105,6 +110,27 @@ mod tests {
         lines.flush().unwrap();
         let written = String::from_utf8(lines.to).unwrap();
         assert_eq!(written, "INFO told of <secret:github-token> and of <secret:vault>\n");
+    }
+
+    /// Set for the process that panics.
+    const PANICS: &str = "PALYRA_TEST_PANICS";
+
+    #[test]
+    fn no_panic_shows_a_secret() {
+        if std::env::var_os(PANICS).is_some() {
+            let scanner = Arc::new(SecretScanner::new());
+            scanner.register(&["a value that nobody may see".into()]);
+            tell_panics(&scanner);
+            // Put together here, so that no line of this file has it.
+            panic!("told of {}", ["a value ", "that nobody ", "may see"].concat());
+        }
+        let itself = std::env::current_exe().unwrap();
+        let mut child = std::process::Command::new(itself);
+        child.args(["--exact", "logging::tests::no_panic_shows_a_secret", "--nocapture"]);
+        let ended = child.env(PANICS, "1").env("RUST_BACKTRACE", "1").output().unwrap();
+        let told = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert!(!ended.status.success() && told.contains("told of <secret:vault>\n"), "{told}");
+        assert!(told.contains("logging.rs") && !told.contains("that nobody may see"), "{told}");
     }
 
     #[test]

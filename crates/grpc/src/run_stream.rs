@@ -85,7 +85,7 @@ pub(crate) async fn open(
     let (opened, follower, run) = begin(&doorway.state, doorway.identity.caller(), first, files).await?;
     drop(received);
     let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
-    let span = tracing::info_span!("run_stream", %run);
+    let span = tracing::debug_span!("run_stream", %run);
     let conversation = Conversation { doorway, run, outgoing };
     tokio::spawn(conversation.hold(opened, follower, incoming).instrument(span));
     Ok(ReceiverStream::new(frames))

@@ -70,11 +70,11 @@ pub(crate) fn insert(connection: &Connection, seq: Seq, blobs: &[Blob]) -> rusql
     Ok(bytes)
 }
 
-/// Writes SQL that reads parts of the entry `?1` in order, as they were before they were sealed.
+/// Writes SQL that reads parts of the entry `?1` in order, as they were before they were sealed, each with its number.
 pub(crate) fn chunks_sql(condition: &str) -> String {
     let part = unseal_column("c", "c.n");
     format!(
-        "SELECT {part} FROM chunk c JOIN payload p ON p.seq = c.seq JOIN entry e ON e.seq = c.seq
+        "SELECT {part}, c.n FROM chunk c JOIN payload p ON p.seq = c.seq JOIN entry e ON e.seq = c.seq
         WHERE c.seq = ?1 AND {condition} ORDER BY c.n"
     )
 }

@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 3;
+pub(crate) const PROJECTIONS_VERSION: i64 = 4;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -255,8 +255,7 @@ CREATE TABLE run(
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
 CREATE INDEX run_of_principal ON run(principal);
 CREATE INDEX run_of_session ON run(principal, session);
-CREATE INDEX run_active ON run(principal, session) WHERE state = 1;
-CREATE INDEX run_open ON run(seq) WHERE state < 2;
+CREATE INDEX run_open ON run(principal, session) WHERE state < 2;
 
 CREATE TABLE approval(
     seq INTEGER PRIMARY KEY,

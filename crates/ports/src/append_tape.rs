@@ -158,8 +158,8 @@ pub enum AppendError {
     /// Space is low and this is new work; nothing was appended.
     #[error("the disk is too full for new work")]
     DiskFull,
-    /// The journal's handle is read-only after an I/O error; nothing was appended.
-    #[error("the journal is read-only after an I/O error")]
+    /// The journal is read-only, for one of the [`ReadOnlyCause`](crate::ReadOnlyCause)s; nothing was appended.
+    #[error("the journal is read-only")]
     Quarantined,
     /// The commit failed: the entries may or may not appear after the next start.
     #[error("it is not known whether the append took place")]

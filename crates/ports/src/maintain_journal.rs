@@ -38,7 +38,7 @@ pub enum JournalHealth {
     Writable,
     /// Space is low: endings only.
     EndingsOnly,
-    /// Read-only after an I/O error; a restart repairs what can be repaired.
+    /// Read-only, for one of the [`ReadOnlyCause`]s.
     Quarantined,
 }
 

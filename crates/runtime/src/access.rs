@@ -13,6 +13,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::error::{RequestError, StartError};
 use crate::parts::RuntimePorts;
+use crate::placeholders::{Guesses, redaction_of};
 
 /// What every token begins with, so that scanners recognise one that leaked.
 pub const TOKEN_PREFIX: &str = "palyra_";
@@ -135,7 +136,7 @@ impl AccessHandle {
             created: now,
             expires: Some(now.after(life)),
             revoked: None,
-            label: label.into(),
+            label: self.ports.redactor.redact(label.into()).text,
         };
         let event = JournalEvent::TokenCreated {
             token: record.id,
@@ -229,7 +230,9 @@ async fn append(
     event: JournalEvent,
 ) -> Result<(), palyra_ports::AppendError> {
     let entry = NewEntry { time: now, principal, session: None, run: None, event };
-    let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+    let entries = vec![entry];
+    let redaction = redaction_of(ports, &Guesses::default(), &entries);
+    let request = JournalAppendRequest { entries, redaction, ..JournalAppendRequest::default() };
     ports.append.append(request).await?;
     Ok(())
 }

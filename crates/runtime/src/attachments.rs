@@ -1,7 +1,7 @@
 //! Files at the door: whether they may come in, what they are, and what is recorded of them.
 //!
 //! Pure. What a file says it is has to agree with its bytes where bytes tell; what it does not say is told from
-//! the bytes, then from its name. Texts are cleaned like everything that people type.
+//! the bytes, then from its name. Names and texts are cleaned like everything that people type.
 //! Begin at [`admit_files`].
 
 use std::sync::Arc;
@@ -142,7 +142,7 @@ pub(crate) fn admit_files(
             }
         };
         admitted.attachments.push(Attachment {
-            name: file.name.clone(),
+            name: redactor.redact(file.name.clone()).text,
             media_type: Redacted::new(media_type),
             bytes: size,
             sha256: Redacted::new(sha256),

@@ -98,13 +98,13 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
                 }
             }
         }
+        JournalEvent::TokenCreated { label, .. } => see(label.expose()),
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }
         | JournalEvent::PrincipalRegistered { .. }
-        | JournalEvent::TokenCreated { .. }
         | JournalEvent::TokenRevoked { .. }
         | JournalEvent::AgentSaved { .. }
         | JournalEvent::AgentArchived { .. }
@@ -157,6 +157,7 @@ fn for_each_of_prompt(prompt: &ApprovalPromptRecord, see: &mut dyn FnMut(&str)) 
 fn for_each_input(input: &UserInput, see: &mut dyn FnMut(&str)) {
     see(input.text.expose());
     for attachment in &input.attachments {
+        see(attachment.name.expose());
         if let AttachmentBody::Text(text) = &attachment.body {
             see(text.expose());
         }

@@ -23,7 +23,7 @@ mod content;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::AppendError;
+use palyra_ports::{AppendError, ReadOnlyCause};
 use palyra_types::event::JournalEvent;
 use palyra_types::{Epoch, LogId, Seq};
 
@@ -60,6 +60,11 @@ impl MemoryJournal {
     /// Lets the next append fail with `error`; nothing of it is kept. Several calls queue up.
     pub fn fail_next(&self, error: AppendError) {
         self.lock().failures.push_back(state::Failure::Refuse(error));
+    }
+
+    /// Makes it read-only, as a start does that finds the log in doubt, until [`MemoryJournal::restarted`].
+    pub fn make_read_only(&self, cause: ReadOnlyCause) {
+        self.lock().read_only = Some(cause);
     }
 
     /// Lets the next append take place and its answer say [`AppendError::Unknown`].

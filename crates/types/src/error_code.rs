@@ -102,8 +102,8 @@ error_codes! {
         "`palyra admin stop`, then try again";
     ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
         "try again in a moment; open runs go on at the next start";
-    JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only after an I/O error.",
-        "look at the disk, then `palyra admin stop`: the next start repairs what it can, and open runs go on";
+    JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only.",
+        "`palyra journal status` names the cause";
     DiskFull = 2002, "disk_full", "The disk is too full for new work.",
         "free some space; open runs go on by themselves";
     JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.",

@@ -6,5 +6,9 @@
 
 mod protocol;
 mod writer;
+mod relay;
 pub mod serve;
 pub mod client;
+
+pub mod grpc_serve;
+pub mod grpc_client;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::oneshot;
 
 use super::protocol::{ASK, END, Frames, TEXT, send};
+use super::relay::{Asks, Hears, relay};
 use super::writer::Writer;
 use crate::model::ask::{Asker, Said};
 
@@ -61,91 +61,29 @@ async fn connection(mut stream: UnixStream, writer: &Writer, model: SocketAddr) 
     let mut asker = Asker::connect(model).await?;
     while let Some((tag, question)) = frames.next(&mut stream).await? {
         anyhow::ensure!(tag == ASK, "not a question");
-        relay(&mut stream, writer, &mut asker, &question).await?;
+        relay(&mut Hearer(&mut stream), writer, &mut asker, &question).await?;
     }
     Ok(())
 }
 
-/// Relays one question: accepted, asked, each piece recorded and then sent, ended.
-async fn relay(
-    stream: &mut UnixStream,
-    writer: &Writer,
-    asker: &mut Asker,
-    question: &[u8],
-) -> anyhow::Result<()> {
-    let text = std::str::from_utf8(question).context("a question that is not text")?;
-    writer.append(vec![question.to_vec()])?.await?;
-    for tools in 0_usize.. {
-        asker.ask(text, tools).await?;
-        if pieces(stream, writer, asker).await? == Ended::WithAnswer {
-            return send(stream, END, b"").await;
-        }
-        // The intent is durable; the tool reads what may not be there, and its outcome becomes durable.
-        let found = std::fs::read(format!("notes-{tools}.txt")).unwrap_or_default();
-        writer.append(vec![found])?.await?;
+struct Hearer<'a>(&'a mut UnixStream);
+
+impl Hears for Hearer<'_> {
+    async fn text(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        send(self.0, TEXT, text).await
     }
-    Ok(())
+
+    async fn end(&mut self) -> anyhow::Result<()> {
+        send(self.0, END, b"").await
+    }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Ended {
-    WithAnswer,
-    WithCall,
-}
+impl Asks for Asker {
+    async fn ask(&mut self, question: &str, tools: usize) -> anyhow::Result<()> {
+        Self::ask(self, question, tools).await
+    }
 
-/// A commit on its way, with the text that may be shown after it.
-struct InFlight {
-    durable: oneshot::Receiver<()>,
-    text: Vec<u8>,
-}
-
-async fn pieces(stream: &mut UnixStream, writer: &Writer, asker: &mut Asker) -> anyhow::Result<Ended> {
-    let mut in_flight: Option<InFlight> = None;
-    let mut gathered: Vec<u8> = Vec::new();
-    let mut ended = Ended::WithAnswer;
-    loop {
-        let said = match &mut in_flight {
-            None => asker.next().await?,
-            Some(commit) => {
-                tokio::select! {
-                    biased;
-                    said = asker.next() => said?,
-                    durable = &mut commit.durable => {
-                        durable?;
-                        let shown = in_flight.take().map(|commit| commit.text).unwrap_or_default();
-                        send(stream, TEXT, &shown).await?;
-                        in_flight = begin(writer, &mut gathered)?;
-                        continue;
-                    }
-                }
-            }
-        };
-        match said {
-            Said::Text(text) => gathered.extend(text),
-            Said::Call => ended = Ended::WithCall,
-            Said::End => break,
-        }
-        if in_flight.is_none() {
-            in_flight = begin(writer, &mut gathered)?;
-        }
+    async fn next(&mut self) -> anyhow::Result<Said> {
+        Self::next(self).await
     }
-    // The rest of the text and the end go into one commit, behind the one that is on its way.
-    let last = writer.append(vec![gathered.clone(), b"end".to_vec()])?;
-    if let Some(commit) = in_flight {
-        commit.durable.await?;
-        send(stream, TEXT, &commit.text).await?;
-    }
-    last.await?;
-    if !gathered.is_empty() {
-        send(stream, TEXT, &gathered).await?;
-    }
-    Ok(ended)
-}
-
-fn begin(writer: &Writer, gathered: &mut Vec<u8>) -> anyhow::Result<Option<InFlight>> {
-    if gathered.is_empty() {
-        return Ok(None);
-    }
-    let text = std::mem::take(gathered);
-    Ok(Some(InFlight { durable: writer.append(vec![text.clone()])?, text }))
 }

@@ -22,11 +22,53 @@ pub enum Said {
 /// A connection to the mock model; one question at a time.
 pub struct Asker {
     stream: TcpStream,
-    /// Bytes as they came, from the first that is not understood yet.
-    raw: Vec<u8>,
-    read_to: usize,
+    events: Events,
     /// The last event was read; what is missing is the end of the body.
     ended: bool,
+}
+
+/// The events of an answer, found in its bytes.
+#[derive(Default)]
+pub(crate) struct Events {
+    /// Bytes as they came.
+    pub(crate) raw: Vec<u8>,
+    read_to: usize,
+}
+
+impl Events {
+    /// Forgets the answer before.
+    pub(crate) fn begin(&mut self) {
+        self.raw.clear();
+        self.read_to = 0;
+    }
+
+    /// Returns what is said next in the bytes that are there.
+    pub(crate) fn next(&mut self) -> Option<Said> {
+        while let Some(line) = self.line() {
+            if let Some(said) = understood(&self.raw[line.0..line.1]) {
+                return Some(said);
+            }
+        }
+        None
+    }
+
+    fn line(&mut self) -> Option<(usize, usize)> {
+        let from = self.read_to;
+        let length = self.raw[from..].iter().position(|byte| *byte == b'\n')?;
+        self.read_to = from + length + 1;
+        Some((from, from + length))
+    }
+}
+
+/// Returns the body of a request; `tools` of its tool calls were answered already.
+pub(crate) fn body(question: &str, tools: usize) -> String {
+    let mut body = format!(
+        r#"{{"model":"mock","stream":true,"stream_options":{{"include_usage":true}},"messages":[{{"role":"user","content":"{question}"}}"#
+    );
+    for at in 0..tools {
+        body += &format!(r#",{{"role":"tool","tool_call_id":"call_{at}","content":"milk"}}"#);
+    }
+    body + "]}"
 }
 
 impl Asker {
@@ -37,7 +79,8 @@ impl Asker {
     pub async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.context("no way to the mock model")?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, raw: Vec::with_capacity(16 * 1024), read_to: 0, ended: false })
+        let events = Events { raw: Vec::with_capacity(16 * 1024), read_to: 0 };
+        Ok(Self { stream, events, ended: false })
     }
 
     /// Sends a question; `tools` of its tool calls were answered already.
@@ -45,19 +88,12 @@ impl Asker {
     /// # Errors
     /// When the connection broke.
     pub async fn ask(&mut self, question: &str, tools: usize) -> anyhow::Result<()> {
-        let mut body = format!(
-            r#"{{"model":"mock","stream":true,"stream_options":{{"include_usage":true}},"messages":[{{"role":"user","content":"{question}"}}"#
-        );
-        for at in 0..tools {
-            body += &format!(r#",{{"role":"tool","tool_call_id":"call_{at}","content":"milk"}}"#);
-        }
-        body += "]}";
+        let body = body(question, tools);
         let request = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nhost: mock\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        self.raw.clear();
-        self.read_to = 0;
+        self.events.begin();
         self.ended = false;
         self.stream.write_all(request.as_bytes()).await.context("the mock model hung up")
     }
@@ -68,38 +104,23 @@ impl Asker {
     /// When the connection broke.
     pub async fn next(&mut self) -> anyhow::Result<Said> {
         while !self.ended {
-            while let Some(line) = self.line() {
-                match understood(&self.raw[line.0..line.1]) {
-                    None => {}
-                    Some(Said::End) => {
-                        self.ended = true;
-                        break;
-                    }
-                    Some(said) => return Ok(said),
-                }
-            }
-            if !self.ended {
-                self.more().await?;
+            match self.events.next() {
+                Some(Said::End) => self.ended = true,
+                Some(said) => return Ok(said),
+                None => self.more().await?,
             }
         }
         // Read to the end of the body, the connection can be used again.
-        while !self.raw.ends_with(b"0\r\n\r\n") {
+        while !self.events.raw.ends_with(b"0\r\n\r\n") {
             self.more().await?;
         }
         Ok(Said::End)
     }
 
     async fn more(&mut self) -> anyhow::Result<()> {
-        let read = self.stream.read_buf(&mut self.raw).await.context("the mock model hung up")?;
+        let read = self.stream.read_buf(&mut self.events.raw).await.context("the mock model hung up")?;
         anyhow::ensure!(read > 0, "the mock model hung up");
         Ok(())
-    }
-
-    fn line(&mut self) -> Option<(usize, usize)> {
-        let from = self.read_to;
-        let length = self.raw[from..].iter().position(|byte| *byte == b'\n')?;
-        self.read_to = from + length + 1;
-        Some((from, from + length))
     }
 }
 

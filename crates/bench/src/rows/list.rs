@@ -4,8 +4,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, cancel, counts, database, footprint, long_session, one_turn, start, streamed, throughput,
-    tool_round,
+    append, cancel, counts, database, footprint, long_session, one_turn, protocol, start, streamed,
+    throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::Figure;
@@ -49,6 +49,11 @@ pub const ROWS: &[Row] = &[
         name: throughput::NAME,
         about: "runs per second at 1, 16 and 64, beside the floor; processor time per run",
         measure: |lab| throughput::measure(lab).boxed_local(),
+    },
+    Row {
+        name: protocol::NAME,
+        about: "the floor spoken over gRPC and an HTTP library, beside the floor: what those alone cost",
+        measure: |lab| protocol::measure(lab).boxed_local(),
     },
     Row {
         name: append::NAME,

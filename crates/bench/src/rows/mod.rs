@@ -3,6 +3,7 @@
 mod list;
 mod counts;
 mod one_turn;
+mod protocol;
 mod streamed;
 mod tool_round;
 mod throughput;

@@ -18,17 +18,17 @@ const QUESTIONS_PER_SESSION: usize = 10;
 const WARM_UP: usize = 20;
 
 /// Times of one way to the model.
-struct Way {
-    first: Samples,
-    total: Samples,
+pub(super) struct Way {
+    pub(super) first: Samples,
+    pub(super) total: Samples,
 }
 
 impl Way {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { first: Samples::times(), total: Samples::times() }
     }
 
-    fn push(&mut self, times: Times) {
+    pub(super) fn push(&mut self, times: Times) {
         self.first.push_time(times.first);
         self.total.push_time(times.total);
     }
@@ -65,17 +65,17 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
 
 /// What a process has spent so far.
 #[derive(Clone, Copy)]
-struct Spent {
-    cpu_us: f64,
-    sleeps: f64,
+pub(super) struct Spent {
+    pub(super) cpu_us: f64,
+    pub(super) sleeps: f64,
 }
 
 impl Spent {
-    fn of(pid: u32) -> anyhow::Result<Self> {
+    pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
         Ok(Self { cpu_us: processor_time(pid)?.as_secs_f64() * 1e6, sleeps: sleeps(pid)? })
     }
 
-    fn since(self, before: Self, rounds: usize) -> Self {
+    pub(super) fn since(self, before: Self, rounds: usize) -> Self {
         let each =
             |now: f64, before: f64| (now - before) / f64::from(u32::try_from(rounds).unwrap_or(u32::MAX));
         Self { cpu_us: each(self.cpu_us, before.cpu_us), sleeps: each(self.sleeps, before.sleeps) }
@@ -115,7 +115,7 @@ async fn round(
 }
 
 /// Asks the model without anybody between.
-async fn ask_directly(asker: &mut Asker, directive: &Directive) -> anyhow::Result<Times> {
+pub(super) async fn ask_directly(asker: &mut Asker, directive: &Directive) -> anyhow::Result<Times> {
     let begun = Instant::now();
     asker.ask(&directive.question(), 0).await?;
     let mut first = None;

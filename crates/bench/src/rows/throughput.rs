@@ -1,11 +1,12 @@
 //! Runs per second at several widths, and the processor time each takes.
 
+use std::future::Future;
 use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
 use palyra_client::Client;
 
-use crate::floor::client::FloorClient;
+use crate::floor::client::{FloorClient, Times};
 use crate::lab::Lab;
 use crate::measure::figure::{Figure, Goal, Unit};
 use crate::measure::samples::{Better, Samples, Summary};
@@ -16,7 +17,7 @@ use crate::process::kernel_facts::processor_time;
 
 pub(super) const NAME: &str = "throughput";
 
-const WIDTHS: [usize; 3] = [1, 16, 64];
+pub(super) const WIDTHS: [usize; 3] = [1, 16, 64];
 const QUESTIONS_PER_SESSION: u32 = 10;
 /// How much slower 64 may be than 16 before it counts as a fall.
 const FALL_MAX: f64 = 0.95;
@@ -31,9 +32,21 @@ struct Rounds {
 }
 
 /// What one round came to.
-struct Round {
-    rate: f64,
-    cpu_us: f64,
+pub(super) struct Round {
+    pub(super) rate: f64,
+    pub(super) cpu_us: f64,
+}
+
+/// A client of a floor.
+pub(super) trait AsksFloor {
+    /// Asks, and hears the answer to its end.
+    fn ask(&mut self, directive: &Directive) -> impl Future<Output = anyhow::Result<Times>>;
+}
+
+impl AsksFloor for FloorClient {
+    async fn ask(&mut self, directive: &Directive) -> anyhow::Result<Times> {
+        Self::ask(self, directive).await
+    }
 }
 
 pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
@@ -95,9 +108,9 @@ async fn ours_round(daemon: &Daemon, clients: &[Client], span: Duration) -> anyh
     Ok(round(done, begun.elapsed(), processor_time(daemon.process.pid())?.saturating_sub(before)))
 }
 
-async fn floor_round(
+pub(super) async fn floor_round(
     floor: &FloorProcess,
-    clients: &mut [FloorClient],
+    clients: &mut [impl AsksFloor],
     span: Duration,
 ) -> anyhow::Result<Round> {
     let before = processor_time(floor.process.pid())?;

@@ -10,9 +10,9 @@ use clap::Args;
 
 use super::chart;
 use super::failing_model::FailingModel;
-use super::judge::{ANONYMOUS_RISE_MIB_MAX, judge};
+use super::judge::judge;
 use super::load::{Effort, Enough, Stretch, stretch};
-use super::look::{Counted, Look, at_rest, file_mib};
+use super::look::{Counted, KEPT_WARM, Look, at_rest, file_mib};
 use super::mix::FAILING;
 use super::report::Report;
 use crate::harness::on_one_thread;
@@ -20,9 +20,9 @@ use crate::lab::{self, Lab};
 use crate::measure::machine::Machine;
 use crate::process::daemon::Daemon;
 
-/// Looks of a soak that is measured in minutes, about.
-const LOOKS: u64 = 40;
-/// A stretch is no shorter: each look waits for rest.
+/// Looks of a soak that is measured in minutes, at most; half of them tell a slope from noise.
+const LOOKS_MAX: u32 = 30;
+/// A stretch of load before a look is no shorter.
 const STRETCH_MIN: Duration = Duration::from_secs(20);
 /// Runs begun per second when the length is given in minutes, so that hours leave gigabytes and not tens of them.
 const PACE: u32 = 150;
@@ -33,7 +33,7 @@ pub struct SoakArgs {
     /// Runs between the first look and the last; a quarter as many come before.
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     runs: u64,
-    /// How long instead, with a look about forty times and at least every few.
+    /// How long instead, the waits for rest before up to thirty looks included.
     #[arg(long, value_name = "N", conflicts_with = "runs")]
     minutes: Option<u64>,
     /// Clients at once.
@@ -132,8 +132,8 @@ fn plan(args: &SoakArgs) -> Vec<Enough> {
         return vec![Enough::Runs(args.runs / 4), Enough::Runs(args.runs)];
     };
     let whole = Duration::from_secs(minutes * 60);
-    let each = (whole / u32::try_from(LOOKS).unwrap_or(u32::MAX)).max(STRETCH_MIN);
-    let count = (whole.as_secs() / each.as_secs().max(1)).max(2);
+    let each = (whole / LOOKS_MAX).saturating_sub(KEPT_WARM).max(STRETCH_MIN);
+    let count = (whole.as_secs() / (each + KEPT_WARM).as_secs()).max(2);
     (0..count).map(|_| Enough::Time(each)).collect()
 }
 
@@ -164,7 +164,7 @@ impl Soak<'_> {
         }
         progress(&format!("{} runs, waiting for rest", self.runs()));
         self.lab.model.hang_up();
-        let counted = at_rest(&self.daemon, rested_as(self.looks.first())).await?;
+        let counted = at_rest(&self.daemon).await?;
         let look = self.look(&counted, &done, wal_mib.max(file_mib(&log)));
         progress("");
         told(&look, &done);
@@ -188,18 +188,6 @@ impl Soak<'_> {
             database_mib: file_mib(&self.daemon.home.database()),
             p50_ms: done.p50_ms,
         }
-    }
-}
-
-/// Returns what is waited for at a look: as little as there was at the first one.
-fn rested_as(first: Option<&Look>) -> impl Fn(&Counted) -> bool {
-    let first = first.copied();
-    move |now| {
-        first.is_none_or(|first| {
-            now.descriptors <= first.descriptors
-                && now.threads <= first.threads
-                && now.anonymous_mib < first.anonymous_mib + ANONYMOUS_RISE_MIB_MAX
-        })
     }
 }
 

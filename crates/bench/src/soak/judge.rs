@@ -9,7 +9,7 @@ use super::look::Look;
 use super::trend::Trend;
 
 /// Anonymous memory may rise by this whatever the length: what an allocator keeps differs from look to look.
-pub(super) const ANONYMOUS_RISE_MIB_MAX: f64 = 1.0;
+const ANONYMOUS_RISE_MIB_MAX: f64 = 1.0;
 /// In a long soak it may rise by so much per run instead: what a table of ids for a day's runs would take.
 const ANONYMOUS_BYTES_PER_RUN_MAX: f64 = 8.0;
 /// Descriptors and threads may not rise by one.

@@ -1,7 +1,7 @@
 //! What a daemon takes at a moment in which it does nothing.
 //!
-//! Invariant: a look is taken when no run is open and what the kernel counts has come to rest, or when
-//! [`IDLE_WITHIN_MAX`] is over; then what is there is told as it is.
+//! Invariant: a look is taken when no run has been open for [`KEPT_WARM`] and what the kernel counts has come to rest,
+//! or when [`REST_WITHIN_MAX`] is over after that; then what is there is told as it is.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,9 +12,11 @@ use serde::Serialize;
 use crate::process::daemon::Daemon;
 use crate::process::kernel_facts::{descriptors, resident};
 
-/// A daemon that has not come to rest after this is looked at as it is. Longer than whatever it keeps warm for a
-/// while: a session nobody speaks to, a thread that waits for blocking work.
-const IDLE_WITHIN_MAX: Duration = Duration::from_secs(90);
+/// So long nothing is asked before a look: longer than whatever the daemon keeps warm for a while. That is a session
+/// nobody speaks to (a minute), a thread that waits for blocking work (10 s), and free memory (1 s).
+pub(super) const KEPT_WARM: Duration = Duration::from_secs(62);
+/// A daemon that has not come to rest so long after that is looked at as it is.
+const REST_WITHIN_MAX: Duration = Duration::from_secs(30);
 /// Runs that nobody follows any more end by themselves within this, or something is wrong.
 const RUNS_END_WITHIN_MAX: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -72,10 +74,11 @@ impl Counted {
     }
 }
 
-/// Waits until the daemon does nothing, and for `wanted` of what is at rest then; returns what is there.
-pub(super) async fn at_rest(daemon: &Daemon, wanted: impl Fn(&Counted) -> bool) -> anyhow::Result<Counted> {
+/// Waits until the daemon does nothing and keeps nothing warm; returns what is there.
+pub(super) async fn at_rest(daemon: &Daemon) -> anyhow::Result<Counted> {
     until_no_run_is_open(daemon).await?;
-    let give_up = Instant::now() + IDLE_WITHIN_MAX;
+    tokio::time::sleep(KEPT_WARM).await;
+    let give_up = Instant::now() + REST_WITHIN_MAX;
     let mut settled = Counted::of(daemon.process.pid())?;
     let mut alike = 0;
     loop {
@@ -85,7 +88,7 @@ pub(super) async fn at_rest(daemon: &Daemon, wanted: impl Fn(&Counted) -> bool) 
         if alike == 0 {
             settled = now;
         }
-        if (alike >= LOOKS_ALIKE && wanted(&now)) || Instant::now() > give_up {
+        if alike >= LOOKS_ALIKE || Instant::now() > give_up {
             return Ok(now);
         }
     }

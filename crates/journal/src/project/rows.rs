@@ -22,6 +22,9 @@ pub(crate) trait Family {
 
     /// Inserts or updates one row.
     fn store(connection: &Connection, row: &Self::Row) -> rusqlite::Result<()>;
+
+    /// Takes note that the table holds a row as it is.
+    fn stored(_row: &mut Self::Row) {}
 }
 
 /// The rows of a family that are in use.
@@ -89,6 +92,7 @@ impl<F: Family> Held<F> {
         for key in std::mem::take(&mut self.changed) {
             if let Some((row, written)) = self.rows.get_mut(&key) {
                 F::store(connection, row)?;
+                F::stored(row);
                 *written = Written::Yes;
             }
         }

@@ -33,6 +33,8 @@ pub(crate) struct RunRow {
     pub(crate) last_seq: Seq,
     idempotency: Option<IdempotencyDigest>,
     under_way: UnderWay,
+    /// The state that the table shows; `None` before the row is there.
+    stored_state: Option<RunLifecycleState>,
 }
 
 /// The table `run`.
@@ -48,57 +50,106 @@ impl Family for Runs {
     }
 
     fn store(connection: &Connection, row: &RunRow) -> rusqlite::Result<()> {
-        let record = &row.record;
-        let usage = &record.usage;
-        let mut statement = connection.prepare_cached(STORE)?;
-        statement
-            .execute(params![
-                seq_to_sql(record.first_seq),
-                record.run.to_bytes(),
-                record.principal.to_bytes(),
-                record.session.to_bytes(),
-                record.agent.to_bytes(),
-                stored_state(record.state),
-                stored_wait(record.phase),
-                stored_reason(record.reason),
-                record.error.map_or(0, ErrorCode::number),
-                record.last_tape_seq.0,
-                seq_to_sql(row.last_seq),
-                record.created.0,
-                record.updated.0,
-                record.turns,
-                record.tool_calls,
-                u64_to_sql(usage.input_tokens),
-                u64_to_sql(usage.cached_input_tokens),
-                u64_to_sql(usage.output_tokens),
-                u64_to_sql(usage.reasoning_tokens),
-                stored_source(usage.source),
-                row.idempotency.map(|digest| digest.0),
-                record.input_preview.expose(),
-                stored_delivery(record.delivery),
-                row.under_way.running,
-                row.under_way.questions,
-                row.under_way.unknown,
-                row.under_way.asked,
-                row.under_way.held,
-            ])
-            .map(drop)
+        match row.stored_state {
+            None => insert(connection, row),
+            Some(state) if state == row.record.state => update(connection, row, MOVE_ON),
+            Some(_) => update(connection, row, UPDATE),
+        }
+    }
+
+    fn stored(row: &mut RunRow) {
+        row.stored_state = Some(row.record.state);
     }
 }
 
-const STORE: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
+const INSERT: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
     output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
     unknown, asked, held)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27, ?28)
-ON CONFLICT(seq) DO UPDATE SET state = excluded.state, wait = excluded.wait, reason = excluded.reason,
-    error = excluded.error, last_tape_seq = excluded.last_tape_seq, last_seq = excluded.last_seq,
-    updated = excluded.updated, turns = excluded.turns, tool_calls = excluded.tool_calls,
-    input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
-    output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens,
-    usage_source = excluded.usage_source, running = excluded.running, questions = excluded.questions,
-    unknown = excluded.unknown, asked = excluded.asked, held = excluded.held";
+    ?23, ?24, ?25, ?26, ?27, ?28)";
+
+const UPDATE: &str = "UPDATE run SET state = ?12, reason = ?13, error = ?14, wait = ?2, last_tape_seq = ?3,
+    last_seq = ?4, updated = ?5, turns = ?6, tool_calls = ?7, input_tokens = ?8, cached_input_tokens = ?9,
+    output_tokens = ?10, reasoning_tokens = ?11, usage_source = ?15, running = ?16, questions = ?17,
+    unknown = ?18, asked = ?19, held = ?20
+WHERE seq = ?1";
+
+/// As [`UPDATE`] for a run whose state stays: no index is touched.
+const MOVE_ON: &str = "UPDATE run SET reason = ?13, error = ?14, wait = ?2, last_tape_seq = ?3,
+    last_seq = ?4, updated = ?5, turns = ?6, tool_calls = ?7, input_tokens = ?8, cached_input_tokens = ?9,
+    output_tokens = ?10, reasoning_tokens = ?11, usage_source = ?15, running = ?16, questions = ?17,
+    unknown = ?18, asked = ?19, held = ?20
+WHERE seq = ?1 AND state = ?12";
+
+fn insert(connection: &Connection, row: &RunRow) -> rusqlite::Result<()> {
+    let record = &row.record;
+    let usage = &record.usage;
+    let mut statement = connection.prepare_cached(INSERT)?;
+    statement
+        .execute(params![
+            seq_to_sql(record.first_seq),
+            record.run.to_bytes(),
+            record.principal.to_bytes(),
+            record.session.to_bytes(),
+            record.agent.to_bytes(),
+            stored_state(record.state),
+            stored_wait(record.phase),
+            stored_reason(record.reason),
+            record.error.map_or(0, ErrorCode::number),
+            record.last_tape_seq.0,
+            seq_to_sql(row.last_seq),
+            record.created.0,
+            record.updated.0,
+            record.turns,
+            record.tool_calls,
+            u64_to_sql(usage.input_tokens),
+            u64_to_sql(usage.cached_input_tokens),
+            u64_to_sql(usage.output_tokens),
+            u64_to_sql(usage.reasoning_tokens),
+            stored_source(usage.source),
+            row.idempotency.map(|digest| digest.0),
+            record.input_preview.expose(),
+            stored_delivery(record.delivery),
+            row.under_way.running,
+            row.under_way.questions,
+            row.under_way.unknown,
+            row.under_way.asked,
+            row.under_way.held,
+        ])
+        .map(drop)
+}
+
+/// What of a run never changes stays out of it.
+fn update(connection: &Connection, row: &RunRow, sql: &str) -> rusqlite::Result<()> {
+    let record = &row.record;
+    let usage = &record.usage;
+    let mut statement = connection.prepare_cached(sql)?;
+    statement
+        .execute(params![
+            seq_to_sql(record.first_seq),
+            stored_wait(record.phase),
+            record.last_tape_seq.0,
+            seq_to_sql(row.last_seq),
+            record.updated.0,
+            record.turns,
+            record.tool_calls,
+            u64_to_sql(usage.input_tokens),
+            u64_to_sql(usage.cached_input_tokens),
+            u64_to_sql(usage.output_tokens),
+            u64_to_sql(usage.reasoning_tokens),
+            stored_state(record.state),
+            stored_reason(record.reason),
+            record.error.map_or(0, ErrorCode::number),
+            stored_source(usage.source),
+            row.under_way.running,
+            row.under_way.questions,
+            row.under_way.unknown,
+            row.under_way.asked,
+            row.under_way.held,
+        ])
+        .map(drop)
+}
 
 /// Folds one tape entry, which changes what is under way.
 pub(super) fn fold(
@@ -166,6 +217,7 @@ fn first_row(entry: &Folded<'_>, place: (RunId, SessionId), started: Option<&Run
         last_seq: entry.seq,
         idempotency: started.and_then(|started| started.idempotency),
         under_way: UnderWay::default(),
+        stored_state: None,
     }
 }
 
@@ -290,6 +342,7 @@ impl RunRow {
                 asked: row.get(26)?,
                 held: row.get(27)?,
             },
+            stored_state: Some(state),
         })
     }
 }

@@ -150,7 +150,7 @@ pub(super) fn reset(
     })
 }
 
-/// Folds a tape entry of one of its runs.
+/// Folds a tape entry of one of its runs. The words of a model that is still speaking leave it as it is.
 pub(super) fn touched(
     sessions: &mut Held<Sessions>,
     connection: &Connection,
@@ -158,6 +158,9 @@ pub(super) fn touched(
     event: &TapeEvent,
 ) -> rusqlite::Result<()> {
     let (Some((run, _)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
+    if matches!(event, TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. }) {
+        return Ok(());
+    }
     let session = SessionRef { principal: entry.principal, id: session };
     sessions.change(connection, &session, |row| {
         row.record.updated = entry.time;

@@ -13,14 +13,16 @@ use palyra_ports::{ExportPart, ExportSink};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::{SeqRange, SignedCheckpoint};
 use palyra_types::{RunId, Seq};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Value, json};
 
 use super::fault::ProveFault;
-use crate::blob::BLOB_CHUNKS;
+use crate::blob::{BLOB_CHUNKS, chunks_sql};
 use crate::codec::{self, Place};
 use crate::fault::EntryFault;
 use crate::kinds::Kind;
+use crate::seal::unseal_column;
+use crate::sign::begun_in_format_1;
 use crate::sql::{seq_from_sql, seq_to_sql, u64_to_sql};
 use crate::tree::StoredTiles;
 
@@ -115,16 +117,18 @@ fn of_kinds(connection: &Connection, kinds: &[Kind], size: u64) -> Result<Vec<(S
     Ok(found)
 }
 
-/// Returns every stored head with more than one signature, ascending.
+/// Returns every stored head that vouches for keys, ascending: handovers, and the first of a log of format 1.
 fn handovers(connection: &Connection, size: u64) -> Result<Vec<u8>, ProveFault> {
     let sql = "SELECT note FROM checkpoint WHERE size <= ?1 ORDER BY size";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([u64_to_sql(size)])?;
     let mut notes = Vec::new();
+    let mut unsigned_before = begun_in_format_1(connection)?;
     while let Some(row) = rows.next()? {
         let note = row.get_ref(0)?.as_str()?;
-        let signed = CheckpointNote::parse(note.as_bytes()).map(|note| note.note().signatures().len());
-        if signed.is_ok_and(|signatures| signatures > 1) {
+        let Ok(read) = CheckpointNote::parse(note.as_bytes()) else { continue };
+        let vouches_for_all_before = unsigned_before.take() == Some(read.checkpoint().log_id);
+        if read.note().signatures().len() > 1 || vouches_for_all_before {
             notes.extend_from_slice(note.as_bytes());
             notes.push(b'\n');
         }
@@ -152,18 +156,17 @@ impl Bundle<'_> {
         }))
     }
 
-    /// Returns salt and payload.
+    /// Returns salt and payload, opened where they lie sealed.
     fn payload(&self, seq: Seq) -> Result<Option<Vec<u8>>, ProveFault> {
         const SALT_BYTES: usize = crate::entry::SALT_BYTES;
-        let sql = "SELECT key_id, sealed FROM payload WHERE seq = ?1";
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let Some((key_id, mut content)) = statement.query_row([seq_to_sql(seq)], read).optional()? else {
-            return Ok(None);
-        };
-        if key_id != 0 {
-            return Err(ProveFault::Sealed { seq: seq.0 });
-        }
+        let sql = format!(
+            "SELECT {} FROM payload p JOIN entry e ON e.seq = p.seq WHERE p.seq = ?1",
+            unseal_column("p", "-1")
+        );
+        let read = |row: &Row<'_>| row.get::<_, Option<Vec<u8>>>(0);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let Some(content) = statement.query_row([seq_to_sql(seq)], read).optional()? else { return Ok(None) };
+        let mut content = content.ok_or(ProveFault::Sealed { seq: seq.0 })?;
         if content.len() == SALT_BYTES {
             for (_, part) in self.chunks(seq, 0, BLOB_CHUNKS)? {
                 content.extend_from_slice(&part);
@@ -178,11 +181,15 @@ impl Bundle<'_> {
     }
 
     fn chunks(&self, seq: Seq, from: i64, below: i64) -> Result<Vec<(i64, Vec<u8>)>, ProveFault> {
-        let sql = "SELECT n, sealed FROM chunk WHERE seq = ?1 AND n >= ?2 AND n < ?3 ORDER BY n";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows =
-            statement.query_map((seq_to_sql(seq), from, below), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
+        let sql = chunks_sql("c.n >= ?2 AND c.n < ?3");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((seq_to_sql(seq), from, below))?;
+        let mut chunks = Vec::new();
+        while let Some(row) = rows.next()? {
+            let part: Option<Vec<u8>> = row.get(0)?;
+            chunks.push((row.get(1)?, part.ok_or(ProveFault::Sealed { seq: seq.0 })?));
+        }
+        Ok(chunks)
     }
 
     fn line(&self, path: &'static str, value: &Value) -> Result<(), ProveFault> {

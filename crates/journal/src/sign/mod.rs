@@ -18,4 +18,4 @@ pub(crate) use keys::{KeySource, destroy_older, load, save};
 pub(crate) use signed::{Signed, sign};
 pub(crate) use signer::{Signer, spawn};
 pub(crate) use slot::{Slot, Wanted};
-pub(crate) use stored::StoredHeads;
+pub(crate) use stored::{StoredHeads, begun_in_format_1};

@@ -13,6 +13,8 @@ pub(crate) enum SignedAs {
     Head,
     /// To vouch for a new key; kept for ever.
     Handover,
+    /// To vouch for the epochs of format 1, which nothing else does; kept for ever.
+    FirstOfFormat1,
 }
 
 /// A signed head, with what decides how long it is kept.

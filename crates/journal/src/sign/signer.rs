@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::anchor::Anchor;
-use super::slot::{Ended, Slot, State};
+use super::slot::{Asleep, Ended, Slot, State};
 
 /// Pause between two writings of the anchor's file.
 const ANCHOR_PAUSE: Duration = Duration::from_secs(10);
@@ -97,6 +97,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
             continue;
         }
         let next = [next_signature, next_store, next_anchor].into_iter().flatten().min();
+        state.asleep = next.map_or(Asleep::ForGood, Asleep::Until);
         state = match next {
             Some(due) => {
                 let span = due.saturating_duration_since(now);
@@ -104,6 +105,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
             }
             None => slot.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
         };
+        state.asleep = Asleep::No;
     }
 }
 
@@ -146,6 +148,7 @@ mod tests {
     use palyra_types::{LogId, Timestamp};
 
     use super::super::signed::sign;
+    use super::super::slot::Wanted;
     use super::*;
 
     #[test]
@@ -163,5 +166,22 @@ mod tests {
         assert_eq!(keeper.due(&slot.lock(), now), None);
         slot.tell(signed(2));
         assert!(keeper.due(&slot.lock(), now).is_some_and(|due| due > now));
+    }
+
+    #[test]
+    fn who_asks_for_a_committed_head_has_it_signed_without_the_thread() {
+        let (log_id, key) = (LogId([1; 16]), || EpochKey::from_entropy([2; 32]));
+        let head = |size| TreeHead { size, root: [3; 32] };
+        let first = sign(log_id, head(1), &[&key()], Timestamp(0));
+        let slot = Slot::new(log_id, Arc::new(FakeClock::new()), key(), first);
+        slot.committed(head(5), Wanted::Soon);
+        let mut later = slot.covering(6).unwrap();
+        let signed = slot.covering(5).unwrap().try_recv().unwrap();
+        assert_eq!(signed.map(|signed| signed.head), Some(head(5)));
+        assert_eq!(Slot::take_due(&mut slot.lock(), Instant::now()).err(), Some(None), "it is signed");
+        assert_eq!(later.try_recv().unwrap(), None, "that head is still to come");
+        slot.end(Ended::Broken);
+        slot.committed(head(9), Wanted::Soon);
+        assert!(slot.covering(9).is_none(), "nothing may be signed any more");
     }
 }

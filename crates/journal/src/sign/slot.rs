@@ -63,6 +63,16 @@ pub(super) struct State {
     stored_at: Option<Instant>,
     waiters: Vec<(u64, oneshot::Sender<SignedCheckpoint>)>,
     pub(super) ended: Ended,
+    pub(super) asleep: Asleep,
+}
+
+/// Whether the signing thread sleeps, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asleep {
+    /// It looks at everything once more before it sleeps.
+    No,
+    Until(Instant),
+    ForGood,
 }
 
 /// Where heads are left and picked up.
@@ -88,6 +98,7 @@ impl Slot {
             stored_at: Some(Instant::now()),
             waiters: Vec::new(),
             ended: Ended::No,
+            asleep: Asleep::No,
         };
         Self { log_id, clock, state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -109,7 +120,30 @@ impl Slot {
     fn want(&self, state: &mut State, wanted: Wanted) {
         if wanted > state.wanted {
             state.wanted = wanted;
+            let now = Instant::now();
+            self.wake_by(state, Self::signature_due(state, now));
+        }
+    }
+
+    /// Wakes the signing thread, unless it wakes early enough by itself.
+    fn wake_by(&self, state: &State, due: Option<Instant>) {
+        let late = match (state.asleep, due) {
+            (Asleep::No, _) | (_, None) => false,
+            (Asleep::Until(at), Some(due)) => due < at,
+            (Asleep::ForGood, Some(_)) => true,
+        };
+        if late {
             self.changed.notify_one();
+        }
+    }
+
+    /// Returns when the committed head is to be signed.
+    fn signature_due(state: &State, now: Instant) -> Option<Instant> {
+        match state.wanted {
+            Wanted::NotAtAll => None,
+            Wanted::WithinASecond => Some(state.unsigned_since.map_or(now, |since| since + SIGN_PAUSE)),
+            Wanted::Soon => Some(state.signed_at.map_or(now, |at| at + SIGN_PAUSE_AT_RUN_END)),
+            Wanted::Now => Some(now),
         }
     }
 
@@ -119,21 +153,25 @@ impl Slot {
     }
 
     /// Returns the newest head if it has so many entries, or a place to wait for one; `None` when none will come.
+    ///
+    /// A head that is committed and not signed yet is signed in the caller's time: it takes less than waking a thread.
     pub(crate) fn covering(&self, size: u64) -> Option<oneshot::Receiver<SignedCheckpoint>> {
         let mut state = self.lock();
         let (answer, answered) = oneshot::channel();
-        match &state.newest {
-            Some(signed) if signed.size() >= size => drop(answer.send(signed.checkpoint.clone())),
-            Some(_) | None => {
-                state.waiters.retain(|(_, waiter)| !waiter.is_canceled());
-                if state.ended != Ended::No || state.waiters.len() >= WAITERS_MAX {
-                    return None;
-                }
-                state.waiters.push((size, answer));
-                if state.unsigned.is_some_and(|head| head.size >= size) {
-                    self.want(&mut state, Wanted::Now);
-                }
-            }
+        if let Some(signed) = state.newest.as_ref().filter(|signed| signed.size() >= size) {
+            drop(answer.send(signed.checkpoint.clone()));
+            return Some(answered);
+        }
+        state.waiters.retain(|(_, waiter)| !waiter.is_canceled());
+        if state.ended != Ended::No || state.waiters.len() >= WAITERS_MAX {
+            return None;
+        }
+        state.waiters.push((size, answer));
+        if state.unsigned.is_some_and(|head| head.size >= size)
+            && let Some((head, key)) = Self::take(&mut state, Instant::now())
+        {
+            drop(state);
+            self.tell(self.sign(head, &key));
         }
         Some(answered)
     }
@@ -168,17 +206,16 @@ impl Slot {
         state: &mut State,
         now: Instant,
     ) -> Result<(TreeHead, Arc<EpochKey>), Option<Instant>> {
-        let due = match state.wanted {
-            Wanted::NotAtAll => return Err(None),
-            Wanted::WithinASecond => state.unsigned_since.map(|since| since + SIGN_PAUSE),
-            Wanted::Soon => state.signed_at.map(|at| at + SIGN_PAUSE_AT_RUN_END),
-            Wanted::Now => None,
-        };
-        if due.is_some_and(|due| due > now) {
-            return Err(due);
+        match Self::signature_due(state, now) {
+            None => Err(None),
+            Some(due) if due > now => Err(Some(due)),
+            Some(_) => Self::take(state, now).ok_or(None),
         }
+    }
+
+    fn take(state: &mut State, now: Instant) -> Option<(TreeHead, Arc<EpochKey>)> {
         (state.wanted, state.unsigned_since, state.signed_at) = (Wanted::NotAtAll, None, Some(now));
-        state.unsigned.take().map(|head| (head, Arc::clone(&state.key))).ok_or(None)
+        state.unsigned.take().map(|head| (head, Arc::clone(&state.key)))
     }
 
     pub(super) fn sign(&self, head: TreeHead, key: &EpochKey) -> Signed {
@@ -203,6 +240,7 @@ impl Slot {
             state.unstored_since.get_or_insert_with(Instant::now);
             state.unstored = Some(signed.clone());
             state.newest = Some(signed);
+            self.wake_by(&state, Self::store_due(&state));
         }
     }
 

@@ -1,13 +1,15 @@
-//! Rows of `checkpoint`: every handover, the newest head of each log, and one of each day.
+//! Rows of `checkpoint`: every handover, the newest head of each log, one of each day, and the first of format 1.
 //!
 //! Owns which row goes when a newer one comes. Invariant: what is held equals the newest row that is committed
 //! or about to be; whoever rolls back puts the former value back.
 
-use palyra_ledger::{CheckpointNote, Envelope};
+use palyra_ledger::{CheckpointNote, Envelope, LogOrigin, log_origin};
+use palyra_types::event::JournalEvent;
 use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::signed::{Signed, SignedAs};
+use crate::codec::{self, Place};
 use crate::sql::{u64_from_sql, u64_to_sql};
 
 const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
@@ -16,6 +18,8 @@ const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StoredHeads {
     newest: Option<Newest>,
+    /// The log, where it began in format 1.
+    format_1: Option<LogId>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,19 +33,24 @@ struct Newest {
 impl StoredHeads {
     /// Looks up the newest row. Its day is that of the last entry it covers: notes tell no time.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let format_1 = begun_in_format_1(connection)?;
         let sql =
-            "SELECT c.size, c.note, e.envelope FROM checkpoint c LEFT JOIN entry e ON e.seq = c.size - 1
-            ORDER BY c.size DESC LIMIT 1";
+            "SELECT c.size, c.note, e.envelope, NOT EXISTS (SELECT 1 FROM checkpoint WHERE size < c.size)
+            FROM checkpoint c LEFT JOIN entry e ON e.seq = c.size - 1 ORDER BY c.size DESC LIMIT 1";
         let newest = connection.query_row(sql, [], |row| {
             let note = CheckpointNote::parse(row.get_ref(1)?.as_str()?.as_bytes());
             let envelope = row.get_ref(2)?.as_blob_or_null()?.map(Envelope::decode);
             let time = envelope.and_then(Result::ok).map_or(Timestamp(0), |envelope| envelope.time);
             let signatures = note.as_ref().map_or(0, |note| note.note().signatures().len());
-            let signed_as = if signatures == 1 { SignedAs::Head } else { SignedAs::Handover };
             let log_id = note.map_or(LogId([0; 16]), |note| note.checkpoint().log_id);
+            let signed_as = match (signatures, row.get(3)?) {
+                (1, true) if format_1 == Some(log_id) => SignedAs::FirstOfFormat1,
+                (1, _) => SignedAs::Head,
+                (_, _) => SignedAs::Handover,
+            };
             Ok(Newest { log_id, size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
         });
-        Ok(Self { newest: newest.optional()? })
+        Ok(Self { newest: newest.optional()?, format_1 })
     }
 
     /// Returns whether a head of this size or a larger one is stored.
@@ -67,9 +76,26 @@ impl StoredHeads {
             connection.prepare_cached(sql)?.execute([u64_to_sql(before.size)])?;
         }
         let log_id = signed.checkpoint.log_id;
-        self.newest = Some(Newest { log_id, size: signed.size(), signed_as: signed.signed_as, day });
+        let is_first = self.newest.is_none() && self.format_1 == Some(log_id);
+        let signed_as = if is_first { SignedAs::FirstOfFormat1 } else { signed.signed_as };
+        self.newest = Some(Newest { log_id, size: signed.size(), signed_as, day });
         Ok(())
     }
+}
+
+/// Returns the log that the file began with, if that was in format 1: its first head covers epochs that nobody signed.
+pub(crate) fn begun_in_format_1(connection: &Connection) -> rusqlite::Result<Option<LogId>> {
+    let sql = "SELECT envelope FROM entry WHERE seq = 0";
+    let first: Option<Vec<u8>> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    let envelope = first.and_then(|first| Envelope::decode(&first).ok());
+    let opened = envelope.and_then(|first| codec::decode(first.kind, Place::Log, &first.facts, &[]).ok());
+    Ok(match opened {
+        Some(JournalEvent::LogOpened { log_id, nonce, first_key }) => {
+            let origin = log_origin(log_id, &first_key, &nonce);
+            (origin == Some(LogOrigin::Format1)).then_some(log_id)
+        }
+        Some(_) | None => None,
+    })
 }
 
 fn day_of(time: Timestamp) -> i64 {

@@ -33,8 +33,8 @@ fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusq
             is_empty(connection, sql, (principal.to_bytes(), digest.0))
         }
         Guard::NoOtherRunInProgress { session, run } => {
-            let sql = "SELECT 1 FROM run INDEXED BY run_active
-                WHERE principal = ?1 AND session = ?2 AND state = 1 AND run <> ?3";
+            let sql = "SELECT 1 FROM run INDEXED BY run_open
+                WHERE principal = ?1 AND session = ?2 AND state < 2 AND state = 1 AND run <> ?3";
             let names = (session.principal.to_bytes(), session.id.to_bytes(), run.to_bytes());
             is_empty(connection, sql, names)
         }

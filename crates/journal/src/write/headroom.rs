@@ -1,7 +1,7 @@
 //! How much can still be written, and what is admitted of it.
 //!
 //! Owns the reserve: while headroom is below it, only endings are admitted. Invariant: it is looked at before
-//! each commit and never polled, so that full service is back with the first append after space returned.
+//! each commit that could fall short and never polled, so that full service is back with the first append after space returned.
 
 use std::io;
 use std::path::Path;
@@ -41,12 +41,16 @@ impl Headroom {
 
     /// Returns what fits, given how much of the WAL is in use and how many tools run.
     pub(crate) fn admitted(&self, counters: &Counters) -> Admitted {
-        // A probe that fails says nothing about space; if there is none, the commit itself will tell.
-        let Ok(free) = (self.free_space)() else { return Admitted::Everything };
         let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
         let tools_running = Counters::get(&counters.tools_running);
         let prewritten = WAL_RESERVE_BYTES.saturating_sub(wal_bytes_used);
         let reserve = RESERVE_BYTES_MIN.max(RESERVE_BYTES_PER_TOOL.saturating_mul(tools_running));
+        // As a rule what is written already is enough, and the file system need not be asked.
+        if prewritten >= reserve {
+            return Admitted::Everything;
+        }
+        // A probe that fails says nothing about space; if there is none, the commit itself will tell.
+        let Ok(free) = (self.free_space)() else { return Admitted::Everything };
         if free.saturating_add(prewritten) >= reserve { Admitted::Everything } else { Admitted::Endings }
     }
 }

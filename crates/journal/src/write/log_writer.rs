@@ -188,8 +188,9 @@ impl LogWriter {
         write: impl FnOnce(&mut Self) -> Result<Outcomes, GroupError>,
     ) -> Result<Outcomes, GroupError> {
         let before = (self.chain, self.epoch, self.heads);
-        let begun = self.connection.execute_batch("BEGIN IMMEDIATE").map_err(GroupError::Store);
-        begun.and_then(|()| write(self)).inspect(|_| self.tree.settle()).inspect_err(|_| {
+        let begin = self.connection.prepare_cached("BEGIN IMMEDIATE");
+        let begun = begin.and_then(|mut begin| begin.execute([])).map_err(GroupError::Store);
+        begun.and_then(|_| write(self)).inspect(|_| self.tree.settle()).inspect_err(|_| {
             (self.chain, self.epoch, self.heads) = before;
             self.tree.rollback();
             self.rows.forget();

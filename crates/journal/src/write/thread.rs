@@ -92,7 +92,12 @@ impl Writer {
         match self.log.commit_with(&appends, riding.as_ref()) {
             Ok(outcomes) => {
                 self.rode_along(riding);
-                self.answer(group, outcomes);
+                self.note_ends(&group, &outcomes);
+                // First, so that who hears of the end of a run finds its head here.
+                self.tell_signer();
+                for (pending, outcome) in group.into_iter().zip(outcomes) {
+                    drop(pending.answer.send(outcome));
+                }
             }
             Err(error) => self.after_failure(group, &error),
         }
@@ -122,16 +127,14 @@ impl Writer {
         endings
     }
 
-    fn answer(&mut self, group: Vec<Pending>, outcomes: Outcomes) {
-        for (pending, outcome) in group.into_iter().zip(outcomes) {
-            if outcome.is_ok() {
-                self.run_ended |= ends_run(&pending.append);
-                let (started, ended) = tools_started(&pending.append);
-                let change = |running: u64| Some((running + started).saturating_sub(ended));
-                let tools = &self.counters.tools_running;
-                let _ = tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
-            }
-            drop(pending.answer.send(outcome));
+    /// Takes note of the runs and tools that ended with a group.
+    fn note_ends(&mut self, group: &[Pending], outcomes: &Outcomes) {
+        for (pending, _) in group.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_ok()) {
+            self.run_ended |= ends_run(&pending.append);
+            let (started, ended) = tools_started(&pending.append);
+            let change = |running: u64| Some((running + started).saturating_sub(ended));
+            let tools = &self.counters.tools_running;
+            let _ = tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
         }
     }
 

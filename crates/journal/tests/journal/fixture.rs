@@ -8,15 +8,17 @@ use std::sync::Arc;
 use palyra_journal::{JournalStore, OpenError, OpenOptions};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
-use palyra_ports::{AppendTape, ReadTape};
+use palyra_ports::{AppendTape, Export, KeyChoice, ProveJournal, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState};
 use palyra_types::{Epoch, ErrorCode, Seq, TapeSeq};
 use rusqlite::{Connection, OpenFlags};
 
+use crate::handovers::heads;
 use crate::opened::Folder;
-use crate::written::{silent, verify};
+use crate::signatures::export;
+use crate::written::{silent, verify, write_runs};
 
 /// The entry whose payload was taken away before the file was kept.
 const ERASED: Seq = Seq(10);
@@ -96,6 +98,28 @@ async fn a_file_of_format_1_is_copied_and_gets_its_tree() {
     let journal = folder.open();
     assert_eq!(journal.epoch(), Epoch(4));
     assert!(!copy.exists(), "it is made once");
+}
+
+#[tokio::test]
+async fn the_first_head_of_an_upgraded_log_is_kept_for_it_alone_covers_what_came_before() {
+    let folder = folder_of_format_1();
+    let journal = folder.open();
+    let first = journal.newest_checkpoint().unwrap();
+    for n in 20..22 {
+        write_runs(&journal, n..n + 1).await;
+        journal.sign_checkpoint(KeyChoice::Current).await.unwrap();
+    }
+    journal.close().await;
+    drop(journal);
+    let journal = folder.open();
+    let run = write_runs(&journal, 22..23).await.remove(0);
+    let bundle = export(&journal, Export::Run(run.run)).await.unwrap();
+    journal.close().await;
+    let starts = heads(&folder);
+    assert_eq!((starts.len(), starts[0], starts[1].1), (3, (first.head.size, 1), 2), "{starts:?}");
+    let (_, handovers) = bundle.iter().find(|(path, _)| path == "handovers").unwrap();
+    assert!(handovers.starts_with(first.note.as_bytes()), "a bundle has it too");
+    assert_eq!(verify(&journal).await.fault.map(|(seq, _)| seq), Some(ERASED));
 }
 
 #[test]

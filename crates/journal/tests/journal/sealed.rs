@@ -2,18 +2,24 @@
 
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::{AppendTape, EraseJournal, ErasureOrder, ErasureSubject, ReadError, ReadTape};
+use palyra_ports::{
+    AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Export, ProofError, ReadError, ReadTape,
+};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::proof::ErasureReason;
 use palyra_types::tape::ContentState;
 use palyra_types::{Seq, TapeSeq};
+use serde_json::Value;
 
 use crate::asking::{ASKED, TOOL};
 use crate::canaries::search;
 use crate::erasures::{ANSWER, INPUT, OUTPUT, everything, write_person};
 use crate::opened::Folder;
+use crate::signatures::{Files, export};
 use crate::written::{silent, verify};
 
 fn options(folder: &Folder) -> OpenOptions {
@@ -68,6 +74,37 @@ async fn sealed_content_is_in_no_file_but_derived_columns_and_reads_as_it_was() 
         texts(&same, &other).await.unwrap(),
         "sealing is off again"
     );
+}
+
+/// What the lines of a bundle say of entries: payloads without salt, and parts of files.
+fn contents(bundle: &Files) -> Vec<Vec<u8>> {
+    let (_, lines) = bundle.iter().find(|(path, _)| path == "entries.jsonl").unwrap();
+    let lines = str::from_utf8(lines).unwrap().lines();
+    let mut contents = Vec::new();
+    for line in lines.map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let bytes = |text: &Value| text.as_str().map(|text| BASE64.decode(text).unwrap());
+        contents.extend(bytes(&line["payload"]).map(|payload| payload[32..].to_vec()));
+        contents.extend(line["files"].as_array().unwrap().iter().filter_map(|part| bytes(&part["base64"])));
+    }
+    contents
+}
+
+#[tokio::test]
+async fn a_bundle_of_a_sealed_run_is_open_and_needs_the_keys() {
+    let (folder, plain) = (Folder::new(), Folder::new());
+    let (journal, same) = (open(&folder), plain.open());
+    let (run, other) = (write_person(&journal, 1).await, write_person(&same, 1).await);
+    let bundle = export(&journal, Export::Run(run.run)).await.unwrap();
+    let expected = contents(&export(&same, Export::Run(other.run)).await.unwrap());
+    assert!(contents(&bundle) == expected);
+    assert!(expected.iter().any(|content| content.len() > 200_000), "one lies in chunks");
+    std::fs::write(folder.state_dir().join("keys/root.key"), "e".repeat(64)).unwrap();
+    match export(&journal, Export::Run(run.run)).await {
+        Err(ProofError::Read(ReadError::Storage { what })) => {
+            assert_eq!(what, "the content of entry 5 is sealed and its key is not here");
+        }
+        other => panic!("{:?}", other.map(drop)),
+    }
 }
 
 #[tokio::test]

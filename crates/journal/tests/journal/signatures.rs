@@ -1,5 +1,8 @@
 //! Signed heads: when they come, that they prove what is there, and what they cost.
 
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 
@@ -11,6 +14,7 @@ use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::{RunId, Seq};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::handovers::heads;
 use crate::opened::Folder;
@@ -45,18 +49,37 @@ async fn who_waits_for_an_entry_to_come_gets_the_head_that_covers_it() {
     assert_eq!(journal.checkpoint_over(Seq(1_000)).await, None);
 }
 
+/// The writes to a file, from now on.
+struct Writes(OwnedFd);
+
+impl Writes {
+    fn of(file: &Path) -> Self {
+        let watch = inotify::init(CreateFlags::CLOEXEC).unwrap();
+        inotify::add_watch(&watch, file, WatchFlags::MODIFY).unwrap();
+        Self(watch)
+    }
+
+    /// Blocks until there was one since the last call.
+    fn wait(&self) {
+        let mut events = [MaybeUninit::uninit(); 4_096];
+        inotify::Reader::new(&self.0, &mut events).next().unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_head_for_which_no_transaction_comes_gets_one_of_its_own() {
     let folder = Folder::new();
     let journal = folder.open();
+    let writes = Writes::of(&folder.database().with_extension("db-wal"));
     write_runs(&journal, 0..1).await;
     journal.checkpoint_over(Seq(7)).await.unwrap();
     // The signer asks the writer for it a second later, of its own accord.
-    let stored = || heads(&folder).iter().any(|head| head.0 == 8);
-    while !stored() {
-        tokio::task::spawn_blocking(|| std::thread::sleep(std::time::Duration::from_millis(20)))
-            .await
-            .unwrap();
+    while heads(&folder).iter().all(|head| head.0 != 8) {
+        writes.wait();
+        // The write that was seen may be of a commit at work: what the writer refuses, it refuses after it.
+        let mut unbegun = SampleRun::new(samples::session(samples::principal(0), 0), 1);
+        drop(unbegun.started("skipped"));
+        assert!(journal.append(samples::append(vec![unbegun.text(1, "x")])).await.is_err());
     }
     assert_eq!(journal.status().commits, 4);
 }
@@ -135,10 +158,10 @@ async fn the_tree_of_random_appends_is_the_one_without_tiles() {
     assert!(tiles >= 3, "{tiles} tiles");
 }
 
-type Files = Vec<(String, Vec<u8>)>;
+pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
 /// What an export gives, file by file.
-async fn export(journal: &impl ProveJournal, what: Export) -> Result<Files, ProofError> {
+pub(crate) async fn export(journal: &impl ProveJournal, what: Export) -> Result<Files, ProofError> {
     let files: Arc<Mutex<Files>> = Arc::default();
     let into = Arc::clone(&files);
     let sink = move |part: ExportPart| {

@@ -64,6 +64,29 @@ fn long_work_shows_progress_and_takes_it_away() {
 }
 
 #[test]
+fn an_erasure_asks_and_takes_nothing_but_a_yes() {
+    let home = home("xterm");
+    home.palyra(&["run", "what can you do"]).expect(0);
+    let tape = || home.palyra(&["runs", "tail", "last"]).expect(0).out;
+    let before = tape();
+    for answer in ["\n", "n\n", "nay\n", "yes please\n", "\u{4}"] {
+        let mut pty = Pty::spawn(&home.command(&["journal", "erase", "--run", "last"]), 80);
+        pty.expect("would lose their content\n");
+        pty.expect("erase it for good? [y/N] ");
+        pty.type_in(answer);
+        assert_eq!((pty.ended(), tape()), (130, before.clone()), "{answer:?}: {}", pty.text());
+    }
+    let mut pty = Pty::spawn(&home.command(&["journal", "erase", "--run", "last"]), 80);
+    pty.expect("erase it for good? [y/N] ");
+    pty.type_in("Y\n");
+    pty.expect("erased the content of ");
+    assert_eq!(pty.ended(), 0);
+    assert_ne!(tape(), before);
+    let shown = home.palyra(&["journal", "show"]).expect(0).out;
+    assert!(shown.contains("run_started (erased)"), "{shown}");
+}
+
+#[test]
 fn a_ctrl_c_key_cancels_the_run() {
     let home = home("xterm");
     let mut pty = Pty::spawn(&home.command(&["run", "[pace=1000] what can you do"]), 80);

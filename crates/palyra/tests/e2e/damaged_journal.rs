@@ -151,6 +151,17 @@ fn acknowledged_entries_in_a_damaged_write_ahead_log_do_not_vanish_without_a_wor
     scene.home.palyra(&["run", "hello"]).expect(0);
 }
 
+#[test]
+fn whoever_meets_a_read_only_journal_is_told_where_the_cause_stands() {
+    let scene = Scene::settled();
+    files_of(&scene.file("keys")).iter().for_each(|(path, _)| fs::remove_file(path).unwrap());
+    let told = scene.home.palyra(&["run", "hello"]).expect(1);
+    assert!(told.err.contains("error[PLY-2001]: the journal is read-only\n"), "{}", told.err);
+    assert!(told.err.contains("  `palyra journal status` names the cause"), "{}", told.err);
+    let status = scene.home.palyra(&["journal", "status"]).expect(0);
+    assert!(status.out.contains("the key that should sign it is gone"), "{}", status.out);
+}
+
 fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()

@@ -8,26 +8,31 @@ use crate::home::Home;
 const SECRET: &str = "canary-lantern-of-the-north";
 const ANSWERED: &str = "canary-file-in-a-workspace";
 
-/// Returns the files below a folder that hold one of the texts, as it is or in hex.
+/// Returns the files below a folder that hold one of the canaries.
 fn search(folder: &Path) -> BTreeSet<String> {
+    files_with(folder, &[SECRET, ANSWERED])
+}
+
+/// Returns the files below a folder that hold one of the texts, as it is, in UTF-16 or in hex.
+fn files_with(folder: &Path, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(search(&path));
+            found.extend(files_with(&path, texts));
             continue;
         }
         let Ok(bytes) = std::fs::read(&path) else { continue };
-        if holds(&bytes) {
+        if holds(&bytes, texts) {
             found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
         }
     }
     found
 }
 
-fn holds(bytes: &[u8]) -> bool {
+fn holds(bytes: &[u8], texts: &[&str]) -> bool {
     let mut forms: Vec<Vec<u8>> = Vec::new();
-    for text in [SECRET, ANSWERED] {
+    for text in texts {
         forms.push(text.as_bytes().to_vec());
         forms.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
         forms.push(text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect());
@@ -115,6 +120,31 @@ fn a_scrub_that_finds_nothing_says_so() {
     assert!(ended.err.contains("no entry holds a secret"), "{}", ended.err);
     let ended = home.palyra(&["journal", "scrub", "--dry-run", "--json"]).expect(0);
     assert_eq!(ended.json()[0]["entries"], 0);
+}
+
+#[test]
+fn a_scrub_finds_a_value_that_became_a_secret_later() {
+    let home = home();
+    let shown = home.palyra(&["journal", "show"]).expect(0).out;
+    assert!(!shown.contains("(erased)"), "{shown}");
+    home.palyra(&["admin", "stop"]).expect(0);
+    // From now on it is the key of a provider; the rest of what was read and said is not.
+    let home = home.with("CANARY_KEY", SECRET);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let provider = "[providers.canary]\nbase_url = \"http://127.0.0.1:9/v1\"\nkey = \"env:CANARY_KEY\"\n";
+    std::fs::write(home.config_file(), provider).unwrap();
+    let planned = home.palyra(&["journal", "scrub", "--dry-run", "--json"]).expect(0).json();
+    let asked = home.palyra(&["journal", "scrub"]).expect(2);
+    assert!(asked.err.contains("--yes"), "{}", asked.err);
+    let done = home.palyra(&["journal", "scrub", "--yes", "--json"]).expect(0).json();
+    assert!(done[0]["entries"] == planned[0]["entries"] && done[0]["entries"] != 0, "{done:?} {planned:?}");
+    assert!(files_with(&home.state_dir(), &[SECRET]).is_empty(), "no form of it is left");
+    assert!(!files_with(&home.state_dir(), &[ANSWERED]).is_empty(), "what is no secret stays");
+    let shown = home.palyra(&["journal", "show"]).expect(0).out;
+    assert!(shown.contains("run_started (erased)"), "{shown}");
+    home.palyra(&["journal", "verify"]).expect(0);
+    let again = home.palyra(&["journal", "scrub"]).expect(0);
+    assert!(again.err.contains("no entry holds a secret"), "{}", again.err);
 }
 
 #[test]

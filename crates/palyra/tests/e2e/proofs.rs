@@ -133,6 +133,29 @@ fn a_client_notices_a_past_that_was_lived_again() {
 }
 
 #[test]
+fn a_bundle_of_a_sealed_run_is_verified_without_keys() {
+    let mut scene = Scene::new();
+    scene.home = scene.home.with("PALYRA__JOURNAL__SEAL", "true");
+    let picture = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 200_000]].concat();
+    fs::write(scene.home.work().join("a.png"), picture).unwrap();
+    let long = "a line that is long enough to be worth its place\n".repeat(2_000);
+    scene.home.write("README.md", &long);
+    scene.home.palyra(&["run", "--attach", "a.png", "read README.md"]).expect(0);
+    let bundle = scene.copies.path().join("bundle");
+    let runs = scene.home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    let run = runs[0]["run_id"].as_str().unwrap();
+    scene.home.palyra(&["journal", "export", "--run", run, bundle.to_str().unwrap()]).expect(0);
+    scene.stop();
+    let sealed = verify_database(&scene.database(), &mut Options::default());
+    assert!(sealed.exit_code() == 0 && sealed.payloads_sealed > 5, "{}", palyra_verify::words(&sealed));
+    let report = verify_bundle(&bundle, &Options::default());
+    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
+    assert!(report.payloads_checked > 5 && report.payloads_sealed == 0, "{}", palyra_verify::words(&report));
+    let entries = fs::read_to_string(bundle.join("entries.jsonl")).unwrap();
+    assert!(entries.contains(r#"{"base64":"BwcH"#), "the picture is in it");
+}
+
+#[test]
 fn a_kept_head_and_a_bundle_prove_themselves_without_the_daemon() {
     let scene = Scene::new();
     scene.run(1);

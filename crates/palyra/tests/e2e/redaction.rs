@@ -61,15 +61,24 @@ fn forms(value: &str) -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// Base64 of RFC 4648.
+/// The digits of base64, RFC 4648.
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn unbase64(text: &str) -> Vec<u8> {
+    let digit = |c: &u8| BASE64.iter().position(|known| known == c).unwrap_or(0) as u32;
+    let words = text.as_bytes().chunks(4).map(|chunk| chunk.iter().fold(0, |word, c| word << 6 | digit(c)));
+    let mut bytes: Vec<u8> = words.flat_map(|word: u32| word.to_be_bytes().into_iter().skip(1)).collect();
+    bytes.truncate(text.trim_end_matches('=').len() * 3 / 4);
+    bytes
+}
+
 fn base64(bytes: &[u8]) -> String {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
         let word =
             chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for at in 0..=chunk.len() {
-            text.push(char::from(alphabet[(word >> (18 - 6 * at)) as usize & 63]));
+            text.push(char::from(BASE64[(word >> (18 - 6 * at)) as usize & 63]));
         }
         text.push_str(&"=".repeat(3 - chunk.len()));
     }
@@ -156,6 +165,52 @@ fn secrets_are_nowhere_whatever_door_they_come_by() {
         places.iter().any(|(place, bytes)| place.contains("journal.db") && holds(bytes, CONTROL.as_bytes()));
     assert!(database_holds, "the control is not in the database or its WAL");
     independent_scan(&places, &planted);
+}
+
+#[test]
+fn names_are_cleaned_and_the_journal_says_where_something_was_replaced() {
+    let planted = Planted::new();
+    let Planted { github, slack, .. } = &planted;
+    let home = Home::new().with("PALYRA_LOG", "trace");
+    let file = format!("{github}.txt");
+    home.write(&file, "nothing to hide\n");
+    home.palyra(&["run", "--session", "s", "what can you do"]).expect(0);
+    home.palyra(&["run", "--session", "s", "--attach", &file, "what can you do"]).expect(0);
+    home.palyra(&["sessions", "branch", "last", "--label", &format!("for {slack}")]).expect(0);
+    home.palyra(&["sessions", "rename", "s", &format!("of {slack}")]).expect(0);
+    let sessions = home.palyra(&["sessions", "list", "--json"]).expect(0).out;
+    assert!(sessions.contains("for <secret:slack-") && sessions.contains("of <secret:slack-"), "{sessions}");
+    let shown = home.palyra(&["runs", "tail", "last", "--json"]).expect(0).out;
+    assert!(shown.contains("<secret:github-token>.txt"), "{shown}");
+    let mut places = vec![("the sessions".to_owned(), sessions.into_bytes())];
+    files(&home.state_dir(), &mut places);
+    for (place, bytes) in &places {
+        for (form, wanted) in [github, slack].into_iter().flat_map(|value| forms(value)) {
+            assert!(!holds(bytes, &wanted), "{place} holds a secret: {form}");
+        }
+    }
+    let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    let [with_file, without] = [0, 1].map(|at| marks(&home, runs[at]["run_id"].as_str().unwrap()));
+    assert_eq!((with_file[0], without[0]), ((true, 1), (false, 1)), "the first entry has the input");
+    assert!(
+        with_file[1..].iter().chain(&without).all(|mark| *mark == (false, 1)),
+        "{with_file:?} {without:?}"
+    );
+}
+
+/// Returns of each entry of a run's tape whether something was replaced in it, and by which rule set
+/// (docs/journal-format.md, section 2).
+fn marks(home: &Home, run: &str) -> Vec<(bool, u32)> {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join(run);
+    home.palyra(&["journal", "export", "--run", run, bundle.to_str().unwrap()]).expect(0);
+    let lines = std::fs::read_to_string(bundle.join("entries.jsonl")).unwrap();
+    let envelopes = lines.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        unbase64(line["envelope"].as_str().unwrap())
+    });
+    let of_tape = envelopes.filter(|envelope| envelope[88..92] != [0; 4]);
+    of_tape.map(|of| (of[1] & 2 != 0, u32::from_be_bytes(of[92..96].try_into().unwrap()))).collect()
 }
 
 /// Lets another scanner, written by other people, look for what it knows.

@@ -13,8 +13,9 @@ use palyra_types::tool::ToolName;
 use serde_json::Value;
 
 use super::failure::ROWS;
+use super::plain::PlainEvent;
 use super::usage::usage;
-use crate::wire_format::answer_reader::{self, Flow};
+use crate::wire_format::answer_reader::{self, Flow, Pieces, Taken};
 use crate::wire_format::failure::{malformed, stream_failure};
 use crate::wire_format::names::{check_call, sign};
 
@@ -42,6 +43,18 @@ impl answer_reader::Assembly for Assembly {
         self.finish.is_some()
     }
 
+    fn take_usual(&mut self, kind: &str, data: &str, out: &mut Pieces) -> Taken {
+        let Some(event) = PlainEvent::read(data).filter(|_| kind != "error" && self.finish.is_none()) else {
+            return Taken::No;
+        };
+        keep_first(&mut self.response_id, &event.id);
+        keep_first(&mut self.answered_by, &event.model);
+        if !event.text().is_empty() {
+            out.push_back(Ok(ModelPiece::Text(Redacted::new(event.text().to_owned()))));
+        }
+        Taken::Yes
+    }
+
     fn take_event(
         &mut self,
         kind: &str,
@@ -58,8 +71,8 @@ impl answer_reader::Assembly for Assembly {
         if value.get("error").is_some_and(|error| !error.is_null()) {
             return Err(stream_failure(ROWS, value));
         }
-        keep_first(&mut self.response_id, value.get("id"));
-        keep_first(&mut self.answered_by, value.get("model"));
+        keep_first(&mut self.response_id, text_of(value, "id"));
+        keep_first(&mut self.answered_by, text_of(value, "model"));
         if let Some(found) = value.get("usage").and_then(usage) {
             self.usage = Some(found);
         }
@@ -226,10 +239,12 @@ fn index_of(value: &Value) -> Option<u64> {
     value.get("index").and_then(Value::as_u64)
 }
 
-fn keep_first(kept: &mut String, value: Option<&Value>) {
-    if kept.is_empty()
-        && let Some(text) = value.and_then(Value::as_str)
-    {
+fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn keep_first(kept: &mut String, text: &str) {
+    if kept.is_empty() {
         text.clone_into(kept);
     }
 }

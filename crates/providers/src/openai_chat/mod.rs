@@ -7,6 +7,7 @@ pub mod config;
 pub mod provider;
 
 mod render;
+mod plain;
 pub(crate) mod assembly;
 mod usage;
 mod failure;

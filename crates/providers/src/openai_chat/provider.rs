@@ -131,7 +131,7 @@ impl WireFormat for Chat {
             (Some(_), SchemaBy::Field) => vec![Wish::Schema],
             _ => Vec::new(),
         };
-        Rendered { body: render(request, self.addresses.cap, schema_by).to_string(), wishes }
+        Rendered { body: render(request, self.addresses.cap, schema_by), wishes }
     }
 
     fn assembly(&self, _: &ModelRequest) -> Assembly {

@@ -4,8 +4,9 @@
 //! provider's prompt cache can serve it.
 
 use palyra_types::attachment::RenderedAttachment;
-use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ToolResultStatus};
+use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat, ToolResultStatus};
 use palyra_types::tool::ToolSpec;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::wire_format::attachments::{self, Shown};
@@ -29,8 +30,44 @@ pub(super) enum SchemaBy {
     Instruction,
 }
 
+/// The body of `POST /chat/completions`, with its fields in the order of their names.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    messages: Vec<Value>,
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
+    stream: bool,
+    stream_options: StreamOptions,
+    /// Most of a short conversation's body: written from the catalogue, never copied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    function: Function<'a>,
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    description: &'a str,
+    name: String,
+    parameters: &'a Value,
+}
+
 /// Renders the body of `POST /chat/completions`.
-pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: SchemaBy) -> Value {
+pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: SchemaBy) -> String {
     let mut system = request.system.expose().clone();
     let format = request.response_format.as_ref();
     if let Some(format) = format.filter(|_| schema_by == SchemaBy::Instruction) {
@@ -41,28 +78,27 @@ pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: Sch
         messages.push(json!({"role": "system", "content": system}));
     }
     messages.extend(request.messages.iter().filter_map(message));
-    let mut body = json!({
-        "model": request.model.model.as_str(),
-        "messages": messages,
-        "stream": true,
-        "stream_options": {"include_usage": true},
-    });
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
-    }
-    if let Some(tokens) = request.output_tokens_max {
-        let field = match cap {
-            OutputCapField::MaxTokens => "max_tokens",
-            OutputCapField::MaxCompletionTokens => "max_completion_tokens",
-        };
-        body[field] = json!(tokens);
-    }
-    if let Some(format) = format.filter(|_| schema_by == SchemaBy::Field) {
-        // Strict mode takes only a part of JSON Schema; the answer is checked against the whole of it anyway.
-        let schema = json!({"name": "answer", "schema": schema::value(format), "strict": false});
-        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
-    }
-    body
+    let (max_tokens, max_completion_tokens) = match cap {
+        OutputCapField::MaxTokens => (request.output_tokens_max, None),
+        OutputCapField::MaxCompletionTokens => (None, request.output_tokens_max),
+    };
+    let body = Body {
+        max_completion_tokens,
+        max_tokens,
+        messages,
+        model: request.model.model.as_str(),
+        response_format: format.filter(|_| schema_by == SchemaBy::Field).map(response_format),
+        stream: true,
+        stream_options: StreamOptions { include_usage: true },
+        tools: request.tools.iter().map(tool).collect(),
+    };
+    serde_json::to_string(&body).expect("text and JSON can always be written")
+}
+
+/// Strict mode takes only a part of JSON Schema; the answer is checked against the whole of it anyway.
+fn response_format(format: &ResponseFormat) -> Value {
+    let schema = json!({"name": "answer", "schema": schema::value(format), "strict": false});
+    json!({"type": "json_schema", "json_schema": schema})
 }
 
 fn message(message: &ChatMessage) -> Option<Value> {
@@ -121,15 +157,10 @@ fn call(call: &RenderedCall) -> Value {
     })
 }
 
-fn tool(spec: &ToolSpec) -> Value {
-    json!({
-        "type": "function",
-        "function": {
-            "name": names::allowed(spec.name.as_str()),
-            "description": spec.description,
-            "parameters": spec.schema,
-        },
-    })
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    let name = names::allowed(spec.name.as_str());
+    let function = Function { description: &spec.description, name, parameters: &spec.schema };
+    Tool { function, r#type: "function" }
 }
 
 #[cfg(test)]

@@ -26,6 +26,11 @@ pub(crate) trait Assembly: Send + Sync {
     /// Returns whether the server said why it stopped.
     fn is_finished(&self) -> bool;
 
+    /// Takes an event of the usual form without making a tree of it; [`Taken::No`] where it has another form.
+    fn take_usual(&mut self, _kind: &str, _data: &str, _out: &mut Pieces) -> Taken {
+        Taken::No
+    }
+
     /// Takes the object of one event of a kind and gives out the pieces in it, none of them empty.
     fn take_event(
         &mut self,
@@ -42,6 +47,15 @@ pub(crate) trait Assembly: Send + Sync {
     /// # Errors
     /// `Malformed` when the server never said why it stopped, or left something open.
     fn end(&mut self) -> Result<ModelAnswer, ModelFailure>;
+}
+
+/// Whether an event was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// With all that is in it.
+    Yes,
+    /// Nothing has changed.
+    No,
 }
 
 /// Whether an event was the last one.
@@ -156,6 +170,10 @@ impl<A: Assembly> AnswerReader<A> {
         }
         if data == DONE {
             return self.close(out);
+        }
+        if self.assembly.take_usual(&event.kind, data, out) == Taken::Yes {
+            self.saw_object = true;
+            return;
         }
         match serde_json::from_str::<Value>(data) {
             Ok(value) => self.take_object(out, |assembly, out| assembly.take_event(&event.kind, &value, out)),

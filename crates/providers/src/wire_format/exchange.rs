@@ -11,7 +11,7 @@ use palyra_types::model::{ModelFailure, ModelPiece, ModelRequest};
 use reqwest::{Response, Url};
 
 use super::answer_reader::{AnswerReader, Assembly, Pieces};
-use super::link::Link;
+use super::link::{Link, Silence};
 use super::wishes::{Refusals, Wish};
 
 /// What a vendor's format has of its own.
@@ -63,7 +63,7 @@ struct Exchange<F: WireFormat> {
 
 enum State {
     Unsent,
-    Reading(Response),
+    Reading(Response, Silence),
     Over,
 }
 
@@ -77,10 +77,10 @@ impl<F: WireFormat> Exchange<F> {
             match &mut self.state {
                 State::Over => return None,
                 State::Unsent => match self.ask().await {
-                    Ok(response) => self.state = State::Reading(response),
+                    Ok(response) => self.state = State::Reading(response, self.format.link().silence()),
                     Err(failure) => self.fail(failure),
                 },
-                State::Reading(response) => match self.format.link().next(response).await {
+                State::Reading(response, silence) => match self.format.link().next(response, silence).await {
                     Ok(Some(bytes)) => self.reader.feed(&bytes, &mut self.ready),
                     Ok(None) => self.reader.end(&mut self.ready),
                     Err(failure) => self.fail(failure),
@@ -115,7 +115,7 @@ impl<F: WireFormat> Exchange<F> {
     }
 
     fn close(&mut self) {
-        if let State::Reading(response) = std::mem::replace(&mut self.state, State::Over) {
+        if let State::Reading(response, _) = std::mem::replace(&mut self.state, State::Over) {
             tokio::spawn(Link::finish(response));
         }
     }

@@ -3,6 +3,8 @@
 //! Owns the credential and every timeout. Invariant: the credential goes to the configured address
 //! only (no redirects), and into no message.
 
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +12,7 @@ use palyra_types::Redacted;
 use palyra_types::model::{ModelFailure, ModelFailureClass};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, Url};
+use tokio::time::{Instant, Sleep};
 
 use super::failure::{DETAIL_BYTES_MAX, Rows, bounded, failure, status_failure};
 use super::http_client::HttpClient;
@@ -50,6 +53,38 @@ pub(crate) struct LinkParts<'a> {
     pub(crate) headers: &'a [(HeaderName, &'static str)],
 }
 
+/// How long a reply may be silent, watched by one timer for all of it: one for each piece would cost as much as
+/// reading the piece.
+pub(crate) struct Silence {
+    span: Duration,
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl Silence {
+    fn new(span: Duration) -> Self {
+        Self { span, alarm: Box::pin(tokio::time::sleep(span)) }
+    }
+
+    /// Waits for a future, but for no longer than the span; `None` then.
+    async fn broken_by<T>(&mut self, future: impl Future<Output = T>) -> Option<T> {
+        let until = Instant::now() + self.span;
+        let mut future = pin!(future);
+        loop {
+            tokio::select! {
+                biased;
+                done = future.as_mut() => return Some(done),
+                () = self.alarm.as_mut() => {
+                    if Instant::now() >= until {
+                        return None;
+                    }
+                    // It was set for an earlier piece.
+                    self.alarm.as_mut().reset(until);
+                }
+            }
+        }
+    }
+}
+
 impl Link {
     /// Makes the way; connects to nothing yet.
     pub(crate) fn new(parts: LinkParts<'_>) -> Result<Self, ProviderConfigError> {
@@ -84,12 +119,21 @@ impl Link {
     }
 
     /// Returns the next bytes of a reply, `None` at its end.
-    pub(crate) async fn next(&self, response: &mut Response) -> Result<Option<Bytes>, ModelFailure> {
-        match tokio::time::timeout(self.timeouts.idle, response.chunk()).await {
-            Ok(Ok(chunk)) => Ok(chunk),
-            Ok(Err(error)) => Err(self.scrubbed(transport_failure(error))),
-            Err(_) => Err(silence(self.timeouts.idle)),
+    pub(crate) async fn next(
+        &self,
+        response: &mut Response,
+        silence: &mut Silence,
+    ) -> Result<Option<Bytes>, ModelFailure> {
+        match silence.broken_by(response.chunk()).await {
+            Some(Ok(chunk)) => Ok(chunk),
+            Some(Err(error)) => Err(self.scrubbed(transport_failure(error))),
+            None => Err(silent_for(silence.span)),
         }
+    }
+
+    /// Begins to watch over the silence of a reply.
+    pub(crate) fn silence(&self) -> Silence {
+        Silence::new(self.timeouts.idle)
     }
 
     /// Reads what little is left behind the end of an answer, so that the connection can serve the
@@ -125,7 +169,7 @@ impl Link {
         let mut response = match tokio::time::timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.scrubbed(transport_failure(error))),
-            Err(_) => return Err(silence(self.timeouts.first_byte)),
+            Err(_) => return Err(silent_for(self.timeouts.first_byte)),
         };
         let status = response.status();
         if status.is_success() {
@@ -138,8 +182,8 @@ impl Link {
     }
 
     async fn body(&self, response: &mut Response, bytes_max: usize) -> Result<Vec<u8>, ModelFailure> {
-        let mut body = Vec::new();
-        while let Some(chunk) = self.next(response).await? {
+        let (mut body, mut silence) = (Vec::new(), self.silence());
+        while let Some(chunk) = self.next(response, &mut silence).await? {
             let room = bytes_max - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if body.len() == bytes_max {
@@ -150,7 +194,7 @@ impl Link {
     }
 }
 
-fn silence(span: Duration) -> ModelFailure {
+fn silent_for(span: Duration) -> ModelFailure {
     failure(ModelFailureClass::Timeout, &format!("the server was silent for {} s", span.as_secs_f64()))
 }
 
@@ -179,4 +223,25 @@ fn transport_failure(error: reqwest::Error) -> ModelFailure {
         cause = below;
     }
     failure(class, &format!("{what}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    const SPAN: Duration = Duration::from_secs(10);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silence_begins_anew_with_each_piece() {
+        let begun = Instant::now();
+        let mut silence = Silence::new(SPAN);
+        for _ in 0..3 {
+            assert_eq!(silence.broken_by(tokio::time::sleep(SPAN * 9 / 10)).await, Some(()));
+        }
+        assert_eq!(begun.elapsed(), SPAN * 27 / 10);
+        assert_eq!(silence.broken_by(pending::<()>()).await, None);
+        assert_eq!(begun.elapsed(), SPAN * 37 / 10);
+    }
 }

@@ -8,6 +8,7 @@ mod effects;
 mod ends;
 mod held;
 mod interleavings;
+mod schedules;
 mod properties;
 mod races;
 mod reference;

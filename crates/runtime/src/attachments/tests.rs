@@ -127,7 +127,10 @@ impl Redactor for NoDigits {
 
 #[test]
 fn texts_are_cleaned_and_described_as_they_are_recorded() {
-    let admitted = admit_files(&[file("a.txt", "", b"pin 1234"), file("b.png", "", PNG)], &NoDigits).unwrap();
+    let files = [file("a1.txt", "", b"pin 1234"), file("b2.md", "", PNG)];
+    let admitted = admit_files(&files, &NoDigits).unwrap();
+    let names: Vec<_> = admitted.attachments.iter().map(|attachment| attachment.name.expose()).collect();
+    assert_eq!(names, ["a*.txt", "b*.md"]);
     assert!(
         matches!(&admitted.attachments[0].body, AttachmentBody::Text(text) if text.expose() == "pin ****")
     );

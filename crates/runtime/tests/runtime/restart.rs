@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use palyra_ports::{AppendError, MaintainJournal, ReadOnlyCause};
+use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, MemoryJournal, Script};
 use palyra_types::RunId;
@@ -10,7 +12,7 @@ use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 
-use crate::rig::{Parts, Rig, entries_of, journal_of, settle, soon};
+use crate::rig::{Parts, Rig, by_key, entries_of, journal_of, settle, soon};
 use crate::shapes::{check, shape, started};
 
 /// Two turns with tools, a loop that a person looked at, and a run queued behind.
@@ -85,6 +87,33 @@ async fn a_pure_call_caught_by_a_stop_runs_again_under_the_entry_it_has() {
     check(&tape);
     assert_eq!(rig.tools.executions().iter().take(2).map(|e| e.effect.0).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(started(&tape, EffectContract::Pure)[..2].iter().map(|e| e.0).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[tokio::test]
+async fn nothing_is_run_again_on_a_read_only_journal_whoever_knocks() {
+    let (entries, [run, queued]) = recorded().await;
+    let begun =
+        |entry: &JournalEventRecord| matches!(entry.event, JournalEvent::Tape(TapeEvent::ToolStarted { .. }));
+    let last = entries.iter().position(begun).unwrap() + 1;
+    let memory = journal_of(&entries[..=last]).await;
+    memory.make_read_only(ReadOnlyCause::TailDisagrees);
+    let before = memory.status();
+    let rig = Rig::on(memory.clone()).await;
+    settle().await;
+    let quarantined = |error: Option<RequestError>| {
+        assert!(matches!(error, Some(RequestError::Append(AppendError::Quarantined))), "{error:?}");
+    };
+    quarantined(rig.cancel(run).await.err());
+    quarantined(rig.input(run, "more").await.err());
+    quarantined(rig.try_submit(by_key("k"), "more").await.err());
+    quarantined(rig.cancel(queued).await.err());
+    settle().await;
+    assert_eq!(rig.tools.counts().begun, 0, "a call that was begun before the stop is not begun again");
+    assert_eq!(rig.model.counts().begun, 0);
+    assert_eq!(memory.status(), before);
+    let rig = rig.restarted().await;
+    brought_to_an_end(&rig, run).await;
+    assert_eq!(rig.tools.executions().iter().take(2).map(|e| e.effect.0).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[tokio::test]

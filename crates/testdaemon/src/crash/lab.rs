@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::legs::Leg;
 use crate::house::{House, Programs};
 use crate::script::{self, INPUT};
-use crate::strace::{Fault, Recording, Selector, Tracer};
+use crate::strace::{DATABASE_SYNC, Fault, Recording, Selector, Tracer};
 use crate::verdict;
 use crate::watch::{Watched, attach_and_watch, start_and_watch};
 
@@ -169,7 +169,7 @@ fn kill_before(leg: Leg) -> Option<(&'static str, &'static str, usize)> {
         Leg::FirstStart | Leg::RunAndStop | Leg::Checkpoint => None,
         Leg::StartInAct => Some(("write", "effects", 1)),
         // The first sync is the run's beginning, the second one its first text.
-        Leg::StartInAnswer => Some(("fsync", "state/journal.db-wal", 2)),
+        Leg::StartInAnswer => Some((DATABASE_SYNC, "state/journal.db-wal", 2)),
     }
 }
 

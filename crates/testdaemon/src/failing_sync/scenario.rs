@@ -9,7 +9,7 @@ use palyra_types::ErrorCode;
 use crate::acknowledged::{Acknowledged, Went, start};
 use crate::crash::Lab;
 use crate::house::{House, Started};
-use crate::strace::{Fault, Recording, Selector, Tracer};
+use crate::strace::{DATABASE_SYNC, FILE_SYNC, Fault, Recording, Selector, Tracer};
 use crate::verdict;
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -21,8 +21,10 @@ const REFUSALS: usize = 3;
 /// Where the sync fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// As the daemon starts for the first time.
+    /// As the daemon starts for the first time: of the database.
     Start,
+    /// At that time: of keys, locks, folders.
+    StartBeside,
     /// As a group of entries is committed.
     Commit,
     /// As the write-ahead log is copied into the database.
@@ -55,7 +57,8 @@ pub(super) enum Effect {
 /// Lets the `when`-th sync at a place fail.
 pub(super) async fn carry_out(lab: &Lab, place: Place, when: usize) -> Result<Seen> {
     let carried = match place {
-        Place::Start => tokio::time::timeout(PATIENCE, at_start(lab, when)).await,
+        Place::Start => tokio::time::timeout(PATIENCE, at_start(lab, DATABASE_SYNC, when)).await,
+        Place::StartBeside => tokio::time::timeout(PATIENCE, at_start(lab, FILE_SYNC, when)).await,
         Place::Commit | Place::Checkpoint => {
             tokio::time::timeout(PATIENCE, while_serving(lab, place, when)).await
         }
@@ -71,7 +74,7 @@ async fn while_serving(lab: &Lab, place: Place, when: usize) -> Result<Seen> {
     }
     let file = if place == Place::Checkpoint { "journal.db" } else { "journal.db-wal" };
     let path = Some(house.state().join(file).display().to_string());
-    let selector = Selector { kind: "fsync".to_owned(), path, when };
+    let selector = Selector { kind: DATABASE_SYNC.to_owned(), path, when };
     let log = lab.path("fault.log");
     let attached = Tracer::injecting(&log, selector, Fault::InputOutputError).attach(daemon.pid).await?;
     let mut acknowledged = Acknowledged::default();
@@ -109,10 +112,10 @@ async fn demand_refusals(house: &House, client: &Client) -> Result<()> {
     Ok(())
 }
 
-async fn at_start(lab: &Lab, when: usize) -> Result<Seen> {
+async fn at_start(lab: &Lab, kind: &str, when: usize) -> Result<Seen> {
     let house = lab.empty_house()?;
     let log = lab.path("fault.log");
-    let selector = Selector { kind: "fsync".to_owned(), path: None, when };
+    let selector = Selector { kind: kind.to_owned(), path: None, when };
     let tracer = Tracer::injecting(&log, selector, Fault::InputOutputError);
     let started = house.start(&lab.programs, &tracer.words()).await?;
     let effect = match started {

@@ -41,6 +41,7 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
     let mut found: BTreeMap<Place, Vec<Seen>> = BTreeMap::new();
     let places = [
         (Place::Start, STARTS_MAX, every),
+        (Place::StartBeside, STARTS_MAX, every),
         (Place::Commit, commits, every),
         (Place::Checkpoint, checkpoints, 1),
     ];
@@ -75,7 +76,8 @@ fn tell(report: &mut Report, found: &BTreeMap<Place, Vec<Seen>>, checkpoints: us
         let most = seen.iter().map(|seen| seen.repaired_after).max().unwrap_or(Duration::ZERO).as_millis();
         let entries: usize = seen.iter().map(|seen| seen.entries).sum();
         let what = match place {
-            Place::Start => "a sync of a start fails",
+            Place::Start => "a sync of the database fails at a start",
+            Place::StartBeside => "another sync of a start fails",
             Place::Commit => "a sync of a commit fails",
             Place::Checkpoint => "a sync of a checkpoint fails",
         };
@@ -88,7 +90,7 @@ fn tell(report: &mut Report, found: &BTreeMap<Place, Vec<Seen>>, checkpoints: us
         );
         report.row(what, seen.len(), text);
     }
-    for place in [Place::Start, Place::Commit] {
+    for place in [Place::Start, Place::StartBeside, Place::Commit] {
         if !found.contains_key(&place) {
             report.failures.push(format!("{place:?}: nothing was injected"));
         }

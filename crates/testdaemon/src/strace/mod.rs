@@ -9,5 +9,5 @@ mod selector;
 mod tracer;
 
 pub use recording::{Call, Recording};
-pub use selector::Selector;
+pub use selector::{DATABASE_SYNC, FILE_SYNC, Selector};
 pub use tracer::{Fault, Tracer, is_there};

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 
 use super::recording::Call;
 
+/// The call by which SQLite, as this workspace compiles it, waits for a file's content.
+pub const DATABASE_SYNC: &str = "fdatasync";
+/// The call by which everything else waits, and SQLite for folders.
+pub const FILE_SYNC: &str = "fsync";
+
 /// The first thread whose `when`-th call of this kind, on this file if one is named, begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selector {

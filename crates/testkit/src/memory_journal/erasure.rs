@@ -6,8 +6,8 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::maintain_journal::Progress;
 use palyra_ports::{
-    EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject, NewEntry, ReadError,
-    Redactor,
+    AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
+    NewEntry, ReadError, Redactor,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::SeqRange;
@@ -77,6 +77,9 @@ fn open(state: &State, run: RunId) -> Option<RunId> {
 }
 
 fn erase(state: &mut State, order: &ErasureOrder) -> Result<ErasureReceipt, EraseError> {
+    if state.read_only.is_some() {
+        return Err(AppendError::Quarantined.into());
+    }
     let plan = plan(state, |entry| order.ranges.iter().any(|range| range.holds(entry.seq)));
     if let Some(run) = plan.open_runs.first() {
         return Err(EraseError::OpenRun(*run));

@@ -185,8 +185,11 @@ impl MaintainJournal for MemoryJournal {
         JournalStatus {
             log_id: MEMORY_LOG_ID,
             epoch: self.epoch,
-            health: JournalHealth::Writable,
-            cause: None,
+            health: match state.read_only {
+                Some(_) => JournalHealth::Quarantined,
+                None => JournalHealth::Writable,
+            },
+            cause: state.read_only,
             entries: state.entries.len() as u64,
             commits: state.commits,
             rows: state.rows,
@@ -204,6 +207,9 @@ impl MaintainJournal for MemoryJournal {
 
     fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
         let mut state = self.lock();
+        if state.read_only.is_some() {
+            return ready(Err(AppendError::Quarantined.into())).boxed();
+        }
         state.refold();
         let entries = state.entries.len() as u64;
         progress(entries, entries);

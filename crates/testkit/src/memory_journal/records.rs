@@ -153,7 +153,8 @@ impl Records {
         if tape_seq == TapeSeq(1) {
             self.begin_run(entry, run, session);
         }
-        if let Some(session) = self.sessions.get_mut(&session) {
+        let speaking = matches!(event, TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. });
+        if let Some(session) = self.sessions.get_mut(&session).filter(|_| !speaking) {
             session.updated = entry.new.time;
             if matches!(event, TapeEvent::RunStarted(_)) {
                 session.runs += 1;

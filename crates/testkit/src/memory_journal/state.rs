@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
-use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry};
+use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadOnlyCause};
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
@@ -37,6 +37,7 @@ pub(super) struct State {
     pub(super) records: Records,
     pub(super) statics: BTreeMap<[u8; 32], Arc<str>>,
     pub(super) failures: VecDeque<Failure>,
+    pub(super) read_only: Option<ReadOnlyCause>,
     pub(super) commits: u64,
     pub(super) rows: u64,
     pub(super) bytes: u64,
@@ -47,6 +48,7 @@ impl State {
     /// Begins an epoch with entries of the journal's own; they are not counted.
     pub(super) fn begin(&mut self, epoch: Epoch, mut events: Vec<JournalEvent>) {
         self.epoch = epoch;
+        self.read_only = None;
         events.push(JournalEvent::EpochStarted { epoch, key: [0; 32] });
         for event in events {
             let time = Timestamp::default();
@@ -90,6 +92,9 @@ impl State {
         let told = self.failures.pop_front();
         if let Some(Failure::Refuse(error)) = told {
             return Err(error);
+        }
+        if self.read_only.is_some() {
+            return Err(AppendError::Quarantined);
         }
         check_limits(&request)?;
         if epoch != self.epoch {

@@ -1,7 +1,7 @@
 //! The memory journal passes the suite, and fails as it is told.
 
 use palyra_ports::AppendTape;
-use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
 
 use super::*;
 use crate::journal_suite::JournalFactory;
@@ -46,6 +46,23 @@ async fn a_restart_fences_the_handles_before_it() {
     assert_eq!(journal.append(first_append()).await, Err(AppendError::Fenced));
     assert!(next.append(first_append()).await.is_ok());
     assert_eq!(next.status().epoch, Epoch(2));
+}
+
+#[tokio::test]
+async fn a_read_only_journal_says_so_and_takes_nothing_until_a_restart() {
+    let journal = MemoryJournal::new();
+    journal.make_read_only(ReadOnlyCause::TailDisagrees);
+    let status = journal.status();
+    assert_eq!(
+        (status.health, status.cause),
+        (JournalHealth::Quarantined, Some(ReadOnlyCause::TailDisagrees))
+    );
+    assert_eq!(journal.append(first_append()).await, Err(AppendError::Quarantined));
+    assert!(journal.rebuild(std::sync::Arc::new(|_, _| ())).await.is_err());
+    assert_eq!(journal.status().entries, 2);
+    let next = journal.restarted();
+    assert_eq!((next.status().health, next.status().cause), (JournalHealth::Writable, None));
+    assert!(next.append(first_append()).await.is_ok());
 }
 
 #[tokio::test]

@@ -25,12 +25,13 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 8] = [
     Need {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
         packages: &["gcc", "libc6-dev"],
     },
+    Need { what: "make, for jemalloc", probe: &["make", "--version"], packages: &["make"] },
     Need {
         what: "Python 3, for the tests that drive official client libraries",
         probe: &["python3", "--version"],

@@ -186,3 +186,48 @@ fn an_endless_answer_is_cut_off() {
     (0..needed).for_each(|_| reader.feed(noise.as_bytes(), &mut out));
     assert!(reader.has_ended() && matches!(out.pop_front(), Some(Err(_))));
 }
+
+/// What an event comes to, read as a tree and by the short way where that takes it.
+fn both_ways(event: &str) -> [Option<(Vec<ModelPiece>, String, String)>; 2] {
+    let (mut tree, mut short) = (Assembly::default(), Assembly::default());
+    let (mut pieces, mut quick) = (Vec::new(), Pieces::new());
+    let value: Value = serde_json::from_str(event).unwrap();
+    let taken = answer_reader::Assembly::take_event(&mut tree, "", &value, &mut pieces);
+    let tree = taken.ok().map(|_| (pieces, tree.response_id, tree.answered_by));
+    let taken = answer_reader::Assembly::take_usual(&mut short, "", event, &mut quick);
+    let quick = quick.into_iter().map(|piece| piece.unwrap()).collect();
+    [tree, (taken == Taken::Yes).then_some((quick, short.response_id, short.answered_by))]
+}
+
+#[test]
+fn a_usual_event_says_the_same_without_a_tree() {
+    let event = |choice: &str, rest: &str| {
+        format!(
+            r#"{{"id":"i","object":"chat.completion.chunk","created":1,"model":"m"{rest},"choices":[{choice}]}}"#
+        )
+    };
+    let usual = [
+        event(r#"{"index":0,"delta":{"content":"a\nb \u00fc"},"finish_reason":null}"#, ""),
+        event(
+            r#"{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}"#,
+            r#","service_tier":"default","system_fingerprint":null,"usage":null"#,
+        ),
+    ];
+    for event in usual {
+        let [tree, short] = both_ways(&event);
+        assert!(short.is_some() && short == tree, "{event}: {tree:?}, {short:?}");
+    }
+    let others = [
+        event(r#"{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}"#, ""),
+        event(r#"{"index":0,"delta":{"content":"a"}}"#, r#","usage":{"prompt_tokens":1}"#),
+        event(r#"{"index":0,"delta":{"content":"a"}}"#, r#","error":{"message":"no"}"#),
+        event(r#"{"index":1,"delta":{"content":"a"}}"#, ""),
+        event(r#"{"index":0,"delta":{"content":"a","refusal":"b"}}"#, ""),
+        event(r#"{"index":0,"delta":{"content":"a","reasoning":"b"}}"#, ""),
+        event(r#"{"index":0,"delta":{"content":"a","tool_calls":[]}}"#, ""),
+        event(r#"{"index":0,"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}"#, ""),
+    ];
+    for event in others {
+        assert_eq!(both_ways(&event)[1], None, "{event}");
+    }
+}
