@@ -159,7 +159,10 @@ impl Reloader {
         let policy_check = policies::in_force_check(&policy);
         let snapshot = floors::snapshot(&config);
         let digest = snapshot.digest;
-        let changed = config.changed_keys(&self.swap.config.borrow());
+        let mut changed = config.changed_keys(&self.swap.config.borrow());
+        if self.swap.policy.borrow().digest() != policy.digest() {
+            changed.push(POLICIES_CHANGED.to_owned());
+        }
         let needs_restart = needs_restart(&config, &self.at_start);
         secrets::know(&config, &self.source.environment);
         // Models first: a run that begins in between must find those that its snapshot names.
@@ -193,6 +196,9 @@ fn needs_restart(config: &Config, at_start: &Config) -> Vec<String> {
     let at_start_only = |key: &String| SETTINGS.iter().any(|s| s.key == key && s.applies == Applies::AtStart);
     config.changed_keys(at_start).into_iter().filter(at_start_only).collect()
 }
+
+/// What is told to have changed where other policies are in force than before.
+const POLICIES_CHANGED: &str = "policies";
 
 const CHECK_NAME: &str = "configuration";
 

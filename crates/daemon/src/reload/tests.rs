@@ -141,7 +141,8 @@ async fn policies_are_read_again_and_bad_ones_leave_the_old_in_force() {
     let before = digest();
     std::fs::write(policies.join("mine.cedar"), "@id(\"mine\")\nforbid (principal, action, resource);\n")
         .expect("written");
-    rig.reload("").await.expect("taken");
+    assert_eq!(rig.reload("").await.expect("taken").changed, ["policies"]);
+    assert!(rig.reload("").await.expect("taken").changed.is_empty());
     let with_mine = digest();
     assert_ne!(before, with_mine);
     std::fs::write(policies.join("mine.cedar"), "forbid (").expect("written");
