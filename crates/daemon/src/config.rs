@@ -135,10 +135,18 @@ impl Config {
     /// Returns the models that may be asked instead of the default one, in order.
     #[must_use]
     pub fn fallback_models(&self) -> &[String] {
-        match self.values.get("model.fallbacks") {
-            Some((Value::List(models), _)) => models,
-            _ => unreachable!("every list setting has a default of its own type"),
-        }
+        self.list("model.fallbacks")
+    }
+
+    /// Returns the folder of the operator's policies; empty for the usual one.
+    #[must_use]
+    pub fn policy_dir(&self) -> &str {
+        self.text("policy.dir")
+    }
+
+    /// Returns the tools that a setting of standing treatment names.
+    pub(crate) fn posture_tools(&self, key: &str) -> &[String] {
+        self.list(key)
     }
 
     /// Returns where to listen on TCP; empty for not at all.
@@ -193,6 +201,13 @@ impl Config {
         match self.values.get(key) {
             Some((Value::Integer(number), _)) => *number,
             _ => unreachable!("every integer setting has a default of its own type"),
+        }
+    }
+
+    fn list(&self, key: &str) -> &[String] {
+        match self.values.get(key) {
+            Some((Value::List(items), _)) => items,
+            _ => unreachable!("every list setting has a default of its own type"),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_policy::ToolPolicyRules;
-use palyra_ports::{Clock, Entropy, ToolRuntime};
+use palyra_ports::{Clock, Entropy, RestoreFiles, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_tools::BuiltinTools;
 use tokio::sync::watch;
@@ -21,7 +21,9 @@ use crate::workspaces::StateWorkspaces;
 pub struct Equipment {
     /// Runs the tools.
     pub tools: Arc<dyn ToolRuntime>,
-    /// Says which calls run unattended.
+    /// Puts files back that the tools changed.
+    pub restore: Arc<dyn RestoreFiles>,
+    /// What calls are judged by, before an operator adds to it.
     pub rules: ToolPolicyRules,
 }
 
@@ -29,7 +31,8 @@ impl Equipment {
     /// Returns what ships: the built-in tools under the shipped rules.
     #[must_use]
     pub fn shipped() -> Self {
-        Self { tools: Arc::new(BuiltinTools::new()), rules: ToolPolicyRules::shipped() }
+        let tools = Arc::new(BuiltinTools::new());
+        Self { tools: Arc::clone(&tools) as _, restore: tools, rules: ToolPolicyRules::shipped() }
     }
 }
 
@@ -49,7 +52,7 @@ pub(crate) fn open_journal(
 pub(crate) fn ports(
     journal: &JournalStore,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    tools: Arc<dyn ToolRuntime>,
+    (tools, restore): (Arc<dyn ToolRuntime>, Arc<dyn RestoreFiles>),
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
 ) -> RuntimePorts {
@@ -59,10 +62,12 @@ pub(crate) fn ports(
         append: Arc::clone(&store) as _,
         tapes: Arc::clone(&store) as _,
         records: Arc::clone(&store) as _,
+        approvals: Arc::clone(&store) as _,
         maintain: Arc::clone(&store) as _,
         proofs: Arc::clone(&store) as _,
         erasures: store,
         tools,
+        restore,
         redactor: crate::secrets::scanner(),
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),

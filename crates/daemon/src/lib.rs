@@ -14,6 +14,9 @@ mod history;
 
 mod models;
 
+mod policies;
+mod examine_policies;
+
 mod workspaces;
 
 mod system;
@@ -39,5 +42,6 @@ mod logging;
 mod secrets;
 
 pub use check_configuration::{Finding, Verdict, check_configuration};
+pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
 pub use floors::Equipment;
 pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_grpc::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
+use palyra_policy::ToolCallPolicySnapshot;
 use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
+use crate::policies::{self, LoadPoliciesError, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
 use crate::{floors, models, secrets};
@@ -29,6 +31,12 @@ impl Source {
     pub(crate) fn load(&self) -> Result<Config, Mistakes> {
         config::load(self.explicit.as_deref(), &self.environment, &self.flags)
     }
+
+    /// Returns the folder of the operator's policies, beside the configuration file.
+    pub(crate) fn policies_folder(&self) -> Option<PathBuf> {
+        let file = self.explicit.clone().or_else(|| config::default_path(&self.environment))?;
+        Some(file.parent()?.join(policies::POLICIES_FOLDER))
+    }
 }
 
 /// What a new configuration replaces.
@@ -38,6 +46,7 @@ pub(crate) struct Swap {
     pub(crate) facts: watch::Sender<Arc<Vec<ConfigFact>>>,
     pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
     pub(crate) config: watch::Sender<Arc<Config>>,
+    pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
 }
 
 /// The other ends of a [`Swap`].
@@ -47,12 +56,29 @@ pub(crate) struct Seen {
     pub(crate) facts: watch::Receiver<Arc<Vec<ConfigFact>>>,
     pub(crate) checks: watch::Receiver<Arc<Vec<Check>>>,
     pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
 }
 
-/// Puts a configuration and its models where they can be watched and replaced.
-pub(crate) fn watched(config: Config, directory: ModelDirectory) -> (Swap, Seen) {
+/// Puts a configuration, its models and its policies where they can be watched and replaced. Policies that are not
+/// valid leave a daemon that denies every call, and says so.
+pub(crate) fn watched(
+    config: Config,
+    directory: ModelDirectory,
+    policies: &PolicySource,
+) -> Result<(Swap, Seen), LoadPoliciesError> {
     let snapshot = floors::snapshot(&config);
-    let checks = vec![in_force_check(&snapshot.digest, &[])];
+    let (policy, policy_check) = match policies.load(&config) {
+        Ok(policy) => {
+            let check = policies::in_force_check(&policy);
+            (policy, check)
+        }
+        Err(error) => {
+            tracing::error!(code = %error.code(), "every tool call is denied: {error}");
+            (policies.closed()?, policies::closed_check(&error))
+        }
+    };
+    let checks = vec![in_force_check(&snapshot.digest, &[]), policy_check];
+    let (policy, policy_seen) = watch::channel(policy);
     let (models, models_seen) = watch::channel(Arc::new(directory));
     let (snapshots, snapshots_seen) = watch::channel(Arc::new(snapshot));
     let (facts, facts_seen) = watch::channel(Arc::new(floors::facts_of(&config)));
@@ -64,8 +90,9 @@ pub(crate) fn watched(config: Config, directory: ModelDirectory) -> (Swap, Seen)
         facts: facts_seen,
         checks: checks_seen,
         config: config_seen,
+        policy: policy_seen,
     };
-    (Swap { models, snapshots, facts, checks, config }, seen)
+    Ok((Swap { models, snapshots, facts, checks, config, policy }, seen))
 }
 
 /// Reads the configuration again when told to.
@@ -74,13 +101,14 @@ pub(crate) struct Reloader {
     swap: Swap,
     /// What the daemon started with: settings that need a restart still have these values.
     at_start: Arc<Config>,
+    policies: PolicySource,
     notices: ServiceNotices,
 }
 
 impl Reloader {
-    pub(crate) fn new(source: Source, swap: Swap, notices: ServiceNotices) -> Self {
+    pub(crate) fn new(source: Source, policies: PolicySource, swap: Swap, notices: ServiceNotices) -> Self {
         let at_start = Arc::clone(&swap.config.borrow());
-        Self { source, swap, at_start, notices }
+        Self { source, swap, at_start, policies, notices }
     }
 
     /// Reloads on every hang-up signal and every request, one after the other.
@@ -118,34 +146,44 @@ impl Reloader {
     }
 
     async fn reload(&self) -> Result<ReloadReport, ReloadError> {
-        let (config, directory) = match self.validate().await {
+        let (config, directory, policy) = match self.validate().await {
             Ok(valid) => valid,
             Err(refused) => {
-                self.swap.checks.send_replace(Arc::new(vec![refused_check(&refused)]));
+                // The policies that are in force stay so, or stay closed.
+                let policy = self.swap.checks.borrow().iter().skip(1).cloned().collect::<Vec<_>>();
+                let checks = std::iter::once(refused_check(&refused)).chain(policy).collect();
+                self.swap.checks.send_replace(Arc::new(checks));
                 return Err(refused);
             }
         };
+        let policy_check = policies::in_force_check(&policy);
         let snapshot = floors::snapshot(&config);
         let digest = snapshot.digest;
-        let changed = config.changed_keys(&self.swap.config.borrow());
+        let mut changed = config.changed_keys(&self.swap.config.borrow());
+        if self.swap.policy.borrow().digest() != policy.digest() {
+            changed.push(POLICIES_CHANGED.to_owned());
+        }
         let needs_restart = needs_restart(&config, &self.at_start);
         secrets::know(&config, &self.source.environment);
         // Models first: a run that begins in between must find those that its snapshot names.
         self.swap.models.send_replace(Arc::new(directory));
+        self.swap.policy.send_replace(policy);
         self.swap.snapshots.send_replace(Arc::new(snapshot));
         self.swap.facts.send_replace(Arc::new(floors::facts_of(&config)));
-        self.swap.checks.send_replace(Arc::new(vec![in_force_check(&digest, &needs_restart)]));
+        let checks = vec![in_force_check(&digest, &needs_restart), policy_check];
+        self.swap.checks.send_replace(Arc::new(checks));
         self.swap.config.send_replace(Arc::new(config));
         tokio::spawn(models::suggest_local_servers(self.swap.models.clone()));
         Ok(ReloadReport { digest, changed, needs_restart })
     }
 
-    async fn validate(&self) -> Result<(Config, ModelDirectory), ReloadError> {
+    async fn validate(&self) -> Result<(Config, ModelDirectory, Arc<ToolCallPolicySnapshot>), ReloadError> {
         let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
         let directory = models::build(&config, &self.source.environment).await;
         let told = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
         let directory = directory.map_err(|errors| invalid(told(errors)))?;
-        Ok((config, directory))
+        let policy = self.policies.load(&config).map_err(|error| invalid(error.lines()))?;
+        Ok((config, directory, policy))
     }
 }
 
@@ -158,6 +196,9 @@ fn needs_restart(config: &Config, at_start: &Config) -> Vec<String> {
     let at_start_only = |key: &String| SETTINGS.iter().any(|s| s.key == key && s.applies == Applies::AtStart);
     config.changed_keys(at_start).into_iter().filter(at_start_only).collect()
 }
+
+/// What is told to have changed where other policies are in force than before.
+const POLICIES_CHANGED: &str = "policies";
 
 const CHECK_NAME: &str = "configuration";
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
 use palyra_journal::{JournalStore, Sealing};
+use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::Clock;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
@@ -23,6 +24,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::floors::Equipment;
+use crate::policies::PolicySource;
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
 use crate::service_notices::ServiceNotices;
@@ -140,9 +142,11 @@ async fn run(
     let directory =
         directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
     let model = directory.default_model().to_string();
-    let (swap, seen) = reload::watched(config, directory);
+    let policies = policy_source(&equipment, &source, &dir);
+    let watched = reload::watched(config, directory, &policies);
+    let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
-    let watched = (seen.models, seen.snapshots);
+    let watched = (seen.models, seen.snapshots, seen.policy);
     let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
@@ -165,7 +169,7 @@ async fn run(
     readiness::tell_ready(&record);
     notices.ready(&facts.listening.join(", "));
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
-    let reloading = tokio::spawn(Reloader::new(source, swap, notices).run(hangups, reloads));
+    let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
     tokio::spawn(journal.change_keys_daily());
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
@@ -190,24 +194,35 @@ async fn run(
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
 }
 
+/// Returns where policies come from: what ships, the operator's folder, and what belongs to the daemon itself.
+fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Path) -> PolicySource {
+    let folder = source.policies_folder();
+    let beside = folder.as_ref().and_then(|folder| folder.parent()).map(Path::to_owned);
+    let own = [Some(state_dir.to_owned()), beside].into_iter().flatten();
+    let mut shipped = equipment.rules.clone();
+    shipped.own_paths.extend(own.map(|path| path.display().to_string()));
+    PolicySource { shipped, catalog: equipment.tools.catalog(), folder }
+}
+
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
 /// which makes anew what is only derived from the log.
 async fn start_gateway(
     (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
     equipment: Equipment,
-    (models, snapshots): (
+    (models, snapshots, policy): (
         watch::Receiver<Arc<ModelDirectory>>,
         watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+        watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     ),
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
         let opened = floors::open_journal(dir, environment, sealing);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
-        let Equipment { tools, rules } = equipment.clone();
-        let ports = floors::ports(&journal, models.clone(), tools, dir, environment);
-        match palyra_runtime::gateway::start_with_rules(ports, rules, snapshots.clone()).await {
+        let Equipment { tools, restore, .. } = equipment.clone();
+        let ports = floors::ports(&journal, models.clone(), (tools, restore), dir, environment);
+        match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
                 attempts_left -= 1;

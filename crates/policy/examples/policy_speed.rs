@@ -1,7 +1,7 @@
 //! How fast calls are decided under many policies, and recorded requests decided again.
 //!
-//! Prints figures and judges none: the benchmark that does is the row `policy` of `cargo xtask bench`. Run in release
-//! mode; the first argument is how many recorded requests to decide again.
+//! Prints figures and judges none. Each of ours stands beside Cedar's own over the same slice and over the whole set.
+//! Run in release mode; the first argument is how many recorded requests to decide again.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,

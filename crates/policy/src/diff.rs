@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use palyra_types::tool::ToolVerdict;
 
 use crate::policies::PolicySet;
-use crate::rules::re_evaluate;
+use crate::request::PolicyRequest;
+use crate::rules::Reevaluation;
 
 /// How many changed requests a comparison keeps; beyond it they are only counted.
 pub const CHANGES_KEPT_MAX: usize = 1_000;
@@ -57,11 +58,13 @@ pub fn diff<'r, T>(
     requests: impl IntoIterator<Item = (T, &'r str)>,
 ) -> PolicyDiff<T> {
     let mut diff = PolicyDiff { compared: 0, unreadable: 0, counts: BTreeMap::new(), changes: Vec::new() };
+    let (mut before, mut after) = (Reevaluation::new(before), Reevaluation::new(after));
     for (request, json) in requests {
-        let (Ok(old), Ok(new)) = (re_evaluate(json, before), re_evaluate(json, after)) else {
+        let Ok(recorded) = PolicyRequest::from_json(json) else {
             diff.unreadable += 1;
             continue;
         };
+        let (old, new) = (before.judge(&recorded), after.judge(&recorded));
         diff.compared += 1;
         if old.verdict == new.verdict {
             continue;

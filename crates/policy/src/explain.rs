@@ -3,6 +3,7 @@
 //! Owns finding what a policy mentions. Invariant: the values shown are those of the request, word for word.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::Value;
@@ -24,11 +25,29 @@ pub struct PolicyExplanation {
     pub considered: (usize, usize, usize),
 }
 
+/// The name of a policy, as its `@id` has it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PolicyName(String);
+
+impl PolicyName {
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// One policy that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedPolicy {
-    /// Its id.
-    pub id: String,
+    /// Its name.
+    pub id: PolicyName,
     /// Where it stands.
     pub file: String,
     /// Its line there, from 1.
@@ -55,7 +74,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         (unattended.num_of_policies(), execute.num_of_policies(), policies.len())
     });
     let explained = |known: &&KnownPolicy| ExplainedPolicy {
-        id: known.annotations.id.clone(),
+        id: PolicyName(known.annotations.id.clone()),
         file: known.file.clone(),
         line: known.line,
         reason: known.annotations.reason.clone(),

@@ -38,7 +38,7 @@ pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
 pub use decide::{ArgumentsHold, CallEvidence, decide_tool_call};
 pub use diff::{CHANGES_KEPT_MAX, ChangedDecision, PolicyDiff, diff};
 pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixture, check, test_fixtures};
-pub use explain::{ExplainedPolicy, PolicyExplanation, explain, verdict_name};
+pub use explain::{ExplainedPolicy, PolicyExplanation, PolicyName, explain, verdict_name};
 pub use grants::{
     GRANT_RULES_MAX, GrantCoverage, GrantWishError, GrantedCall, check_wish, covering_grant, exact_matcher,
 };
@@ -48,7 +48,7 @@ pub use policies::{
 };
 pub use posture::{Posture, PosturePlace, PostureRegistry, PostureScope, StandingPosture};
 pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};
-pub use rules::{Judgement, ToolPolicyRules, evaluate_with_config, re_evaluate};
+pub use rules::{Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate};
 pub use skills::{
     ActiveSkill, FRONT_MATTER_BYTES_MAX, SkillManifest, SkillManifestError, SkillStanding, forbidding_skill,
     read_manifest, standing,

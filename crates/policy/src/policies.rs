@@ -1,17 +1,20 @@
 //! Cedar policies: read from files, checked, grouped, asked. Begin at [`PolicySet`].
 
 mod set;
+mod file;
 
 mod parse;
 mod terms;
 mod mistake;
 
 mod evaluate;
+mod mentions;
 mod index;
 
 pub(crate) use evaluate::Answer;
 pub use evaluate::AskedOfCedar;
+pub(crate) use file::KnownPolicy;
+pub use file::{POLICY_FILE_BYTES_MAX, PolicyFile};
 pub use index::{Asked, NotStatic, PolicyIndex};
 pub use mistake::{PolicyMistake, PolicyMistakes};
-pub(crate) use set::KnownPolicy;
-pub use set::{POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicySet, SCHEMA_TEXT};
+pub use set::{POLICIES_MAX, PolicySet, SCHEMA_TEXT};

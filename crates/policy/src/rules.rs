@@ -3,6 +3,8 @@
 //! Owns the order in which skills, postures, policies, grants and approvers are heard. Invariants: a denial of any of
 //! them stands; only an ask can become an allow, and only by a standing setting or a grant.
 
+use std::collections::BTreeMap;
+
 use palyra_types::approval::{ApprovalTerms, Approvers, AtExpiry, Separation};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
@@ -61,6 +63,39 @@ pub fn evaluate_with_config(policies: &PolicySet, request: &PolicyRequest) -> Ju
 /// [`ReadRequestError`] when the text is no recorded request.
 pub fn re_evaluate(request: &str, policies: &PolicySet) -> Result<Judgement, ReadRequestError> {
     Ok(evaluate_with_config(policies, &PolicyRequest::from_json(request)?))
+}
+
+/// How many different requests a [`Reevaluation`] remembers.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// Judges many recorded requests again by one set of policies, and what its policies cannot tell apart only once.
+#[derive(Debug)]
+pub struct Reevaluation<'p> {
+    policies: &'p PolicySet,
+    remembered: BTreeMap<String, Standpoint>,
+}
+
+impl<'p> Reevaluation<'p> {
+    /// Begins with nothing remembered.
+    #[must_use]
+    pub fn new(policies: &'p PolicySet) -> Self {
+        Self { policies, remembered: BTreeMap::new() }
+    }
+
+    /// Judges one request.
+    pub fn judge(&mut self, request: &PolicyRequest) -> Judgement {
+        let seen = self.policies.seen_of(request);
+        if let Some(standpoint) = self.remembered.get(&seen) {
+            return conclude(standpoint, request);
+        }
+        let standpoint = Standpoint::of(self.policies, request);
+        let judgement = conclude(&standpoint, request);
+        if self.remembered.len() >= REMEMBERED_MAX {
+            self.remembered.clear();
+        }
+        self.remembered.insert(seen, standpoint);
+        judgement
+    }
 }
 
 /// What the policies say to a request, before anybody else is heard.

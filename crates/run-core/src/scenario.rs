@@ -45,7 +45,6 @@ pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(120);
 
 /// What a test does next.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a test holds few of them")]
 pub(crate) enum Act {
     /// Something enters the run.
     Take(RunInput),

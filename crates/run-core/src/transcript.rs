@@ -115,11 +115,7 @@ impl Transcript {
                 };
                 self.settle(*effect, ToolResultStatus::Failed, text.into());
             }
-            TapeEvent::ApprovalRequested(asked) => {
-                if let Some(call) = self.call_mut(asked.effect) {
-                    call.result = None;
-                }
-            }
+            TapeEvent::ApprovalRequested(asked) => self.reopen(asked.effect),
             TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
             TapeEvent::EffectResolved { effect, resolution, note, .. } => {
                 let (status, text) = told(*resolution);
@@ -234,6 +230,13 @@ impl Transcript {
     fn settle(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
         if let Some(call) = self.call_mut(effect) {
             call.result = Some((status, text));
+        }
+    }
+
+    /// Forgets what was told of a call that a person is asked about again.
+    fn reopen(&mut self, effect: EffectId) {
+        if let Some(call) = self.call_mut(effect) {
+            call.result = None;
         }
     }
 

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::tools::EFFECTS_VARIABLE;
+use crate::tools::{EFFECTS_VARIABLE, KEYED_VARIABLE};
 
 /// A daemon serves again within this after it was killed: a promise of the product.
 pub const SERVING_WITHIN: Duration = Duration::from_secs(2);
@@ -34,6 +34,8 @@ pub struct Programs {
     pub daemon: PathBuf,
     /// Where its model is.
     pub model_url: String,
+    /// Where the server is that its keyed tool asks, if there is one.
+    pub keyed: Option<String>,
 }
 
 /// A daemon, or the tracer that it is a child of.
@@ -131,6 +133,7 @@ impl House {
             .env("HOME", self.home())
             .env("OPENAI_BASE_URL", &programs.model_url)
             .env(EFFECTS_VARIABLE, self.effects())
+            .envs(programs.keyed.as_ref().map(|address| (KEYED_VARIABLE, address)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -6,6 +6,8 @@
 
 pub mod tools;
 
+pub mod keyed;
+
 pub mod script;
 
 pub mod house;

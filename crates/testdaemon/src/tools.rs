@@ -1,7 +1,8 @@
-//! The tools of the test daemon: one that changes nothing, and one whose effects can be counted.
+//! The tools of the test daemon: one of each contract that a crash may meet, with effects that can be counted.
 //!
-//! Owns the format of the file of effects: a line `RUN EFFECT` for each time the counting tool acted, synced
-//! before its outcome is told. Invariant: a line that is there was written by exactly one execution.
+//! Owns the format of the file of effects: a line `RUN EFFECT` for each time the opaque tool acted, synced
+//! before its outcome is told. Invariant: a line that is there was written by exactly one execution. The keyed tool
+//! asks the server of [`crate::keyed`]; the tools that write files are those that ship.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,46 +13,65 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_daemon::Equipment;
-use palyra_policy::{PermitRule, ToolPolicyRules};
-use palyra_ports::{CancelFlag, ExecuteToolError, ToolRuntime};
-use palyra_run_core::Grant;
+use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_types::tool::{
-    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
-    ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
+    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
+
+use crate::keyed;
 
 /// The pure tool.
 pub const LOOK: &str = "look";
 /// The opaque tool.
 pub const ACT: &str = "act";
+/// The keyed tool; there only where a server for it is.
+pub const KEYED: &str = "keyed";
 
 /// Variable that names the file of effects.
 pub const EFFECTS_VARIABLE: &str = "PALYRA_TESTDAEMON_EFFECTS";
+/// Variable that names the address of the server that the keyed tool asks.
+pub const KEYED_VARIABLE: &str = "PALYRA_TESTDAEMON_KEYED";
 
 const DEADLINE: Duration = Duration::from_secs(30);
 const OUTPUT_BYTES_MAX: usize = 4 * 1024;
 
-/// Returns the tools, whose effects go to `effects`, with rules that permit them unattended.
+/// Lets everything run by itself.
+const UNATTENDED: &str = r#"@id("effects-of-a-test")
+@reason("a test wants every effect to run by itself")
+permit (principal, action == Action::"execute_unattended", resource);
+"#;
+
+/// Returns the tools, whose effects go to `effects` and to the server at `keyed`, with rules that permit them
+/// unattended.
 #[must_use]
-pub fn equipment(effects: &Path) -> Equipment {
-    let mut rules = ToolPolicyRules::shipped();
-    rules.permits.push(PermitRule {
-        name: "effects-of-a-test",
-        contract: EffectContract::Opaque,
-        risk_max: ApprovalRiskLevel::Low,
-    });
-    Equipment { tools: Arc::new(CountedTools::new(effects)), rules }
+pub fn equipment(effects: &Path, keyed: Option<&str>) -> Equipment {
+    let shipped = Equipment::shipped();
+    let rules = shipped.rules.clone().with_file("effects-of-a-test.cedar", UNATTENDED);
+    let tools = CountedTools::new(effects, keyed, Arc::clone(&shipped.tools));
+    Equipment { tools: Arc::new(tools), rules, ..shipped }
 }
 
 struct CountedTools {
     catalog: Arc<ToolCatalog>,
     effects: PathBuf,
+    keyed: Option<String>,
+    /// The tools that ship; they see to every other call.
+    shipped: Arc<dyn ToolRuntime>,
 }
 
 impl CountedTools {
-    fn new(effects: &Path) -> Self {
-        let tools = vec![spec(LOOK, EffectContract::Pure), spec(ACT, EffectContract::Opaque)];
-        Self { catalog: Arc::new(ToolCatalog::new(tools)), effects: effects.to_owned() }
+    fn new(effects: &Path, keyed: Option<&str>, shipped: Arc<dyn ToolRuntime>) -> Self {
+        let mut tools: Vec<ToolSpec> = shipped.catalog().iter().cloned().collect();
+        tools.extend([spec(LOOK, EffectContract::Pure, &[]), spec(ACT, EffectContract::Opaque, &[])]);
+        tools.extend(keyed.map(|_| spec(KEYED, EffectContract::Keyed, &[Capability::Network])));
+        Self {
+            catalog: Arc::new(ToolCatalog::new(tools)),
+            effects: effects.to_owned(),
+            keyed: keyed.map(str::to_owned),
+            shipped,
+        }
     }
 }
 
@@ -60,28 +80,43 @@ impl ToolRuntime for CountedTools {
         Arc::clone(&self.catalog)
     }
 
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        self.shipped.prepare(intent)
+    }
+
     fn execute(
         &self,
         grant: Grant,
-        _cancel: CancelFlag,
+        supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        let effects = self.effects.clone();
-        async move {
-            let tool = grant.tool().clone();
-            match tool.as_str() {
-                LOOK => Ok(outcome("nothing has changed")),
-                ACT => {
-                    let acted = tokio::task::spawn_blocking(move || act(&effects, &grant)).await;
-                    match acted {
-                        Ok(Ok(())) => Ok(outcome("done")),
-                        Ok(Err(_)) | Err(_) => Err(ExecuteToolError::OutcomeUnknown { tool }),
-                    }
-                }
-                _ => Err(ExecuteToolError::Unknown { tool }),
+        let tool = grant.tool().clone();
+        match (tool.as_str(), &self.keyed) {
+            (LOOK, _) => async { Ok(outcome("nothing has changed")) }.boxed(),
+            (ACT, _) => {
+                let effects = self.effects.clone();
+                counted(tool, move || act(&effects, &grant))
             }
+            (KEYED, Some(address)) => {
+                let address = address.clone();
+                counted(tool, move || keyed::ask(&address, supervision.key))
+            }
+            _ => self.shipped.execute(grant, supervision),
         }
-        .boxed()
     }
+}
+
+/// Does something that blocks; an error of it leaves the outcome open.
+fn counted(
+    tool: ToolName,
+    work: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    async move {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(())) => Ok(outcome("done")),
+            Ok(Err(_)) | Err(_) => Err(ExecuteToolError::OutcomeUnknown { tool }),
+        }
+    }
+    .boxed()
 }
 
 fn act(effects: &Path, grant: &Grant) -> io::Result<()> {
@@ -90,7 +125,7 @@ fn act(effects: &Path, grant: &Grant) -> io::Result<()> {
     file.sync_all()
 }
 
-fn spec(name: &str, contract: EffectContract) -> ToolSpec {
+fn spec(name: &str, contract: EffectContract, capabilities: &[Capability]) -> ToolSpec {
     ToolSpec {
         name: ToolName::new(name),
         version: 1,
@@ -98,6 +133,9 @@ fn spec(name: &str, contract: EffectContract) -> ToolSpec {
         schema: serde_json::json!({ "type": "object" }),
         contract,
         parallelism: Parallelism::Exclusive,
+        conduct: ToolConduct::Direct,
+        capabilities: capabilities.to_vec(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: DEADLINE,
         output_bytes_max: OUTPUT_BYTES_MAX,
@@ -111,5 +149,37 @@ fn outcome(output: &str) -> ToolExecutionOutcome {
         output_bytes_total: output.len() as u64,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_ports::{CancelFlag, EffectKey};
+    use palyra_testkit::grants::GrantRequest;
+
+    use super::*;
+    use crate::keyed::{KeyedServer, done, header};
+
+    #[tokio::test]
+    async fn each_contract_has_its_tool_and_each_effect_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (effects, log) = (folder.path().join("effects"), folder.path().join("keyed"));
+        let server = KeyedServer::start(&log, 1).unwrap();
+        let tools = equipment(&effects, Some(&server.address().to_string())).tools;
+        let run = |tool: &str, key: u8| {
+            let contract = tools.catalog().get(&ToolName::new(tool)).unwrap().contract;
+            let grant = GrantRequest::new(tool, "{}", folder.path()).contract(contract).grant();
+            tools.execute(grant, Supervision { cancel: CancelFlag::default(), key: EffectKey([key; 32]) })
+        };
+        for (tool, key) in [(LOOK, 0), (ACT, 1), (KEYED, 2), (KEYED, 2), (KEYED, 3)] {
+            assert_eq!(run(tool, key).await.unwrap().failure, None, "{tool}");
+        }
+        assert_eq!(std::fs::read_to_string(&effects).unwrap().lines().count(), 1);
+        let keys = [header(EffectKey([2; 32])), header(EffectKey([3; 32]))];
+        assert!(done(&log).unwrap().iter().eq(keys.iter()));
+        // What ships is there too, and nothing else is.
+        assert!(run("list_dir", 4).await.unwrap().output.expose().contains("effects"));
+        assert!(tools.catalog().get(&ToolName::new("write_file")).is_some());
+        assert!(equipment(&effects, None).tools.catalog().get(&ToolName::new(KEYED)).is_none());
     }
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use palyra_ledger::Envelope;
-use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules, decide_tool_call};
+use palyra_policy::{CallEvidence, ToolCallPolicySnapshot, ToolPolicyRules, decide_tool_call};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
+use palyra_types::approval::Approvers;
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::tool::{ToolCall, ToolVerdict};
+use palyra_types::run::Surface;
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolVerdict};
+use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
 use palyra_wire::v1::RunStreamRequest;
 use prost::Message;
 use sha2::{Digest, Sha256};
@@ -95,6 +98,22 @@ fn answer<'a>(
     assert_eq!(ended.map(|at| at + 1), Some(at_once.len()), "an answer ends exactly once, and last");
 }
 
+/// Where a call comes from that nobody made.
+fn nobody() -> CallContext {
+    CallContext {
+        principal: PrincipalId::NIL,
+        agent: AgentId::NIL,
+        session: SessionId::NIL,
+        run: RunId::NIL,
+        surface: Surface::LocalSocket,
+        approvers: Approvers::Inbox,
+        taints: Taints::NONE,
+        turns: 0,
+        tool_calls: 0,
+        now: Timestamp::default(),
+    }
+}
+
 /// Arguments as a model wrote them, for each tool that ships: what is allowed is an object, and judging is a function.
 pub fn tool_arguments(bytes: &[u8]) {
     static SNAPSHOT: OnceLock<ToolCallPolicySnapshot> = OnceLock::new();
@@ -105,9 +124,11 @@ pub fn tool_arguments(bytes: &[u8]) {
     });
     let arguments = String::from_utf8_lossy(bytes).into_owned();
     for tool in snapshot.catalog().iter() {
-        let call = ToolCall { tool: tool.name.clone(), arguments: arguments.as_str().into() };
-        let decision = decide_tool_call(snapshot, &call);
-        assert_eq!(decision, decide_tool_call(snapshot, &call), "the same call is judged twice");
+        let written = arguments.as_str().into();
+        let call = ToolCall { tool: tool.name.clone(), arguments: written, context: nobody() };
+        let evidence = CallEvidence::default();
+        let decision = decide_tool_call(snapshot, &call, &evidence);
+        assert_eq!(decision, decide_tool_call(snapshot, &call, &evidence), "the same call is judged twice");
         if decision.verdict == ToolVerdict::Allow {
             let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&arguments);
             assert!(parsed.is_ok(), "arguments that are no object are allowed");

@@ -9,6 +9,7 @@ use palyra_wire::v1;
 use prost_types::Timestamp;
 
 use super::amounts::count;
+use crate::terminal::escape_json;
 
 /// Lines of a preview that are shown before the rest is left to `show`.
 const PREVIEW_LINES_MAX: usize = 40;
@@ -42,7 +43,7 @@ pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) 
 
 /// Returns what the call does, in one line.
 pub(crate) fn summary(prompt: &v1::ApprovalPrompt) -> String {
-    if prompt.summary.is_empty() { prompt.arguments.clone() } else { prompt.summary.clone() }
+    if prompt.summary.is_empty() { escape_json(&prompt.arguments) } else { prompt.summary.clone() }
 }
 
 fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: Detail) -> Option<String> {
@@ -50,11 +51,12 @@ fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: Detail) -> Option<String
     if prompt.summary.is_empty() || (detail == Detail::Brief && !prompt.preview.is_empty()) {
         return None;
     }
-    let chars = prompt.arguments.chars().count();
+    let arguments = escape_json(&prompt.arguments);
+    let chars = arguments.chars().count();
     if detail == Detail::Full || chars <= ARGUMENTS_CHARS_MAX {
-        return Some(format!("arguments: {}", prompt.arguments));
+        return Some(format!("arguments: {arguments}"));
     }
-    let head: String = prompt.arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
+    let head: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let left = count((chars - ARGUMENTS_CHARS_MAX) as u64, "more character");
     Some(format!("arguments: {head}… ({left})"))
 }
@@ -131,6 +133,15 @@ mod tests {
         );
         let all = question(&prompt(), "medium", Detail::Full);
         assert!(all.iter().any(|line| line.starts_with("arguments: {")), "{all:?}");
+    }
+
+    #[test]
+    fn arguments_stay_the_same_json_and_steer_nothing() {
+        let evil = v1::ApprovalPrompt { arguments: "{\"a\":\"\u{9b}\u{202e}\"}".to_owned(), ..prompt() };
+        let lines = question(&evil, "medium", Detail::Full);
+        assert_eq!(lines[1], r#"arguments: {"a":"\u009b\u202e"}"#);
+        let bare = v1::ApprovalPrompt { summary: String::new(), ..evil };
+        assert!(question(&bare, "medium", Detail::Brief)[0].ends_with(r#"{"a":"\u009b\u202e"}"#));
     }
 
     #[test]

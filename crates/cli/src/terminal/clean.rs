@@ -28,6 +28,11 @@ impl Cleaner {
     }
 }
 
+/// Returns text of several lines, cleaned.
+pub(crate) fn clean_text(text: &str) -> String {
+    Cleaner::default().piece(text)
+}
+
 /// Returns text on one line, cleaned, with at most `chars_max` characters.
 pub(crate) fn clean_line(text: &str, chars_max: usize) -> String {
     let mut clean = String::new();

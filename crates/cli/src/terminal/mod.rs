@@ -9,7 +9,7 @@ mod keyboard;
 mod line_editor;
 
 pub(crate) use answer::Answer;
-pub(crate) use clean::clean_line;
+pub(crate) use clean::{clean_line, clean_text, escape_json};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};

@@ -20,7 +20,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, age, approval_state_name, date, question, summary, time_left};
-use crate::terminal::{Mark, clean_line};
+use crate::terminal::{Mark, clean_line, clean_text};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
@@ -276,7 +276,9 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         }
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
-    question(&prompt, &approval.risk, Detail::Full).iter().try_for_each(|line| context.output.line(line))?;
+    // In a pipe too: whoever reads it there decides by it.
+    let lines = question(&prompt, &approval.risk, Detail::Full);
+    lines.iter().try_for_each(|line| context.output.line(&clean_text(line)))?;
     Ok(Exit::Done)
 }
 

@@ -37,7 +37,7 @@ pub(super) fn check(key: &str, value: Value, origin: &Origin) -> Result<Value, C
         }
         (Takes::Bool, Value::Bool(_)) => Ok(value),
         (Takes::List { items_max }, Value::List(items)) => {
-            unusable_list(items, items_max).map_or(Ok(value), |what| Err(unusable(what)))
+            unusable_list(setting.key, items, items_max).map_or(Ok(value), |what| Err(unusable(what)))
         }
         (_, Value::Text(text)) => Err(bad(text_found(setting, text))),
         (_, Value::Integer(_)) => Err(bad("a number")),
@@ -93,20 +93,30 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
     Some(told.to_owned())
 }
 
-/// Returns what is wrong with a list of models, the one list there is.
-fn unusable_list(items: &[String], items_max: usize) -> Option<String> {
+/// Returns what is wrong with a list: of tools below `policy.`, else of models.
+fn unusable_list(setting: &str, items: &[String], items_max: usize) -> Option<String> {
+    let of_tools = setting.starts_with("policy.");
     if items.len() > items_max {
         return Some(format!("takes at most {items_max} texts, not {}", items.len()));
     }
     for (at, item) in items.iter().enumerate() {
-        if ModelRef::parse(item).is_none() {
+        if of_tools && !is_tool_name(item) {
+            return Some(format!("takes names of tools, such as read_file, which item {} is not", at + 1));
+        }
+        if !of_tools && ModelRef::parse(item).is_none() {
             return Some(format!("takes provider/model, such as demo/demo, which item {} is not", at + 1));
         }
         if let Some(before) = items[..at].iter().position(|other| other == item) {
-            return Some(format!("names the same model twice, as items {} and {}", before + 1, at + 1));
+            let what = if of_tools { "tool" } else { "model" };
+            return Some(format!("names the same {what} twice, as items {} and {}", before + 1, at + 1));
         }
     }
     None
+}
+
+fn is_tool_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Reads a value from text, by the type its setting takes.

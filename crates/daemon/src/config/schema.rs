@@ -83,6 +83,10 @@ const fn text(key: &'static str, default: &'static str, meaning: &'static str) -
     setting(key, Takes::Text, Unset::Text(default), meaning)
 }
 
+const fn tools(key: &'static str, meaning: &'static str) -> Setting {
+    setting(key, Takes::List { items_max: TOOLS_MAX }, Unset::EmptyList, meaning)
+}
+
 const fn at_start(setting: Setting) -> Setting {
     Setting { applies: Applies::AtStart, ..setting }
 }
@@ -92,6 +96,9 @@ pub const PARALLEL_REQUESTS_DEFAULT: usize = 8;
 
 /// Models that may be asked instead of the default one, at most.
 pub(super) const FALLBACKS_MAX: usize = 8;
+
+/// Tools that one setting names, at most.
+const TOOLS_MAX: usize = 256;
 
 /// All settings but those of providers, in order of key.
 pub const SETTINGS: &[Setting] = &[
@@ -149,6 +156,17 @@ pub const SETTINGS: &[Setting] = &[
         Unset::EmptyList,
         "Models that may be asked, in this order, when the default one cannot answer; each as provider/model.",
     ),
+    tools(
+        "policy.always_allow",
+        "Tools whose calls run without asking where policy would ask, unless the call is critical.",
+    ),
+    tools("policy.ask", "Tools whose calls are asked about even where policy would let them run unattended."),
+    text(
+        "policy.dir",
+        "",
+        "Folder of your own policies (*.cedar), beside the shipped ones; empty: `policies` beside this file.",
+    ),
+    tools("policy.disabled", "Tools whose calls are denied, whatever policy says."),
 ];
 
 /// Where a provider's API may begin, as TOML.

@@ -23,10 +23,15 @@ impl Rig {
         let source = Source { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
         let config = source.load().expect("valid");
         let directory = models::build(&config, &source.environment).await.expect("models");
-        let (swap, seen) = watched(config, directory);
+        let policies = PolicySource {
+            shipped: palyra_policy::ToolPolicyRules::shipped(),
+            catalog: palyra_ports::ToolRuntime::catalog(&palyra_tools::BuiltinTools::new()),
+            folder: source.policies_folder(),
+        };
+        let (swap, seen) = watched(config, directory, &policies).expect("a policy");
         let (handle, requests) = ReloadHandle::channel();
         let hangups = signal(SignalKind::user_defined2()).expect("a signal");
-        let reloader = Reloader::new(source, swap, ServiceNotices::none());
+        let reloader = Reloader::new(source, policies, swap, ServiceNotices::none());
         tokio::spawn(reloader.run(hangups, requests));
         Self { folder, handle, seen }
     }
@@ -125,4 +130,47 @@ async fn what_needs_a_restart_is_named_until_it_is_as_at_the_start() {
     );
     let back = rig.reload("listen.tcp = \"127.0.0.1:7070\"").await.expect("reloaded");
     assert_eq!((back.changed.len(), back.needs_restart.len(), rig.check().0), (2, 0, CheckLevel::Ok));
+}
+
+#[tokio::test]
+async fn policies_are_read_again_and_bad_ones_leave_the_old_in_force() {
+    let rig = Rig::start("").await;
+    let policies = rig.folder.path().join("policies");
+    std::fs::create_dir(&policies).expect("a folder");
+    let digest = || rig.seen.policy.borrow().digest();
+    let before = digest();
+    std::fs::write(policies.join("mine.cedar"), "@id(\"mine\")\nforbid (principal, action, resource);\n")
+        .expect("written");
+    assert_eq!(rig.reload("").await.expect("taken").changed, ["policies"]);
+    assert!(rig.reload("").await.expect("taken").changed.is_empty());
+    let with_mine = digest();
+    assert_ne!(before, with_mine);
+    std::fs::write(policies.join("mine.cedar"), "forbid (").expect("written");
+    let Err(ReloadError::Invalid { mistakes }) = rig.reload("").await else { panic!("it was taken") };
+    assert!(mistakes[0].contains("mine.cedar:1:"), "{mistakes:?}");
+    assert_eq!(digest(), with_mine);
+    assert_eq!(rig.seen.checks.borrow()[1].level, CheckLevel::Ok);
+}
+
+#[tokio::test]
+async fn a_daemon_that_begins_with_bad_policies_denies_everything_until_they_are_mended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("palyra.toml");
+    std::fs::write(&file, "").expect("written");
+    let policies = folder.path().join("policies");
+    std::fs::create_dir(&policies).expect("a folder");
+    std::fs::write(policies.join("mine.cedar"), "permit (").expect("written");
+    let source = Source { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let config = source.load().expect("valid");
+    let directory = models::build(&config, &source.environment).await.expect("models");
+    let source = PolicySource {
+        shipped: palyra_policy::ToolPolicyRules::shipped(),
+        catalog: palyra_ports::ToolRuntime::catalog(&palyra_tools::BuiltinTools::new()),
+        folder: source.policies_folder(),
+    };
+    let (_swap, seen) = watched(config, directory, &source).expect("a policy");
+    assert!(seen.policy.borrow().policies().is_empty());
+    let check = seen.checks.borrow()[1].clone();
+    assert!(check.level == CheckLevel::Error && check.found.contains("PLY-4201"), "{check:?}");
 }

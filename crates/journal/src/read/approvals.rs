@@ -13,7 +13,7 @@ use palyra_types::approval::{
 };
 use palyra_types::effect::{EffectRecord, UndoRequested};
 use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::{ApprovalId, Redacted, RunId, StoredGrantId, Timestamp};
+use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
 use rusqlite::{Connection, Params, params};
 
 use crate::entry::StoredEntry;
@@ -37,25 +37,34 @@ pub(crate) fn approvals(
     connection: &Connection,
     query: &ApprovalQuery,
 ) -> Result<Vec<ApprovalRecord>, ReadFault> {
-    let source = match (query.only, query.run, query.principal) {
-        (ApprovalFilter::Pending, None, None) => "INDEXED BY approval_pending WHERE state = 0",
-        (ApprovalFilter::Pending, None, Some(_)) => {
-            "INDEXED BY approval_pending_of_principal WHERE state = 0"
-        }
-        (ApprovalFilter::Pending, Some(_), _) => "WHERE state = 0",
-        (ApprovalFilter::Decided, ..) => "WHERE state > 0",
-        (ApprovalFilter::All, ..) => "WHERE TRUE",
-    };
-    let principal = if query.principal.is_some() { "principal = ?1" } else { "?1 IS NULL" };
-    let run = if query.run.is_some() { "run = ?2" } else { "?2 IS NULL" };
-    let condition = format!("{source} AND {principal} AND {run} AND seq < ?3 ORDER BY seq DESC LIMIT ?4");
     let values = params![
         query.principal.map(|principal| principal.to_bytes()),
         query.run.map(RunId::to_bytes),
         query.before.map_or(i64::MAX, seq_to_sql),
         count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX)),
     ];
-    select_approvals(connection, &condition, values)
+    select_approvals(connection, &page_of_approvals(query), values)
+}
+
+/// What waits is found by indexes that hold nothing else, however much was decided.
+fn page_of_approvals(query: &ApprovalQuery) -> String {
+    let source = match (query.only, query.run, query.principal) {
+        (ApprovalFilter::Pending, None, None) => "INDEXED BY approval_pending WHERE state = 0",
+        (ApprovalFilter::Pending, None, Some(_)) => {
+            "INDEXED BY approval_pending_of_principal WHERE state = 0"
+        }
+        (ApprovalFilter::Pending, Some(_), _) => "INDEXED BY approval_of_run WHERE state = 0",
+        (ApprovalFilter::Decided, ..) => "WHERE state > 0",
+        (ApprovalFilter::All, ..) => "WHERE TRUE",
+    };
+    format!("{source} AND {} AND seq < ?3 ORDER BY seq DESC LIMIT ?4", whose(query.principal, query.run))
+}
+
+/// Returns the conditions on the first two bound values.
+fn whose(principal: Option<PrincipalId>, run: Option<RunId>) -> String {
+    let principal = if principal.is_some() { "principal = ?1" } else { "?1 IS NULL" };
+    let run = if run.is_some() { "run = ?2" } else { "?2 IS NULL" };
+    format!("{principal} AND {run}")
 }
 
 fn select_approvals(
@@ -200,20 +209,7 @@ fn grant_record(connection: &Connection, row: &StoredGrantRow) -> Result<StoredG
 
 /// Returns a page of effects, newest first.
 pub(crate) fn effects(connection: &Connection, query: &EffectQuery) -> Result<Vec<EffectRecord>, ReadFault> {
-    let source = match (query.only, query.run, query.principal) {
-        (EffectFilter::Unknown, ..) => "INDEXED BY effect_unknown WHERE state = 4",
-        (EffectFilter::Changing, None, Some(_)) => "INDEXED BY effect_changing WHERE contract <> 0",
-        (EffectFilter::Changing, ..) => "WHERE contract <> 0",
-        (EffectFilter::All, None, Some(_)) => "INDEXED BY effect_of_principal WHERE TRUE",
-        (EffectFilter::All, None, None) => "INDEXED BY effect_started WHERE TRUE",
-        (EffectFilter::All, Some(_), _) => "WHERE TRUE",
-    };
-    let principal = if query.principal.is_some() { "principal = ?1" } else { "?1 IS NULL" };
-    let run = if query.run.is_some() { "run = ?2" } else { "?2 IS NULL" };
-    let sql = format!(
-        "SELECT {EFFECT_COLUMNS} FROM effect {source} AND {principal} AND {run}
-            AND started_seq IS NOT NULL AND started_seq < ?3 ORDER BY started_seq DESC LIMIT ?4"
-    );
+    let sql = format!("SELECT {EFFECT_COLUMNS} FROM effect {}", page_of_effects(query));
     let mut statement = connection.prepare_cached(&sql)?;
     let values = params![
         query.principal.map(|principal| principal.to_bytes()),
@@ -226,6 +222,21 @@ pub(crate) fn effects(connection: &Connection, query: &EffectQuery) -> Result<Ve
     Ok(rows.into_iter().filter_map(EffectRow::into_record).collect())
 }
 
+fn page_of_effects(query: &EffectQuery) -> String {
+    let source = match (query.only, query.run, query.principal) {
+        (EffectFilter::Unknown, ..) => "INDEXED BY effect_unknown WHERE state = 4",
+        (EffectFilter::Changing, None, Some(_)) => "INDEXED BY effect_changing WHERE contract <> 0",
+        (EffectFilter::Changing, None, None) => "INDEXED BY effect_started WHERE contract <> 0",
+        (EffectFilter::Changing, Some(_), _) => "WHERE contract <> 0",
+        (EffectFilter::All, None, Some(_)) => "INDEXED BY effect_of_principal WHERE TRUE",
+        (EffectFilter::All, None, None) => "INDEXED BY effect_started WHERE TRUE",
+        (EffectFilter::All, Some(_), _) => "WHERE TRUE",
+    };
+    let whose = whose(query.principal, query.run);
+    let page = "started_seq IS NOT NULL AND started_seq < ?3 ORDER BY started_seq DESC LIMIT ?4";
+    format!("{source} AND {whose} AND {page}")
+}
+
 /// Returns the takings back that were begun and have no end, oldest first.
 pub(crate) fn undos(connection: &Connection) -> Result<Vec<UndoRequested>, ReadFault> {
     let open = open_undos(connection)?;
@@ -235,3 +246,6 @@ pub(crate) fn undos(connection: &Connection) -> Result<Vec<UndoRequested>, ReadF
     });
     requested.collect()
 }
+
+#[cfg(test)]
+mod tests;

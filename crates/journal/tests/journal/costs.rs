@@ -5,6 +5,7 @@ use std::ops::Range;
 use palyra_journal::JournalStore;
 use palyra_ports::AppendTape;
 use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal};
+use palyra_testkit::journal_suite::asking::asked;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
 use crate::handovers::heads;
@@ -101,4 +102,27 @@ async fn rows_written_per_append_do_not_grow_with_the_log() {
         costs.push(cost_of_a_run(&folder, &journal, runs).await);
     }
     assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_asks_is_four_rows_beside_its_entries() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let session = samples::session(samples::principal(0), 0);
+    let mut run = SampleRun::new(session, 0);
+    let begun = vec![run.started("x"), run.requested(1), run.message(1, 1)];
+    journal.append(samples::append(begun)).await.unwrap();
+    for n in 0..3 {
+        let effect = u32::try_from(n).unwrap() + 1;
+        let mut entries = run.proposed(effect);
+        entries.push(asked(&mut run, n, effect, None));
+        let before = journal.status();
+        journal.append(samples::append(entries)).await.unwrap();
+        let [commits, entries, rows, _] = since(&before, &journal.status());
+        assert_eq!([commits, entries], [1, 3]);
+        // Three entries with payloads; the effect, the approval, the run and the frontier; each kind once. At most once
+        // a second a checkpoint comes and the one before it goes.
+        let without_checkpoint = 2 * 3 + 4 + if n == 0 { 3 } else { 0 };
+        assert!((without_checkpoint..=without_checkpoint + 2).contains(&rows), "{n}: {rows}");
+    }
 }

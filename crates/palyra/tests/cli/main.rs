@@ -13,6 +13,7 @@ mod closed_outputs;
 mod completions;
 mod json;
 mod terminals;
+mod approvals;
 mod snapshots;
 mod chat;
 mod chat_sessions;

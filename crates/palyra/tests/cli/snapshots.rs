@@ -49,7 +49,7 @@ fn mask_word(word: &str) -> Option<String> {
     let is_id = word.len() == 26 && word.starts_with("01") && !word.chars().any(|c| c.is_ascii_lowercase());
     let is_digest = word.len() >= 16 && word.chars().all(|c| c.is_ascii_hexdigit()) && digits > 0;
     let is_year = word.len() == 4 && word.starts_with("20") && digits == 4;
-    let is_age = digits > 0 && digits + 1 == word.len() && word.ends_with(['s', 'm']);
+    let is_age = digits > 0 && digits + 1 == word.len() && word.ends_with(['s', 'm', 'h']);
     match () {
         () if is_id => Some("[ID]".to_owned()),
         () if is_digest => Some("[HEX]".to_owned()),
@@ -89,6 +89,9 @@ fn help_reads_well() {
         ("help-run", &["help", "run"]),
         ("help-chat", &["help", "chat"]),
         ("help-runs", &["help", "runs"]),
+        ("help-approve", &["help", "approve"]),
+        ("help-approve-always", &["help", "approve", "always"]),
+        ("help-policy", &["help", "policy"]),
         ("help-sessions", &["help", "sessions"]),
         ("help-journal-erase", &["help", "journal", "erase"]),
         ("help-journal-scrub", &["help", "journal", "scrub"]),
@@ -129,4 +132,22 @@ fn a_first_hour_reads_well() {
     check("admin-stop", &home, &["admin", "stop"], &[]);
     check("admin-stop-again", &home, &["admin", "stop"], &[]);
     check("no-start", &home, &["--no-start", "run", "hello"], &[]);
+}
+
+#[test]
+fn a_change_that_is_asked_for_reads_well() {
+    let home = home();
+    check("approve-none", &home, &["approve"], &["· the daemon is ready"]);
+    check("run-asks", &home, &["run", "create todo.txt with buy milk"], &[]);
+    check("approve-list", &home, &["approve", "list"], &[]);
+    check("approve-show", &home, &["approve", "show", "last"], &["asked"]);
+    check("approve-always", &home, &["approve", "always", "last", "--uses", "3"], &[]);
+    home.palyra(&["runs", "tail", "last"]).expect(0);
+    check("approve-grants", &home, &["approve", "grants"], &[]);
+    check("runs-effects", &home, &["runs", "effects"], &[]);
+    check("policy-explain", &home, &["policy", "explain", "last", "1"], &[]);
+    check("policy-diff", &home, &["policy", "diff"], &[]);
+    home.write("todo.txt", "buy bread\n");
+    check("runs-undo", &home, &["runs", "undo", "last"], &[]);
+    check("run-asks-not", &home, &["run", "--approve", "never", "create more.txt with nothing"], &[]);
 }

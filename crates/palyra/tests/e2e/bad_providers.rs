@@ -130,8 +130,8 @@ fn a_call_that_makes_no_sense_is_told_to_the_model_and_the_run_goes_on() {
             "Second.\n",
             "✗ x: denied (PLY-4001 unknown_tool)",
         ),
-        case(call("{\"path\":\"/etc/passwd\"}"), 0, "Second.\n", "✗ PLY-4004 "),
-        case(call("{\"path\":\"../a.md\"}"), 0, "Second.\n", "✗ PLY-4004 "),
+        case(call("{\"path\":\"/etc/passwd\"}"), 3, "Second.\n", "✗ denied (PLY-4003 forbidden): "),
+        case(call("{\"path\":\"../a.md\"}"), 3, "Second.\n", "✗ denied (PLY-4003 forbidden): "),
         case(call("{\"path\":\"none.md\"}"), 0, "Second.\n", "✗ PLY-4009 "),
     ]);
     play(cases);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod home;
+mod asked;
 
 mod first_minute;
 mod openai_server;
@@ -36,3 +37,10 @@ mod branches;
 mod second_terminal;
 mod proofs;
 mod erasure;
+mod approvals;
+mod approval_races;
+mod grants;
+mod undo;
+mod policy_files;
+mod attacks_writes;
+mod questions;

@@ -80,7 +80,7 @@ fn an_explanation_names_policies_and_the_values_that_they_looked_at() {
     let request = recorded(&snapshot, "write_file", &json!({"path": ".git/config"}));
     let request = PolicyRequest::from_json(&request).expect("a record");
     let explained = explain(snapshot.policies(), &request);
-    assert_eq!(explained.deciding[0].id, "never-into-git");
+    assert_eq!(explained.deciding[0].id.as_str(), "never-into-git");
     assert!(explained.deciding[0].text.contains("forbid"));
     let lines = explained.lines();
     assert_eq!(lines[0], "deny: forbidden");

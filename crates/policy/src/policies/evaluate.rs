@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use cedar_policy::{
-    Authorizer, Context, Decision, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, Response,
-    RestrictedExpression,
+    Authorizer, Context, Decision, Effect, Entities, Entity, EntityId, EntityTypeName, EntityUid, PolicyId,
+    Request, Response, RestrictedExpression,
 };
 
 use super::index::{Asked, PolicyIndex};
+use super::mentions::Mentions;
 use crate::request::{ArgumentValue, PolicyRequest, RequestContext, RequestTool};
 
 /// The names that policies use.
@@ -60,24 +61,59 @@ pub(crate) struct PreparedTool {
     pub(crate) facts: RequestTool,
     uid: EntityUid,
     entity: Entity,
+    /// The tool alone, for policies that do not look at the person.
+    alone: Entities,
     unattended: cedar_policy::PolicySet,
     execute: cedar_policy::PolicySet,
+    /// Whether any policy could permit it unattended; otherwise Cedar need not be asked about that.
+    unattended_permits: bool,
+    mentions: Mentions,
+}
+
+/// The policies in their groups, and what each looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Grouped<'p> {
+    pub(crate) index: &'p PolicyIndex,
+    pub(crate) mentions: &'p BTreeMap<PolicyId, Mentions>,
+}
+
+/// How much of a request is put into Cedar's words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// What the tool's policies look at.
+    Mentioned,
+    /// Everything.
+    All,
 }
 
 impl PreparedTool {
-    pub(crate) fn new(words: &Words, index: &PolicyIndex, facts: RequestTool) -> Self {
+    pub(crate) fn new(words: &Words, grouped: Grouped<'_>, facts: RequestTool) -> Self {
         let resource = uid(&words.tool, &facts.name);
         let mut groups: Vec<EntityUid> =
             facts.capabilities.iter().map(|name| uid(&words.capability, name)).collect();
         groups.push(uid(&words.contract, &facts.contract));
         let slice = |action| {
-            index.slice(Asked { action, action_groups: &[], resource: &resource, resource_groups: &groups })
+            grouped.index.slice(Asked {
+                action,
+                action_groups: &[],
+                resource: &resource,
+                resource_groups: &groups,
+            })
         };
         let (unattended, execute) = (slice(&words.unattended), slice(&words.execute));
         let version = RestrictedExpression::new_long(i64::from(facts.version));
         let entity = Entity::new_with_tags(resource.clone(), [("version".to_owned(), version)], groups, [])
             .expect("a number is an attribute");
-        Self { facts, uid: resource, entity, unattended, execute }
+        let alone = Entities::from_entities([entity.clone()], None).expect("one entity is no circle");
+        let mut mentions = Mentions::default();
+        for policy in unattended.policies().chain(execute.policies()) {
+            match grouped.mentions.get(policy.id()) {
+                Some(known) => mentions.extend([known]),
+                None => mentions = Mentions::everything(),
+            }
+        }
+        let unattended_permits = unattended.policies().any(|policy| policy.effect() == Effect::Permit);
+        Self { facts, uid: resource, entity, alone, unattended, execute, unattended_permits, mentions }
     }
 
     /// Returns how many policies can matter to a call, by action.
@@ -112,16 +148,20 @@ pub struct AskedOfCedar {
 
 /// Asks Cedar about a call of a prepared tool.
 pub(crate) fn ask(words: &Words, prepared: &PreparedTool, request: &PolicyRequest) -> Answer {
-    let Some(AskedOfCedar { unattended, execute, entities }) = in_cedar(words, prepared, request) else {
+    let Some(AskedOfCedar { unattended, execute, entities }) =
+        in_cedar(words, prepared, request, Show::Mentioned)
+    else {
         return Answer::Failed(vec!["the request".to_owned()]);
     };
     let authorizer = Authorizer::new();
-    let first = authorizer.is_authorized(&unattended, &prepared.unattended, &entities);
-    if let Some(failed) = failed(&first) {
-        return failed;
-    }
-    if first.decision() == Decision::Allow {
-        return Answer::Unattended(reasons(&first));
+    if prepared.unattended_permits {
+        let first = authorizer.is_authorized(&unattended, &prepared.unattended, &entities);
+        if let Some(failed) = failed(&first) {
+            return failed;
+        }
+        if first.decision() == Decision::Allow {
+            return Answer::Unattended(reasons(&first));
+        }
     }
     let second = authorizer.is_authorized(&execute, &prepared.execute, &entities);
     if let Some(failed) = failed(&second) {
@@ -157,16 +197,17 @@ pub(crate) fn in_cedar(
     words: &Words,
     prepared: &PreparedTool,
     request: &PolicyRequest,
+    show: Show,
 ) -> Option<AskedOfCedar> {
-    let (user, agent) = (uid(&words.user, &request.user), uid(&words.agent, &request.agent));
-    let session = uid(&words.session, &request.session);
-    let attributes = [
-        ("agent".to_owned(), RestrictedExpression::new_entity_uid(agent.clone())),
-        ("session".to_owned(), RestrictedExpression::new_entity_uid(session.clone())),
-    ];
-    let person = Entity::new_with_tags(user.clone(), attributes, [agent, session], []).ok()?;
-    let entities = Entities::from_entities([person, prepared.entity.clone()], None).ok()?;
-    let context = context(&request.context, &request.tool)?;
+    let user = uid(&words.user, &request.user);
+    let entities = if show == Show::All || prepared.mentions.person {
+        let person = person(words, request, user.clone())?;
+        Entities::from_entities([person, prepared.entity.clone()], None).ok()?
+    } else {
+        prepared.alone.clone()
+    };
+    let shown = |name: &str| show == Show::All || prepared.mentions.looks_at(name);
+    let context = context(&request.context, &request.tool, shown)?;
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
@@ -177,35 +218,104 @@ pub(crate) fn in_cedar(
     })
 }
 
-fn context(told: &RequestContext, tool: &RequestTool) -> Option<Context> {
-    let text = |text: &str| RestrictedExpression::new_string(text.to_owned());
-    let long = |number: u64| RestrictedExpression::new_long(i64::try_from(number).unwrap_or(i64::MAX));
-    let mut pairs = vec![
-        ("approvers", text(&told.approvers)),
-        ("args", arguments(&told.args)?),
-        ("args_bytes", long(told.args_bytes)),
-        ("args_left_out", texts(&told.args_left_out)),
-        ("argv", texts(&told.argv)),
-        ("capabilities", texts(&tool.capabilities)),
-        ("hosts", texts(&told.hosts)),
-        ("now", long(told.now_ms / 1000)),
-        ("hour", long(told.now_ms / HOUR_MS % 24)),
-        // The first of January 1970 was a Thursday.
-        ("weekday", long((told.now_ms / (24 * HOUR_MS) + 3) % 7 + 1)),
-        ("paths", texts(&told.paths)),
-        ("risk", text(&told.risk)),
-        ("sandbox", text(&told.sandbox)),
-        ("surface", text(&told.surface)),
-        ("taints", texts(&told.taints)),
-        ("tool_calls", long(u64::from(told.tool_calls))),
-        ("touches", texts(&told.touches)),
-        ("turns", long(u64::from(told.turns))),
+fn person(words: &Words, request: &PolicyRequest, user: EntityUid) -> Option<Entity> {
+    let (agent, session) = (uid(&words.agent, &request.agent), uid(&words.session, &request.session));
+    let attributes = [
+        ("agent".to_owned(), RestrictedExpression::new_entity_uid(agent.clone())),
+        ("session".to_owned(), RestrictedExpression::new_entity_uid(session.clone())),
     ];
-    if let Some(program) = told.argv.first() {
-        pairs.push(("program", text(program)));
-        pairs.push(("command", text(&command_line(&told.argv))));
+    Entity::new_with_tags(user, attributes, [agent, session], []).ok()
+}
+
+/// Every member of the context.
+const MEMBERS: [&str; 20] = [
+    "approvers",
+    "args",
+    "args_bytes",
+    "args_left_out",
+    "argv",
+    "capabilities",
+    "command",
+    "hosts",
+    "hour",
+    "now",
+    "paths",
+    "program",
+    "risk",
+    "sandbox",
+    "surface",
+    "taints",
+    "tool_calls",
+    "touches",
+    "turns",
+    "weekday",
+];
+
+fn context(told: &RequestContext, tool: &RequestTool, shown: impl Fn(&str) -> bool) -> Option<Context> {
+    let pairs = MEMBERS.into_iter().filter(|name| shown(name));
+    let pairs = pairs.filter_map(|name| member(told, tool, name).map(|value| (name.to_owned(), value)));
+    Context::from_pairs(pairs).ok()
+}
+
+/// One member; `None` where the call has none of it.
+fn member(told: &RequestContext, tool: &RequestTool, name: &str) -> Option<RestrictedExpression> {
+    let text = |text: &str| Some(RestrictedExpression::new_string(text.to_owned()));
+    let long = |number: u64| Some(RestrictedExpression::new_long(i64::try_from(number).unwrap_or(i64::MAX)));
+    match name {
+        "approvers" => text(&told.approvers),
+        "args" => arguments(&told.args),
+        "args_bytes" => long(told.args_bytes),
+        "args_left_out" => Some(texts(&told.args_left_out)),
+        "argv" => Some(texts(&told.argv)),
+        "capabilities" => Some(texts(&tool.capabilities)),
+        "command" => told.argv.first().and_then(|_| text(&command_line(&told.argv))),
+        "hosts" => Some(texts(&told.hosts)),
+        "hour" => long(told.now_ms / HOUR_MS % 24),
+        "now" => long(told.now_ms / 1000),
+        "paths" => Some(texts(&told.paths)),
+        "program" => told.argv.first().and_then(|program| text(program)),
+        "risk" => text(&told.risk),
+        "sandbox" => text(&told.sandbox),
+        "surface" => text(&told.surface),
+        "taints" => Some(texts(&told.taints)),
+        "tool_calls" => long(u64::from(told.tool_calls)),
+        "touches" => Some(texts(&told.touches)),
+        "turns" => long(u64::from(told.turns)),
+        // The first of January 1970 was a Thursday.
+        "weekday" => long((told.now_ms / (24 * HOUR_MS) + 3) % 7 + 1),
+        _ => None,
     }
-    Context::from_pairs(pairs.into_iter().map(|(name, value)| (name.to_owned(), value))).ok()
+}
+
+/// Returns a text that is the same for requests that the policies of their tool cannot tell apart.
+pub(crate) fn seen_of(prepared: &PreparedTool, request: &PolicyRequest) -> String {
+    let told = &request.context;
+    let mut seen = format!("{:?}", request.tool);
+    if prepared.mentions.person {
+        seen.push_str(&format!("{:?}", (&request.user, &request.agent, &request.session)));
+    } else {
+        seen.push_str(&request.user);
+    }
+    for name in MEMBERS.into_iter().filter(|name| prepared.mentions.looks_at(name)) {
+        let value = match name {
+            "args" => format!("{:?}", told.args),
+            "args_left_out" => format!("{:?}", told.args_left_out),
+            "argv" | "command" | "program" => format!("{:?}", told.argv),
+            "capabilities" => String::new(),
+            "hosts" => format!("{:?}", told.hosts),
+            "paths" => format!("{:?}", told.paths),
+            "risk" => format!("{:?}", told.risk),
+            "taints" => format!("{:?}", told.taints),
+            "touches" => format!("{:?}", told.touches),
+            "approvers" | "sandbox" | "surface" => {
+                format!("{:?}", (&told.approvers, &told.sandbox, &told.surface))
+            }
+            _ => format!("{:?}", (told.args_bytes, told.now_ms / 1000, told.tool_calls, told.turns)),
+        };
+        seen.push_str(name);
+        seen.push_str(&value);
+    }
+    seen
 }
 
 const HOUR_MS: u64 = 60 * 60 * 1000;

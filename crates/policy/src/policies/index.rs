@@ -12,10 +12,10 @@ use cedar_policy::{
 
 /// A set cannot be grouped: it links templates, or one id stands for two policies.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the policy `{id}` is not one static policy of its own")]
+#[error("the policy `{policy}` is not one static policy of its own")]
 pub struct NotStatic {
     /// The policy.
-    pub id: String,
+    pub policy: String,
 }
 
 /// Policies by what their scope admits. Knows nothing of Palyra: it serves any set of Cedar policies.
@@ -58,7 +58,7 @@ impl PolicyIndex {
         let mut index = Self::default();
         for policy in policies.policies() {
             if !policy.is_static() {
-                return Err(NotStatic { id: policy.id().to_string() });
+                return Err(NotStatic { policy: policy.id().to_string() });
             }
             index.add(policy);
         }

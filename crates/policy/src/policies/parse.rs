@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, ValidationMode, Validator};
 use miette::Diagnostic;
 
+use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::mistake::{PolicyMistake, place_of};
-use super::set::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::terms::{self, Annotations};
 
 /// A policy, what it says outside of Cedar, and the byte at which it begins.

@@ -1,17 +1,19 @@
 //! A set of policies that holds together: parsed, checked against the schema, grouped for speed.
 //!
-//! Owns what ships. Invariant: there is no half a set: one mistake in one file refuses all of them.
+//! Invariant: there is no half a set: one mistake in one file refuses all of them.
 
 use std::collections::BTreeMap;
 
-use cedar_policy::{Policy, PolicyId, Schema, SchemaFragment, Validator};
+use cedar_policy::{PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
-use super::evaluate::{Answer, AskedOfCedar, PreparedTool, Words, ask, in_cedar};
+use super::evaluate::{Answer, AskedOfCedar, Grouped, PreparedTool, Show, Words, ask, in_cedar, seen_of};
+use super::file::{KnownPolicy, PolicyFile};
 use super::index::PolicyIndex;
+use super::mentions::Mentions;
 use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
 use super::parse::{parsed, validated};
-use super::terms::{Annotations, StatedTerms};
+use super::terms::StatedTerms;
 use crate::request::{ArgumentShape, ArgumentShapes, PolicyRequest, RequestTool};
 
 /// The schema without the arguments of tools.
@@ -19,50 +21,12 @@ pub const SCHEMA_TEXT: &str = include_str!("../../policies/palyra.cedarschema");
 
 /// How many policies a set may have.
 pub const POLICIES_MAX: usize = 10_000;
-/// How long a file of policies may be, in bytes.
-pub const POLICY_FILE_BYTES_MAX: usize = 1024 * 1024;
-
-/// A file of policies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyFile {
-    /// Its name, for people.
-    pub name: String,
-    /// What is in it.
-    pub text: String,
-}
-
-impl PolicyFile {
-    /// Makes a file.
-    #[must_use]
-    pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), text: text.to_owned() }
-    }
-
-    /// Returns the policies that ship.
-    #[must_use]
-    pub fn shipped() -> Vec<Self> {
-        vec![
-            Self::new("reads.cedar", include_str!("../../policies/reads.cedar")),
-            Self::new("changes.cedar", include_str!("../../policies/changes.cedar")),
-            Self::new("never.cedar", include_str!("../../policies/never.cedar")),
-        ]
-    }
-}
-
-/// One policy, as people refer to it.
-#[derive(Debug, Clone)]
-pub(crate) struct KnownPolicy {
-    pub(crate) file: String,
-    pub(crate) line: usize,
-    pub(crate) annotations: Annotations,
-    pub(crate) policy: Policy,
-}
-
 /// Policies that can be asked.
 #[derive(Debug)]
 pub struct PolicySet {
     words: Words,
     index: PolicyIndex,
+    mentions: BTreeMap<PolicyId, Mentions>,
     known: BTreeMap<String, KnownPolicy>,
     shapes: ArgumentShapes,
     tools: BTreeMap<String, PreparedTool>,
@@ -120,9 +84,12 @@ impl PolicySet {
             return Err(PolicyMistakes(mistakes));
         }
         let index = PolicyIndex::new(&whole).expect("what was parsed one by one is static");
-        let prepared = |facts: RequestTool| (facts.name.clone(), PreparedTool::new(&words, &index, facts));
+        let mentions: BTreeMap<PolicyId, Mentions> =
+            whole.policies().map(|policy| (policy.id().clone(), Mentions::of(policy))).collect();
+        let grouped = Grouped { index: &index, mentions: &mentions };
+        let prepared = |facts: RequestTool| (facts.name.clone(), PreparedTool::new(&words, grouped, facts));
         let tools = catalog.iter().map(RequestTool::of).map(prepared).collect();
-        Ok(Self { words, index, known, shapes, tools, warnings })
+        Ok(Self { words, index, mentions, known, shapes, tools, warnings })
     }
 
     /// Returns how many policies there are.
@@ -153,7 +120,7 @@ impl PolicySet {
     /// Returns what Cedar is asked about a request, for whoever wants to ask it himself.
     #[must_use]
     pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<AskedOfCedar> {
-        self.with_tool(request, |prepared| in_cedar(&self.words, prepared, request))
+        self.with_tool(request, |prepared| in_cedar(&self.words, prepared, request, Show::All))
     }
 
     /// Returns the policies as one set of Cedar's.
@@ -167,11 +134,19 @@ impl PolicySet {
         self.with_tool(request, |prepared| ask(&self.words, prepared, request))
     }
 
+    /// Returns a text that is the same for requests that no policy can tell apart.
+    pub(crate) fn seen_of(&self, request: &PolicyRequest) -> String {
+        self.with_tool(request, |prepared| seen_of(prepared, request))
+    }
+
     /// Calls `ask` with the tool as the request declares it, which need not be as the catalogue has it now.
     pub(crate) fn with_tool<T>(&self, request: &PolicyRequest, ask: impl FnOnce(&PreparedTool) -> T) -> T {
         match self.tools.get(&request.tool.name).filter(|prepared| prepared.facts == request.tool) {
             Some(prepared) => ask(prepared),
-            None => ask(&PreparedTool::new(&self.words, &self.index, request.tool.clone())),
+            None => {
+                let grouped = Grouped { index: &self.index, mentions: &self.mentions };
+                ask(&PreparedTool::new(&self.words, grouped, request.tool.clone()))
+            }
         }
     }
 

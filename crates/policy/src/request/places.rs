@@ -249,19 +249,28 @@ fn places_of(parts: &[String]) -> BTreeSet<Place> {
     places
 }
 
-/// Whether a path is one of the daemon's own, lies below one, or holds one.
+/// Whether a path is one of the daemon's own or lies below one; a workspace that the daemon made among its own things
+/// is not one of them, and what leads out of it is.
 fn touches_own(parts: &[String], climbs: usize, absolute: bool, ground: Ground<'_>) -> bool {
-    let whole: Vec<String> = if absolute {
-        parts.to_vec()
-    } else {
-        let Some(root) = ground.root else { return false };
-        let mut root: Vec<String> = resolved(root).1.iter().map(|part| folded(part)).collect();
-        root.truncate(root.len().saturating_sub(climbs));
-        root.into_iter().chain(parts.iter().cloned()).collect()
+    let folded_parts =
+        |path: &str| -> Vec<String> { resolved(path).1.iter().map(|part| folded(part)).collect() };
+    let root = ground.root.map(folded_parts);
+    let whole: Vec<String> = match &root {
+        _ if absolute => parts.to_vec(),
+        None => return false,
+        Some(root) => {
+            let kept = root.len().saturating_sub(climbs);
+            root.iter().take(kept).chain(parts).cloned().collect()
+        }
+    };
+    let below = |own: &[String]| {
+        root.as_ref().is_some_and(|root| {
+            root.len() > own.len() && root.starts_with(own) && whole.starts_with(root) && climbs == 0
+        })
     };
     ground.own.iter().any(|own| {
-        let own: Vec<String> = resolved(own).1.iter().map(|part| folded(part)).collect();
-        !own.is_empty() && whole.starts_with(&own)
+        let own = folded_parts(own);
+        !own.is_empty() && whole.starts_with(&own) && !below(&own)
     })
 }
 
@@ -329,5 +338,20 @@ mod tests {
         check("/home/me/.palyra/x", "/home/me/.palyra/x [outside_root daemon]");
         check("~/.local/state/palyra/x", "~/.local/state/palyra/x [outside_root daemon]");
         check("~/.config/palyra", "~/.config/palyra [outside_root daemon]");
+    }
+
+    #[test]
+    fn a_workspace_that_the_daemon_made_is_not_its_own_affair() {
+        let own = ["/home/me/state".to_owned()];
+        let ground = Ground { root: Some("/home/me/state/workspaces/S"), own: &own };
+        let touches = |written: &str| read_path(written, ground).places.contains(&Place::Daemon);
+        for inside in ["notes.txt", ".", "a/../b", "/home/me/state/workspaces/S/notes.txt"] {
+            assert!(!touches(inside), "{inside:?}");
+        }
+        for beyond in ["../T/notes.txt", "../S/notes.txt", "../../journal.db", "/home/me/state/journal.db"] {
+            assert!(touches(beyond), "{beyond:?}");
+        }
+        let itself = Ground { root: Some("/home/me/state"), own: &own };
+        assert!(read_path("journal.db", itself).places.contains(&Place::Daemon));
     }
 }

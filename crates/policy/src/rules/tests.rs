@@ -280,6 +280,41 @@ proptest! {
     }
 
     #[test]
+    fn what_is_remembered_decides_as_what_is_asked(calls in prop::collection::vec((any_call(), 0..3_u32, any::<bool>()), 1..12)) {
+        static MANY: LazyLock<ToolCallPolicySnapshot> = LazyLock::new(|| {
+            snapshot_of(ToolPolicyRules::shipped().with_file(
+                "mine.cedar",
+                r#"@id("turns") forbid (principal, action, resource in Capability::"write_files") when { context.turns > 1 };
+                @id("paths") permit (principal, action == Action::"execute_unattended", resource == Tool::"write_file")
+                when { context.paths.contains("a") };
+                @id("me") permit (principal in Agent::"00000000020000000000000002", action, resource == Tool::"mystery");
+                @id("argv") permit (principal, action == Action::"execute_unattended", resource == Tool::"run_command")
+                when { context has program && context.program like "a*" && !(context.touches.contains("outside_root")) };"#,
+            ))
+        });
+        let mut again = Reevaluation::new(MANY.policies());
+        for (mut call, turns, nobody_there) in calls {
+            call.context.turns = turns;
+            let call = if nobody_there { nobody(call) } else { call };
+            let decision = decide_tool_call(&MANY, &call, &evidence());
+            let request = PolicyRequest::from_json(decision.request.expose()).expect("a record");
+            for _ in 0..2 {
+                let judged = again.judge(&request);
+                prop_assert_eq!((judged.verdict, judged.reason), (decision.verdict, decision.reason));
+            }
+            // With everything shown, Cedar says the same over the whole set.
+            let asked = MANY.policies().asked_of_cedar(&request).expect("a request");
+            let whole = cedar_policy::Authorizer::new().is_authorized(
+                &asked.unattended,
+                &MANY.policies().whole(),
+                &asked.entities,
+            );
+            let unattended = whole.decision() == cedar_policy::Decision::Allow;
+            prop_assert!(unattended == (decision.verdict == ToolVerdict::Allow) || decision.reason == DecisionReason::NoApprovalChannel);
+        }
+    }
+
+    #[test]
     fn a_record_says_all_that_a_verdict_depends_on(call in any_call(), nobody_there in any::<bool>()) {
         let call = if nobody_there { nobody(call) } else { call };
         let decision = decide_tool_call(&SHIPPED, &call, &evidence());

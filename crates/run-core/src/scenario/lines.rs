@@ -1,6 +1,6 @@
 //! Events and effects in a few words, for expectations that people read.
 
-use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent, ToolStarted};
+use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent, ToolDecided, ToolStarted};
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
@@ -48,36 +48,16 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         TapeEvent::ToolProposed(proposed) => {
             format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
         }
-        TapeEvent::ToolDecided(decided) => match (decided.verdict, decided.decided_by) {
-            (ToolVerdict::Allow, DecidedBy::Policy | DecidedBy::Budget) => "Allowed".into(),
-            (ToolVerdict::Allow, DecidedBy::Approval(by)) => format!("Allowed by {}", number_of(by)),
-            (ToolVerdict::Allow, DecidedBy::Grant(_)) => "Allowed by grant".into(),
-            (ToolVerdict::Ask, _) => "ToAsk".into(),
-            (ToolVerdict::Deny, DecidedBy::Approval(by)) => {
-                format!("Denied {:?} by {}", decided.reason, number_of(by))
-            }
-            (ToolVerdict::Deny, DecidedBy::Grant(_)) => format!("Denied {:?} by grant", decided.reason),
-            (ToolVerdict::Deny, DecidedBy::Policy) => format!("Denied {:?}", decided.reason),
-            (ToolVerdict::Deny, DecidedBy::Budget) => format!("Denied {:?} by budget", decided.reason),
-        },
+        TapeEvent::ToolDecided(decided) => decided_line(decided),
         TapeEvent::ToolStarted(ToolStarted { effect, contract, .. }) => match contract {
             EffectContract::Pure => format!("Started {effect}"),
-            EffectContract::Opaque => format!("Started {effect} opaque"),
-            EffectContract::Keyed => format!("Started {effect} keyed"),
-            EffectContract::Probe => format!("Started {effect} probe"),
-            EffectContract::Local => format!("Started {effect} local"),
+            other => format!("Started {effect} {}", format!("{other:?}").to_lowercase()),
         },
-        TapeEvent::ApprovalRequested(asked) => {
-            let again = if asked.prompt.asked_again.expose().is_empty() { "" } else { " again" };
-            format!("Asks {} about {}{again}", number_of(asked.approval), asked.effect)
-        }
-        TapeEvent::ApprovalVoted(voted) => format!("Voted {}", number_of(voted.approval)),
-        TapeEvent::ApprovalResolved(resolved) => {
-            let edited = if resolved.edited.is_some() { " edited" } else { "" };
-            format!("Resolved {} {:?}{edited}", number_of(resolved.approval), resolved.state)
-        }
-        TapeEvent::GrantStored(_) => "GrantStored".into(),
-        TapeEvent::EffectResolved { effect, resolution, .. } => format!("Settled {effect} {resolution:?}"),
+        TapeEvent::ApprovalRequested(_)
+        | TapeEvent::ApprovalVoted(_)
+        | TapeEvent::ApprovalResolved(_)
+        | TapeEvent::GrantStored(_)
+        | TapeEvent::EffectResolved { .. } => person_line(event),
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("Finished {}", finished.effect),
             Some(code) => format!("Finished {} {}", finished.effect, code.slug()),
@@ -88,6 +68,38 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         TapeEvent::CancelRequested { reason, .. } => format!("CancelRequested {reason:?}"),
         TapeEvent::RunFinished(finished) => format!("RunFinished {:?} {:?}", finished.state, finished.reason),
         TapeEvent::Unknown { kind } => format!("Unknown {kind:#x}"),
+    }
+}
+
+fn decided_line(decided: &ToolDecided) -> String {
+    match (decided.verdict, decided.decided_by) {
+        (ToolVerdict::Allow, DecidedBy::Policy | DecidedBy::Budget) => "Allowed".into(),
+        (ToolVerdict::Allow, DecidedBy::Approval(by)) => format!("Allowed by {}", number_of(by)),
+        (ToolVerdict::Allow, DecidedBy::Grant(_)) => "Allowed by grant".into(),
+        (ToolVerdict::Ask, _) => "ToAsk".into(),
+        (ToolVerdict::Deny, DecidedBy::Approval(by)) => {
+            format!("Denied {:?} by {}", decided.reason, number_of(by))
+        }
+        (ToolVerdict::Deny, DecidedBy::Grant(_)) => format!("Denied {:?} by grant", decided.reason),
+        (ToolVerdict::Deny, DecidedBy::Policy) => format!("Denied {:?}", decided.reason),
+        (ToolVerdict::Deny, DecidedBy::Budget) => format!("Denied {:?} by budget", decided.reason),
+    }
+}
+
+/// What people are asked, and what they say.
+fn person_line(event: &TapeEvent) -> String {
+    match event {
+        TapeEvent::ApprovalRequested(asked) => {
+            let again = if asked.prompt.asked_again.expose().is_empty() { "" } else { " again" };
+            format!("Asks {} about {}{again}", number_of(asked.approval), asked.effect)
+        }
+        TapeEvent::ApprovalVoted(voted) => format!("Voted {}", number_of(voted.approval)),
+        TapeEvent::ApprovalResolved(resolved) => {
+            let edited = if resolved.edited.is_some() { " edited" } else { "" };
+            format!("Resolved {} {:?}{edited}", number_of(resolved.approval), resolved.state)
+        }
+        TapeEvent::EffectResolved { effect, resolution, .. } => format!("Settled {effect} {resolution:?}"),
+        _ => "GrantStored".into(),
     }
 }
 

@@ -38,25 +38,25 @@ impl World {
             _ => approve(id),
         };
         let by = 3 + u128::from(how / 16) % 4;
-        self.answer(Answer { by: person(by), ..answer })
+        self.answer(&Answer { by: person(by), ..answer })
     }
 
-    fn answer(&self, answer: Answer) -> RunInput {
+    fn answer(&self, answer: &Answer) -> RunInput {
         let found = answer.found.clone().map(|_| self.what_is_found());
-        self.driver.answer(&Answer { found, fresh: self.fresh(), ..answer })
+        self.driver.answer(&Answer { found, fresh: self.fresh(), ..answer.clone() })
     }
 
     /// A yes of somebody who has not said it yet, and may.
     pub(super) fn yes(&self) -> RunInput {
         let pending = self.driver.machine.pending_approvals().next().expect("the run waits for one");
         let said = (4..).find(|number| !pending.voters.contains(&person(*number))).expect("people enough");
-        self.answer(approve(number_of(pending.approval)).by(said))
+        self.answer(&approve(number_of(pending.approval)).by(said))
     }
 
     pub(super) fn prepared(&self, which: u8, how: u8) -> RunInput {
         let at = usize::from(which) % self.preparing.len().max(1);
         let effect = self.preparing.iter().nth(at).copied().unwrap_or(EffectId(u32::from(which) % 9));
-        let found = (how % 8 != 0).then(|| self.what_is_found());
+        let found = (!how.is_multiple_of(8)).then(|| self.what_is_found());
         self.driver.prepared(effect.0, found.as_deref(), self.fresh())
     }
 

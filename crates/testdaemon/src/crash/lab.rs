@@ -37,7 +37,7 @@ impl Lab {
     pub async fn prepare(daemon: &Path, legs: &[Leg]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-f").tempdir().context("no folder")?;
         let server = script::model_server().await.context("no port for the model's server")?;
-        let programs = Programs { daemon: daemon.to_owned(), model_url: server.base_url() };
+        let programs = Programs { daemon: daemon.to_owned(), model_url: server.base_url(), keyed: None };
         let mut lab =
             Self { folder, programs, _server: server, interrupted: BTreeMap::new(), runs_to_checkpoint: 0 };
         for leg in legs {

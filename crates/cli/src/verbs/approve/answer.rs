@@ -143,12 +143,13 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
         return (Mark::Doubt, told);
     }
     if !answer.counted {
-        let by = if approval.decided_by.is_empty() {
-            String::new()
-        } else {
-            format!(" by {}", approval.decided_by)
+        let told = match (approval.decided_by.as_str(), approval.note.as_str()) {
+            ("", "") => format!("it was decided before: {state}"),
+            // No person did: the rules, or whatever the call was about.
+            ("", note) => format!("nothing ran; {state}: {note}"),
+            (by, _) => format!("it was decided before: {state} by {by}"),
         };
-        return (Mark::Doubt, format!("it was decided before: {state}{by}"));
+        return (Mark::Doubt, told);
     }
     if approval.state() == v1::ApprovalState::Pending {
         let told =
@@ -177,7 +178,9 @@ mod tests {
         let set = ["path=a b.txt", "count=3", "flag=true"].map(|text| assignment(text).unwrap());
         let edit = EditArgs { set: set.into(), arguments: None };
         let edited = edit.arguments(&approval(r#"{"path":"x","content":"y"}"#)).unwrap();
-        assert_eq!(edited, r#"{"content":"y","count":3,"flag":true,"path":"a b.txt"}"#);
+        let edited: serde_json::Value = serde_json::from_str(&edited).unwrap();
+        let expect = serde_json::json!({"content": "y", "count": 3, "flag": true, "path": "a b.txt"});
+        assert_eq!(edited, expect);
         assert!(edit.arguments(&approval("[]")).is_err());
         let nothing = EditArgs { set: Vec::new(), arguments: None };
         assert_eq!(nothing.arguments(&approval("{}")).unwrap(), "");
@@ -199,6 +202,11 @@ mod tests {
         };
         let told = |answer| outcome(&answer).1;
         assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
+        let mut forbidden = with(v1::ApprovalState::Denied, false);
+        forbidden.approval.as_mut().unwrap().decided_by.clear();
+        assert_eq!(told(forbidden.clone()), "it was decided before: denied");
+        forbidden.approval.as_mut().unwrap().note = "forbidden by now".to_owned();
+        assert_eq!(told(forbidden), "nothing ran; denied: forbidden by now");
         assert_eq!(
             told(with(v1::ApprovalState::Approved, true)),
             "approved; `palyra runs tail RUN` shows how it goes on"

@@ -189,7 +189,7 @@ fn told(file: &v1::UndoneFile) -> (Mark, String) {
         "restored" => (Mark::Good, "as before".to_owned()),
         "already_restored" => (Mark::Good, "was as before already".to_owned()),
         "conflict" => {
-            (Mark::Doubt, "changed since, and left alone; the difference to what the run left:".to_owned())
+            (Mark::Doubt, "changed since, and left alone; the way back would have been:".to_owned())
         }
         "withheld" => {
             (Mark::Doubt, "its former content held a secret and was not kept; left alone".to_owned())

@@ -103,5 +103,5 @@ fn linked_templates_are_refused() {
     assert!(PolicyIndex::new(&set).expect("a template decides nothing").is_empty());
     let slot = [(cedar_policy::SlotId::principal(), uid("User::\"u\""))].into_iter().collect();
     set.link(id, cedar_policy::PolicyId::new("linked"), slot).expect("a link");
-    assert_eq!(PolicyIndex::new(&set).err().map(|error| error.id), Some("linked".to_owned()));
+    assert_eq!(PolicyIndex::new(&set).err().map(|error| error.policy), Some("linked".to_owned()));
 }

@@ -1,5 +1,6 @@
 //! What is refused, where, and with which mend.
 
+use super::super::file::POLICY_FILE_BYTES_MAX;
 use super::*;
 use crate::fixture::catalog;
 

@@ -95,7 +95,7 @@ fn of_two_answers_one_wins_and_the_other_is_told() {
         }
         let (first, second) = (some_answer(&mut dice), some_answer(&mut dice));
         let (first, mut second) = (driver.answer(&first), driver.answer(&second.fresh(901)));
-        if dice.byte() % 8 == 0 {
+        if dice.byte().is_multiple_of(8) {
             second = RunInput::ApprovalExpired { approval: crate::scenario::asks::approval(11) };
         }
         let expires = matches!(second, RunInput::ApprovalExpired { .. });

@@ -21,7 +21,7 @@ enum Stage {
 
 impl Reference {
     fn stage(&self, wanted: u32) -> Stage {
-        let stages = self.tape.iter().filter_map(|fact| match fact {
+        let mut stages = self.tape.iter().rev().filter_map(|fact| match fact {
             Fact::Judged(Judged { effect, verdict, .. }) if *effect == wanted => Some(match verdict {
                 ToolVerdict::Allow => Stage::Allowed,
                 ToolVerdict::Ask => Stage::Wanting,
@@ -33,7 +33,7 @@ impl Reference {
             Fact::Ended { effect, .. } | Fact::Lost { effect } if *effect == wanted => Some(Stage::Gone),
             _ => None,
         });
-        stages.last().expect("a judged call")
+        stages.next().expect("a judged call")
     }
 
     /// Returns the last verdict on a call.

@@ -1,0 +1,77 @@
+//! Policies of operators come into force whole, or not at all.
+
+use std::path::Path;
+
+use palyra_ports::ToolRuntime;
+use palyra_tools::BuiltinTools;
+
+use super::*;
+use crate::reload::Source;
+
+fn source(folder: Option<&Path>) -> PolicySource {
+    PolicySource {
+        shipped: ToolPolicyRules::shipped(),
+        catalog: BuiltinTools::new().catalog(),
+        folder: folder.map(Path::to_owned),
+    }
+}
+
+fn config(text: &str) -> (tempfile::TempDir, Config) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("palyra.toml");
+    std::fs::write(&file, text).expect("written");
+    let source = Source { explicit: Some(file), environment: Default::default(), flags: Vec::new() };
+    let config = source.load().expect("valid");
+    (folder, config)
+}
+
+const FORBIDS_ALL: &str = "@id(\"mine\")\nforbid (principal, action, resource);\n";
+
+#[test]
+fn what_lies_in_the_folder_is_added_in_order_of_name() {
+    let (folder, config) = config("");
+    let policies = folder.path().join("policies");
+    assert_eq!(
+        source(Some(&policies)).load(&config).unwrap().rules().files.len(),
+        PolicyFile::shipped().len()
+    );
+    std::fs::create_dir(&policies).unwrap();
+    std::fs::write(policies.join("b.cedar"), FORBIDS_ALL).unwrap();
+    std::fs::write(policies.join("a.txt"), "not a policy").unwrap();
+    let loaded = source(Some(&policies)).load(&config).unwrap();
+    assert_eq!(loaded.rules().files.last().map(|file| file.name.as_str()), Some("b.cedar"));
+    assert_eq!(loaded.policies().len(), source(None).load(&config).unwrap().policies().len() + 1);
+}
+
+#[test]
+fn one_mistake_refuses_all_and_a_closed_set_has_no_policy() {
+    let (folder, config) = config("");
+    let policies = folder.path().join("policies");
+    std::fs::create_dir(&policies).unwrap();
+    std::fs::write(policies.join("a.cedar"), FORBIDS_ALL).unwrap();
+    std::fs::write(policies.join("b.cedar"), "permit (principal").unwrap();
+    let error = source(Some(&policies)).load(&config).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PolicyInvalid);
+    assert!(error.to_string().contains("b.cedar:1:"), "{error}");
+    assert!(source(Some(&policies)).closed().unwrap().policies().is_empty());
+    assert!(closed_check(&error).found.contains("every tool call is denied"));
+}
+
+#[test]
+fn a_folder_that_is_none_is_unreadable() {
+    let (folder, config) = config("");
+    let file = folder.path().join("palyra.toml");
+    let error = source(Some(&file)).load(&config).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PolicyUnreadable);
+}
+
+#[test]
+fn postures_name_tools_that_there_are() {
+    let (_folder, set) = config("policy.disabled = [\"write_file\"]\npolicy.ask = [\"read_file\"]\n");
+    let loaded = source(None).load(&set).unwrap();
+    assert!(loaded.canonical_text().contains("posture write_file Global Disabled"));
+    assert!(loaded.canonical_text().contains("posture read_file Global Ask"));
+    let (_folder, wrong) = config("policy.disabled = [\"wirte_file\"]\n");
+    let error = source(None).load(&wrong).unwrap_err();
+    assert!(error.to_string().contains("names `wirte_file`, which is no tool"), "{error}");
+}

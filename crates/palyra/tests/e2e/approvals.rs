@@ -1,0 +1,147 @@
+//! A change of files waits for a person, whatever happens to the daemon meanwhile, and runs once or not at all.
+
+use std::fs;
+use std::io::BufReader;
+
+use rustix::process::{Signal, kill_process};
+
+use crate::asked::{asked, is_whole, of, tape};
+use crate::home::{Home, ended, read_until, signal, until_ended};
+
+const ASK: &str = "create notes.txt with hello world";
+
+fn kill(home: &Home) {
+    let daemon = home.daemon_pid();
+    kill_process(daemon, Signal::KILL).unwrap();
+    until_ended(daemon);
+}
+
+#[test]
+fn a_yes_after_the_daemon_was_killed_writes_the_file_once() {
+    let home = Home::new();
+    let notes = home.work().join("notes.txt");
+    let waits = asked(&home, ASK);
+    for line in [
+        "write_file wants to run (medium risk): creates `notes.txt` (11 bytes)\n",
+        "\n  +++ notes.txt\n",
+        "\n  +hello world\n",
+    ] {
+        assert!(waits.told.err.contains(line), "{}", waits.told.err);
+    }
+    assert!(!notes.exists());
+
+    kill(&home);
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0);
+    assert!(shown.err.contains("starting the daemon") && shown.out.contains("+hello world"), "{shown:?}");
+    kill(&home);
+    let yes = home.palyra(&["approve", "yes", "last"]).expect(0);
+    assert!(yes.err.contains("starting the daemon") && yes.err.contains("✓ approved"), "{}", yes.err);
+
+    let tape = tape(&home, &waits.run);
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "hello world");
+    assert_eq!(fs::read_dir(home.work()).unwrap().count(), 1, "nothing else was made");
+    assert_eq!(of(&tape, "tool_started").len(), 1);
+    assert_eq!(of(&tape, "approval_requested").len(), 1, "it is asked once");
+    let finished = of(&tape, "tool_finished");
+    assert_eq!((finished.len(), &finished[0]["succeeded"]), (1, &true.into()));
+    let late = home.palyra(&["approve", "no", &waits.approval]).expect(5);
+    assert!(late.err.contains("it was decided before: approved"), "{}", late.err);
+    is_whole(&home);
+
+    let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
+    assert!(undone.err.contains("✓ notes.txt: as before\n"), "{}", undone.err);
+    assert!(!notes.exists(), "it was not there before the run");
+    is_whole(&home);
+}
+
+#[test]
+fn a_no_after_the_daemon_was_killed_writes_nothing_and_the_run_goes_on() {
+    let home = Home::new();
+    let waits = asked(&home, ASK);
+    kill(&home);
+    home.palyra(&["approve", "no", "last", "--note", "not in this folder"]).expect(0);
+    let tail = home.palyra(&["runs", "tail", &waits.run]).expect(3);
+    assert!(tail.err.contains("✗ denied: not in this folder\n"), "{}", tail.err);
+    assert!(tail.out.contains("I stop here."), "the model answers to it: {}", tail.out);
+    assert!(!home.work().join("notes.txt").exists());
+
+    let tape = tape(&home, &waits.run);
+    assert_eq!(of(&tape, "tool_started").len(), 0);
+    let resolved = of(&tape, "approval_resolved");
+    assert_eq!((resolved.len(), &resolved[0]["state"]), (1, &"APPROVAL_STATE_DENIED".into()));
+    let exported = &home.palyra(&["approve", "export"]).expect(0).json()[0];
+    let who = exported["principal"].as_str().unwrap();
+    for told in [exported["decided_by"].as_str(), resolved[0]["by"].as_str()] {
+        assert_eq!(told, Some(who), "who denied is on record");
+    }
+    assert_eq!(exported["note"], "not in this folder");
+    is_whole(&home);
+}
+
+#[test]
+fn what_a_person_changes_in_a_call_is_what_runs() {
+    let home = Home::new();
+    let waits = asked(&home, ASK);
+    home.palyra(&["approve", "yes", "last", "--set", "path=drafts.txt"]).expect(0);
+    let tape = tape(&home, &waits.run);
+    assert_eq!(of(&tape, "tool_started").len(), 1);
+    assert!(!home.work().join("notes.txt").exists());
+    assert_eq!(fs::read_to_string(home.work().join("drafts.txt")).unwrap(), "hello world");
+    is_whole(&home);
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
+    let home = Home::new();
+    home.write("notes.txt", "one\n");
+    let waits = asked(&home, ASK);
+    home.write("notes.txt", "another\n");
+    let yes = home.palyra(&["approve", "yes", &waits.approval]);
+    assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
+    assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "another\n");
+    let again = home.palyra(&["approve", "show", "last"]).expect(0);
+    assert!(again.out.contains("asked again because") && again.out.contains("-another"), "{}", again.out);
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let tape = tape(&home, &waits.run);
+    assert_eq!(of(&tape, "tool_started").len(), 1);
+    assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "hello world");
+}
+
+#[test]
+fn where_nobody_will_answer_nothing_is_asked() {
+    let home = Home::new();
+    let denied = home.palyra(&["run", "--approve", "never", ASK]).expect(3);
+    assert!(denied.err.contains("✗ denied (PLY-4017 no_approval_channel)"), "{}", denied.err);
+    let none = home.palyra(&["approve", "list", "--all"]).expect(0);
+    assert!(none.out.is_empty(), "{}", none.out);
+    let tape = tape(&home, "last");
+    assert!(of(&tape, "approval_requested").is_empty() && of(&tape, "tool_started").is_empty());
+    assert!(!home.work().join("notes.txt").exists());
+}
+
+#[test]
+fn a_cancelled_run_takes_its_question_with_it() {
+    let home = Home::new();
+    let waits = asked(&home, ASK);
+    home.palyra(&["runs", "cancel", &waits.run]).expect(0);
+    let late = home.palyra(&["approve", "yes", &waits.approval]).expect(5);
+    assert!(late.err.contains("withdrawn"), "{}", late.err);
+    assert!(of(&tape(&home, &waits.run), "tool_started").is_empty());
+    assert!(!home.work().join("notes.txt").exists());
+}
+
+#[test]
+fn who_watches_sees_a_question_come_and_be_answered() {
+    let home = Home::new();
+    let mut watcher = home.command(&["approve", "watch", "--json"]).spawn().unwrap();
+    let mut out = BufReader::new(watcher.stdout.take().unwrap());
+    let waits = asked(&home, ASK);
+    let came = read_until(&mut out, "APPROVAL_STATE_PENDING");
+    assert!(came.contains(&waits.approval), "{came}");
+    home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    let went = read_until(&mut out, "APPROVAL_STATE_APPROVED");
+    assert!(went.contains(&waits.approval), "{went}");
+    signal(&watcher, Signal::INT);
+    drop(out);
+    assert_eq!(ended(watcher).code, 0);
+}

@@ -1,0 +1,62 @@
+//! A yes that is kept: equal calls run silently, every other asks, and its end is told at once.
+
+use std::fs;
+
+use crate::asked::{asked, of, tape};
+use crate::home::Home;
+
+const ASK: &str = "create a.txt with x";
+
+#[test]
+fn always_lets_equal_calls_run_and_nothing_else_until_it_is_revoked() {
+    let home = Home::new();
+    let file = home.work().join("a.txt");
+    let first = asked(&home, ASK);
+    let always = home.palyra(&["approve", "always", "last"]).expect(0);
+    assert!(always.err.contains("equal calls run silently because of grant 01"), "{}", always.err);
+    tape(&home, &first.run);
+    fs::remove_file(&file).unwrap();
+
+    let silent = home.palyra(&["run", ASK]).expect(0);
+    assert!(!silent.err.contains("wants to run"), "{}", silent.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x");
+    let grant = home.palyra(&["approve", "grants", "--json"]).expect(0).json().remove(0);
+    let grant = grant["grant_id"].as_str().unwrap();
+    let entries = tape(&home, "last");
+    let decided = of(&entries, "tool_decided");
+    assert_eq!((&decided[0]["decided_by"], &decided[0]["decider_id"]), (&"grant".into(), &grant.into()));
+    assert!(of(&entries, "approval_requested").is_empty());
+
+    for other in ["create b.txt with x", "create a.txt with y"] {
+        let other = asked(&home, other);
+        assert!(other.told.err.contains(&format!("leaves the stored grant {grant}")), "{}", other.told.err);
+        home.palyra(&["approve", "no", &other.approval]).expect(0);
+    }
+    let listed = home.palyra(&["approve", "grants"]).expect(0);
+    assert!(listed.out.contains("write_file(content=\"x\", path=\"a.txt\")"), "{}", listed.out);
+
+    home.palyra(&["approve", "revoke", grant]).expect(0);
+    fs::remove_file(&file).unwrap();
+    asked(&home, ASK);
+    assert!(!file.exists());
+    assert!(home.palyra(&["approve", "grants"]).expect(0).out.is_empty());
+}
+
+#[test]
+fn a_grant_ends_with_its_uses_and_reaches_no_further_than_its_folder() {
+    let home = Home::new();
+    fs::create_dir(home.work().join("drafts")).unwrap();
+    asked(&home, "create drafts/one.txt with x");
+    let wish = ["approve", "always", "last", "--any", "content", "--below", "path=drafts", "--uses", "2"];
+    home.palyra(&wish).expect(0);
+    tape(&home, "last");
+    home.palyra(&["run", "create drafts/two.txt with y"]).expect(0);
+    for beyond in ["create drafts-of-others.txt with y", "create notes.txt with y"] {
+        let asked = asked(&home, beyond);
+        home.palyra(&["approve", "no", &asked.approval]).expect(0);
+    }
+    home.palyra(&["run", "create drafts/../../outside.txt with y"]).expect(3);
+    assert!(!home.work().join("../outside.txt").exists());
+    home.palyra(&["run", "create drafts/three.txt with z"]).expect(0);
+    asked(&home, "create drafts/four.txt with z");
+}

@@ -1,0 +1,228 @@
+//! A server that does what it is asked once per key, and is bad at saying so.
+//!
+//! Owns the log of what it did: a line `asked KEY` for each request and `did KEY` for each first one, synced before
+//! it replies. It drops the first replies to each key after it has done what was asked, as a network does. Lives in
+//! the suite's process, so that it survives the daemons. Begin at [`KeyedServer::start`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use palyra_ports::EffectKey;
+
+/// How often a request is made before its reply is given up.
+pub const ATTEMPTS_MAX: usize = 4;
+
+const REQUEST_BYTES_MAX: usize = 8 * 1024;
+const REPLY_BYTES_MAX: u64 = 8 * 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The server; it ends when it is dropped.
+#[derive(Debug)]
+pub struct KeyedServer {
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+    accepts: Option<JoinHandle<()>>,
+}
+
+/// What the server knows.
+struct Ledger {
+    log: File,
+    done: BTreeSet<String>,
+    replies_due: BTreeMap<String, u32>,
+    replies_dropped: u32,
+}
+
+impl KeyedServer {
+    /// Starts it on a port of its own; what its log says is done stays done. The first `replies_dropped` replies to
+    /// each key are dropped.
+    ///
+    /// # Errors
+    /// When no port can be had, or the log cannot be opened.
+    pub fn start(log: &Path, replies_dropped: u32) -> io::Result<Self> {
+        let done = done(log)?;
+        let log = File::options().create(true).append(true).open(log)?;
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let address = listener.local_addr()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut ledger = Ledger { log, done, replies_due: BTreeMap::new(), replies_dropped };
+        let accepts = std::thread::spawn({
+            let is_over = Arc::clone(&is_over);
+            move || {
+                for stream in listener.incoming() {
+                    if is_over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    // A client that goes away is the client's matter.
+                    let _ = stream.and_then(|stream| ledger.serve(stream));
+                }
+            }
+        });
+        Ok(Self { address, is_over, accepts: Some(accepts) })
+    }
+
+    /// Returns where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for KeyedServer {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        // It is woken by a request that asks for nothing.
+        let _ = TcpStream::connect(self.address);
+        if let Some(accepts) = self.accepts.take() {
+            let _ = accepts.join();
+        }
+    }
+}
+
+impl Ledger {
+    fn serve(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let Some(key) = read_key(&mut stream)? else {
+            return stream
+                .write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        };
+        writeln!(self.log, "asked {key}")?;
+        if self.done.insert(key.clone()) {
+            writeln!(self.log, "did {key}")?;
+        }
+        self.log.sync_all()?;
+        let replies = self.replies_due.entry(key).or_default();
+        *replies += 1;
+        if *replies <= self.replies_dropped {
+            return Ok(());
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone")
+    }
+}
+
+/// Reads a request's head; `None` when it is no request with a key.
+fn read_key(stream: &mut TcpStream) -> io::Result<Option<String>> {
+    let mut head = Vec::new();
+    let mut block = [0; 1024];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let read = stream.read(&mut block)?;
+        if read == 0 || head.len() + read > REQUEST_BYTES_MAX {
+            return Ok(None);
+        }
+        head.extend_from_slice(&block[..read]);
+    }
+    let head = String::from_utf8_lossy(&head);
+    let key = head.lines().find_map(|line| line.strip_prefix("Idempotency-Key: "));
+    let is_key = |key: &&str| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Ok(key.filter(|_| head.starts_with("POST ")).filter(is_key).map(str::to_owned))
+}
+
+/// Returns the keys for which a log says that something was done, and fails when it says so twice of one.
+///
+/// # Errors
+/// When the log cannot be read, or says of a key twice that it was done.
+pub fn done(log: &Path) -> io::Result<BTreeSet<String>> {
+    let text = match fs::read_to_string(log) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+    let mut done = BTreeSet::new();
+    for key in text.lines().filter_map(|line| line.strip_prefix("did ")) {
+        if !done.insert(key.to_owned()) {
+            return Err(io::Error::other(format!("{key} was done twice")));
+        }
+    }
+    Ok(done)
+}
+
+/// Returns a key as the header writes it.
+#[must_use]
+pub fn header(key: EffectKey) -> String {
+    key.0.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// Asks the server, and asks again with the same key while its reply is lost.
+///
+/// # Errors
+/// When no reply came: it may be done or not.
+pub fn ask(address: &str, key: EffectKey) -> io::Result<()> {
+    let mut end = Err(io::ErrorKind::UnexpectedEof.into());
+    for _ in 0..ATTEMPTS_MAX {
+        end = ask_once(address, key);
+        if end.is_ok() {
+            break;
+        }
+    }
+    end
+}
+
+fn ask_once(address: &str, key: EffectKey) -> io::Result<()> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let key = header(key);
+    write!(
+        stream,
+        "POST /effects HTTP/1.1\r\nHost: {address}\r\nIdempotency-Key: {key}\r\nContent-Length: 0\r\n\
+         Connection: close\r\n\r\n"
+    )?;
+    let mut reply = String::new();
+    stream.take(REPLY_BYTES_MAX).read_to_string(&mut reply)?;
+    if reply.starts_with("HTTP/1.1 200 ") { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(log: &Path) -> Vec<String> {
+        fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_lost_reply_is_asked_for_again_and_nothing_is_done_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("keyed");
+        let server = KeyedServer::start(&log, 2).unwrap();
+        let (one, two) = (EffectKey([1; 32]), EffectKey([2; 32]));
+        ask(&server.address().to_string(), one).unwrap();
+        ask(&server.address().to_string(), two).unwrap();
+        ask(&server.address().to_string(), one).unwrap();
+        assert_eq!(done(&log).unwrap(), BTreeSet::from([header(one), header(two)]));
+        let asked = lines(&log).iter().filter(|line| **line == format!("asked {}", header(one))).count();
+        assert_eq!(asked, 4, "two lost replies, the third, and the last call");
+    }
+
+    #[test]
+    fn a_server_that_never_replies_leaves_it_open_and_has_done_it_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("keyed");
+        let key = EffectKey([3; 32]);
+        let server = KeyedServer::start(&log, u32::MAX).unwrap();
+        assert!(ask(&server.address().to_string(), key).is_err());
+        drop(server);
+        assert_eq!(done(&log).unwrap().len(), 1);
+        // Another one on the same log knows what is done.
+        let server = KeyedServer::start(&log, 0).unwrap();
+        ask(&server.address().to_string(), key).unwrap();
+        assert_eq!(lines(&log).iter().filter(|line| line.starts_with("did ")).count(), 1);
+    }
+
+    #[test]
+    fn a_request_without_a_key_does_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("keyed");
+        let server = KeyedServer::start(&log, 0).unwrap();
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
+        assert!(lines(&log).is_empty());
+    }
+}
