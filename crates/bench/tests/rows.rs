@@ -29,12 +29,14 @@ fn named<'a>(figures: &'a [Value], what: &str) -> &'a Value {
 
 #[test]
 fn the_daemon_and_the_floor_answer_side_by_side() {
-    let figures = figures(&["one-turn", "tool-round", "throughput", "cancel"]);
+    let figures = figures(&["one-turn", "tool-round", "throughput", "protocol", "cancel"]);
     let all = [
         "added time to first token",
         "sleeps of threads",
         "one more tool round",
         "runs/s, 16 at once",
+        "floor over gRPC: added total",
+        "floor over gRPC: runs/s, 16 at once",
         "cancel requested",
     ];
     for what in all {

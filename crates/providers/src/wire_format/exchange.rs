@@ -49,7 +49,8 @@ pub(crate) fn stream<F: WireFormat>(
     request: Arc<ModelRequest>,
 ) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
     let reader = AnswerReader::new(format.assembly(&request));
-    let exchange = Exchange { format, request, state: State::Unsent, reader, ready: Pieces::new() };
+    // In a box, for it is handed in and out with each piece.
+    let exchange = Box::new(Exchange { format, request, state: State::Unsent, reader, ready: Pieces::new() });
     stream::unfold(exchange, Exchange::next).boxed()
 }
 
@@ -68,7 +69,7 @@ enum State {
 }
 
 impl<F: WireFormat> Exchange<F> {
-    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+    async fn next(mut self: Box<Self>) -> Option<(Result<ModelPiece, ModelFailure>, Box<Self>)> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 let piece = piece.map_err(|failure| self.format.link().scrubbed(failure));
