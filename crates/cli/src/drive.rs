@@ -12,9 +12,8 @@ use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, Echo, Flow, RunView, Shown, question, run_state, span};
+use crate::render::{Detail, Echo, Flow, RunView, Shown, outcome, question, run_state, span};
 use crate::terminal::{Answer, Interrupts, Keyboard, Mark, Output, TypedLines};
-use crate::verbs::approve::outcome;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);

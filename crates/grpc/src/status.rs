@@ -167,30 +167,15 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::InvalidId
         | E::InvalidArgument
         | E::ToolArgumentsInvalid
-        | E::PatternInvalid
-        | E::SecretInArguments
-        | E::PlaceholderInArguments
-        | E::EditNotUnique
-        | E::PatchInvalid
-        | E::EditRefused
-        | E::PolicyInvalid
-        | E::SkillInvalid => Code::InvalidArgument,
+        | E::PatternInvalid => Code::InvalidArgument,
         E::SessionNotFound
         | E::RunNotFound
         | E::AgentNotFound
         | E::ModelNotConfigured
         | E::ToolUnknown
-        | E::FileNotFound
-        | E::ApprovalNotFound
-        | E::GrantNotFound => Code::NotFound,
+        | E::FileNotFound => Code::NotFound,
         E::Unauthenticated => Code::Unauthenticated,
-        E::PermissionDenied
-        | E::WorkspaceRefused
-        | E::ToolDenied
-        | E::PathRefused
-        | E::NoApprovalChannel
-        | E::ApprovalDenied
-        | E::ApproverNotEligible => Code::PermissionDenied,
+        E::PermissionDenied | E::WorkspaceRefused | E::ToolDenied | E::PathRefused => Code::PermissionDenied,
         E::MessageTooLarge
         | E::QueueFull
         | E::DiskFull
@@ -221,15 +206,6 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ModelContextExceeded
         | E::ModelContentPolicy
         | E::FileUnsuitable
-        | E::FileConflict
-        | E::ApprovalDecided
-        | E::ApprovalDrifted
-        | E::EffectNotUnknown
-        | E::UndoNothing
-        | E::UndoOpenRun
-        | E::ClockBehind
-        | E::PolicyUnreadable
-        | E::SkillChanged
         | E::UnknownKind => Code::FailedPrecondition,
         E::DaemonUnreachable
         | E::DaemonStartFailed
@@ -239,15 +215,42 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::ModelTransient
         | E::ModelMalformed
         | E::ModelNetwork => Code::Unavailable,
-        E::ModelTimeout | E::ToolTimedOut | E::TimeLimit | E::ApprovalExpired => Code::DeadlineExceeded,
+        E::ModelTimeout | E::ToolTimedOut | E::TimeLimit => Code::DeadlineExceeded,
         E::AttachOutOfRange | E::JournalRange => Code::OutOfRange,
         E::IdempotencyConflict => Code::AlreadyExists,
         E::GuardFailed | E::LoopStopped | E::ErasureNotOverwritten => Code::Aborted,
         E::ToolCancelled => Code::Cancelled,
         E::WriteUnknown | E::ToolOutcomeUnknown | E::ToolFailed => Code::Unknown,
         E::JournalCorrupt | E::JournalForked => Code::DataLoss,
-        E::Internal => Code::Internal,
+        other => of_asking(other).unwrap_or(Code::Internal),
     }
+}
+
+/// As [`grpc_code`], of what concerns calls that ask and what they may change.
+fn of_asking(code: ErrorCode) -> Option<Code> {
+    use ErrorCode as E;
+    Some(match code {
+        E::SecretInArguments
+        | E::PlaceholderInArguments
+        | E::EditNotUnique
+        | E::PatchInvalid
+        | E::EditRefused
+        | E::PolicyInvalid
+        | E::SkillInvalid => Code::InvalidArgument,
+        E::ApprovalNotFound | E::GrantNotFound => Code::NotFound,
+        E::NoApprovalChannel | E::ApprovalDenied | E::ApproverNotEligible => Code::PermissionDenied,
+        E::FileConflict
+        | E::ApprovalDecided
+        | E::ApprovalDrifted
+        | E::EffectNotUnknown
+        | E::UndoNothing
+        | E::UndoOpenRun
+        | E::ClockBehind
+        | E::PolicyUnreadable
+        | E::SkillChanged => Code::FailedPrecondition,
+        E::ApprovalExpired => Code::DeadlineExceeded,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
 use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
 
+use crate::asking::Change;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -24,19 +25,13 @@ use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
 
-mod asking;
-
 pub(crate) mod expiry;
 
 mod watch;
 
-pub(crate) use asking::Asking;
+pub use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 pub use watch::{ApprovalWatcher, Watched};
 
-/// Approvals of one run that may wait at once; a further call that would ask is denied.
-pub const OPEN_APPROVALS_RUN_MAX: usize = 32;
-/// Approvals of one principal that may wait at once.
-pub const OPEN_APPROVALS_PRINCIPAL_MAX: usize = 20_000;
 /// Characters of what a person says with a decision, at most.
 pub const APPROVAL_NOTE_CHARS_MAX: usize = 2_000;
 /// Bytes of edited arguments, at most.
@@ -326,7 +321,7 @@ impl ApprovalsHandle {
         caller.principal == self.owner || caller.principal == record.principal || wants_others
     }
 
-    fn changes(&self) -> tokio::sync::broadcast::Receiver<asking::Change> {
+    fn changes(&self) -> tokio::sync::broadcast::Receiver<Change> {
         self.engine.asking.changes()
     }
 }

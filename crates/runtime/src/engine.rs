@@ -15,14 +15,14 @@ use palyra_types::{LogId, Seq, Timestamp};
 use tokio::sync::watch;
 
 use crate::agents::AgentRegistry;
-use crate::approvals::Asking;
+use crate::asking::Asking;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::drain::Drain;
 use crate::error::RequestError;
-use crate::grants::StandingGrants;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 use crate::policy::PolicyInForce;
+use crate::standing_grants::StandingGrants;
 use crate::tape::TapeHub;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.

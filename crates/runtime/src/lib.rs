@@ -15,6 +15,8 @@ pub mod gateway;
 mod alarm;
 
 mod engine;
+mod asking;
+mod standing_grants;
 mod policy;
 mod placeholders;
 

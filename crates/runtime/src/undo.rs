@@ -77,7 +77,7 @@ impl Undoing {
         for UndoRequested { undo, run, .. } in open {
             match self.finish(undo, run).await {
                 Ok(files) => {
-                    tracing::info!(%run, files = files.len(), "changes of a run were taken back after a stop")
+                    tracing::info!(%run, files = files.len(), "changes of a run were taken back after a stop");
                 }
                 Err(error) => tracing::error!(%run, %error, "changes of a run could not be taken back"),
             }

@@ -7,6 +7,8 @@ mod follow;
 
 mod speak;
 
+mod decide;
+
 mod wish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,7 @@ pub(crate) struct Mind {
 /// How a person answers a run that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reply {
+    Decision,
     Words,
     Stop,
 }
@@ -100,6 +103,11 @@ impl Client {
         self.mind().acts_left = 0;
     }
 
+    /// It will decide what a run waits for.
+    pub(crate) fn will_decide(&self, run: RunId) {
+        self.mind().to_answer.push((run, Reply::Decision));
+    }
+
     /// It will answer a run that waits for a person: with words, and if it was asked before, with a stop.
     pub(crate) fn will_answer(&self, run: RunId) {
         let mut mind = self.mind();
@@ -143,6 +151,9 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
         let again = speak::take_unanswered(&client, &dice);
         match again {
             Some(wish) => speak::say(&connected, wish).await,
+            None if !client.world.is_calm() && dice.below(3) == 0 => {
+                decide::decide_something(&connected).await;
+            }
             None if client.mind().acts_left > 0 => {
                 client.mind().acts_left -= 1;
                 if dice.below(4) == 0 {
@@ -155,6 +166,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
             None => {
                 let reply = client.mind().to_answer.pop();
                 match reply {
+                    Some((run, Reply::Decision)) => decide::decide_all(&connected, run).await,
                     Some((run, Reply::Words)) => speak::answer(&connected, run).await,
                     Some((run, Reply::Stop)) => speak::cancel(&connected, run).await,
                     None => {}

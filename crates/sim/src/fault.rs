@@ -22,23 +22,29 @@ pub enum Phase {
     ModelWaiting,
     /// A model is answering.
     Streaming,
+    /// A tool works out what a call would do.
+    Preparing,
+    /// A person is asked whether a call may run.
+    Asked,
     /// A tool is under way.
     ToolRunning,
     /// Outcomes are recorded, and the model that was asked with them has said nothing yet.
     OutcomeToAnswer,
     /// It was told to stop, or its end is on its way to the journal.
     Ending,
-    /// No run is at work: it is over, waits for a person, or the daemon is just starting.
+    /// No run is at work: it is over, waits for a person's words, or the daemon is just starting.
     Idle,
 }
 
 impl Phase {
     /// All of them, in the order of a run's life.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::BeforeFirstCommit,
         Self::Queued,
         Self::ModelWaiting,
         Self::Streaming,
+        Self::Preparing,
+        Self::Asked,
         Self::ToolRunning,
         Self::OutcomeToAnswer,
         Self::Ending,
@@ -53,6 +59,8 @@ impl Phase {
             Self::Queued => "queued",
             Self::ModelWaiting => "model asked",
             Self::Streaming => "streaming",
+            Self::Preparing => "preparing",
+            Self::Asked => "asked",
             Self::ToolRunning => "tool running",
             Self::OutcomeToAnswer => "outcome",
             Self::Ending => "ending",
@@ -120,6 +128,18 @@ pub enum Fault {
     ToolPanics,
     /// The tool takes its time.
     ToolSlow,
+    /// What calls depend on changes while somebody answers.
+    WorldChanges,
+    /// The tool says that a call cannot work.
+    PrepareRefuses,
+    /// The tool takes its time to say what a call would do.
+    PrepareSlow,
+    /// The tool never says it.
+    PrepareHangs,
+    /// The tool panics instead.
+    PreparePanics,
+    /// A person decides an approval.
+    Decide,
     /// A person cancels the run.
     Cancel,
     /// A person steers it.
@@ -139,6 +159,8 @@ const WITH_NEW_WORK: &[Phase] = &[
     Phase::Queued,
     Phase::ModelWaiting,
     Phase::Streaming,
+    Phase::Preparing,
+    Phase::Asked,
     Phase::ToolRunning,
     Phase::OutcomeToAnswer,
     Phase::Idle,
@@ -148,6 +170,8 @@ const ONCE_KNOWN: &[Phase] = &[
     Phase::Queued,
     Phase::ModelWaiting,
     Phase::Streaming,
+    Phase::Preparing,
+    Phase::Asked,
     Phase::ToolRunning,
     Phase::OutcomeToAnswer,
     Phase::Ending,
@@ -191,6 +215,12 @@ impl Fault {
             Self::ToolLost,
             Self::ToolPanics,
             Self::ToolSlow,
+            Self::WorldChanges,
+            Self::PrepareRefuses,
+            Self::PrepareSlow,
+            Self::PrepareHangs,
+            Self::PreparePanics,
+            Self::Decide,
             Self::Cancel,
             Self::Steer,
             Self::Interrupt,
@@ -232,13 +262,17 @@ impl Fault {
             | Self::ToolLost
             | Self::ToolPanics
             | Self::ToolSlow => AT_THE_TOOL,
+            Self::WorldChanges | Self::Decide => &[Phase::Asked, Phase::ToolRunning],
+            Self::PrepareRefuses | Self::PrepareSlow | Self::PrepareHangs | Self::PreparePanics => {
+                &[Phase::Preparing]
+            }
         }
     }
 
     /// Returns whether it is a wish of a person rather than something that goes wrong.
     #[must_use]
     pub fn is_a_wish(self) -> bool {
-        matches!(self, Self::Cancel | Self::Steer | Self::Interrupt | Self::Repeat)
+        matches!(self, Self::Decide | Self::Cancel | Self::Steer | Self::Interrupt | Self::Repeat)
     }
 
     /// Returns its name in tables.

@@ -8,6 +8,8 @@ mod queue;
 
 mod reads;
 
+mod approvals;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -341,9 +343,14 @@ fn event_word(event: &JournalEvent) -> String {
         TapeEvent::RunFinished(finished) => finished.message.expose(),
         TapeEvent::ToolDecided(decided) => decided.explanation.expose(),
         TapeEvent::ModelAttemptAbandoned { detail, .. } => detail.expose(),
+        TapeEvent::ToolStarted(started) => started.plan.body.expose(),
+        TapeEvent::ApprovalRequested(asked) => asked.prompt.preview.expose(),
+        TapeEvent::ApprovalVoted(voted) => voted.note.expose(),
+        TapeEvent::ApprovalResolved(resolved) => resolved.note.expose(),
+        TapeEvent::EffectResolved { note, .. } => note.expose(),
+        TapeEvent::GrantStored(stored) => stored.tool.expose(),
         TapeEvent::ModelRequested(_)
         | TapeEvent::ModelMessage(_)
-        | TapeEvent::ToolStarted { .. }
         | TapeEvent::ToolOutcomeUnknown { .. }
         | TapeEvent::LoopDetected { .. }
         | TapeEvent::RunHeld { .. }

@@ -16,6 +16,7 @@ mod world;
 mod clock;
 mod journal;
 mod model;
+mod outside;
 mod tools;
 mod client;
 

@@ -12,11 +12,14 @@ use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use palyra_ports::redactor::PassThrough;
-use palyra_ports::{Clock, WorkspaceChoice, WorkspaceError, Workspaces};
+use palyra_ports::{Clock, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError, Workspaces};
 use palyra_runtime::gateway;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts};
 use palyra_testkit::FixedEntropy;
+use palyra_types::effect::UndoneFile;
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, Redacted};
@@ -105,10 +108,12 @@ fn ports(
         append: Arc::new(journal.clone()),
         tapes: Arc::new(journal.clone()),
         records: Arc::new(journal.clone()),
+        approvals: Arc::new(journal.clone()),
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
         erasures: Arc::new(journal.memory().clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
+        restore: Arc::new(NothingToRestore),
         redactor: Arc::new(PassThrough),
         workspaces: Arc::new(OneFolder),
         clock: Arc::new(SimClock::new(Arc::clone(world))),
@@ -309,6 +314,15 @@ impl<'a> Driver<'a> {
             }
             None => Poll::Ready(End::AtRest),
         }
+    }
+}
+
+/// Nobody takes changes back in a story.
+struct NothingToRestore;
+
+impl RestoreFiles for NothingToRestore {
+    fn restore(&self, _order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        ready(Vec::new()).boxed()
     }
 }
 

@@ -20,7 +20,7 @@ use palyra_types::model::{
 use palyra_types::tool::ToolName;
 
 use crate::fault::{Fault, Phase};
-use crate::tools::{ACT, COUNT, LOOK, POST};
+use crate::tools::{ACT, CHANGE, COUNT, LOOK, PAY, POST, QUESTION, SEND};
 use crate::world::{World, turns};
 
 /// How large the models' window is: stories are short.
@@ -74,11 +74,14 @@ impl SimModel {
 
     fn answer(&self) -> ModelAnswer {
         let dice = &self.world.dice;
-        let proposals: Vec<ToolProposal> = if dice.below(5) < 2 {
+        let mut proposals: Vec<ToolProposal> = if dice.below(5) < 2 {
             (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
         } else {
             Vec::new()
         };
+        // A run that is asked about one call while it prepares another is a row that waits for an approval; a start
+        // takes no such row up, so no story may restart there.
+        proposals.sort_by_key(|proposal| proposal.tool.as_str() == CHANGE);
         let usage = (dice.below(2) == 0).then(|| TokenUsage {
             input_tokens: dice.below(500),
             output_tokens: dice.below(200),
@@ -103,7 +106,8 @@ impl SimModel {
 
     fn proposal(&self, at: u64) -> ToolProposal {
         let dice = &self.world.dice;
-        let tool = dice.pick(&[LOOK, LOOK, COUNT, ACT, ACT, POST, "no_such"]);
+        let tool =
+            dice.pick(&[LOOK, LOOK, COUNT, ACT, ACT, POST, CHANGE, CHANGE, SEND, PAY, QUESTION, "no_such"]);
         let arguments = match dice.below(12) {
             0 => "{".to_owned(),
             1..=5 => format!("{{\"n\":{}}}", dice.below(2)),

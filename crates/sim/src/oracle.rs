@@ -10,14 +10,17 @@ mod run_view;
 
 mod told;
 
+mod permission;
+
 mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use palyra_types::approval::ApprovalState;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
-use palyra_types::{EffectId, RunId, SessionId, TapeSeq};
+use palyra_types::{ApprovalId, EffectId, RunId, SessionId, TapeSeq};
 
 use crate::fault::Phase;
 
@@ -208,6 +211,20 @@ impl Oracle {
     /// Returns what is known of a run.
     pub(crate) fn run(&self, run: RunId) -> Option<&RunView> {
         self.runs.get(&run)
+    }
+
+    /// Returns the approvals that wait, with their runs.
+    pub(crate) fn pending_approvals(&self) -> Vec<(RunId, ApprovalId)> {
+        let pending = self.runs.iter().flat_map(|(run, view)| {
+            let waits = view.approvals().iter().filter(|(_, state)| **state == ApprovalState::Pending);
+            waits.map(|(approval, _)| (*run, *approval))
+        });
+        pending.collect()
+    }
+
+    /// Returns where an approval stands.
+    pub(crate) fn approval_state(&self, run: RunId, approval: ApprovalId) -> Option<ApprovalState> {
+        self.runs.get(&run)?.approvals().get(&approval).copied()
     }
 
     /// Returns all runs.

@@ -16,7 +16,7 @@ use palyra_types::{RunId, TapeSeq};
 
 use crate::client::Client;
 use crate::dice::Dice;
-use crate::fault::Matrix;
+use crate::fault::{Matrix, Phase};
 use crate::journal::SimJournal;
 use crate::life::{self, Birth, End, Purpose};
 use crate::mutation::Mutation;
@@ -168,7 +168,12 @@ impl Telling {
                         Rest::Waiting(runs) => {
                             for run in runs {
                                 let client = dice.index(self.birth.clients.len());
-                                self.birth.clients[client].will_answer(run);
+                                let asked = world.oracle().phase_of(run) == Phase::Asked;
+                                if asked {
+                                    self.birth.clients[client].will_decide(run);
+                                } else {
+                                    self.birth.clients[client].will_answer(run);
+                                }
                             }
                         }
                     }

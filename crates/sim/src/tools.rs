@@ -1,24 +1,26 @@
 //! Tools that act in the story's world, and go wrong as the weather wants.
 //!
-//! Owns the catalogue: two pure tools and two that nobody may repeat. Every act is told to the oracle in the moment
+//! Owns the catalogue: tools of every contract and conduct. Every act is told to the oracle in the moment
 //! in which it takes effect. Begin at [`SimTools::execute`](ToolRuntime::execute).
 
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
-use palyra_policy::{PermitRule, ToolPolicyRules};
-use palyra_ports::{CancelFlag, Clock, ExecuteToolError, ToolRuntime};
-use palyra_run_core::Grant;
+use palyra_policy::ToolPolicyRules;
+use palyra_ports::{Clock, EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::ErrorCode;
 use palyra_types::tool::{
-    ApprovalRiskLevel, EffectContract, Isolation, Parallelism, ToolCatalog, ToolExecutionOutcome,
-    ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
+    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
 
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
+use crate::outside::Change;
 use crate::world::{World, turns};
 
 /// Pure, beside others.
@@ -30,10 +32,51 @@ pub(crate) const ACT: &str = "act";
 /// Opaque, beside others.
 pub(crate) const POST: &str = "post";
 
+/// Probing and prepared: it changes the file of the world once a person approves.
+pub(crate) const CHANGE: &str = "change";
+/// Keyed: it delivers something once a person approves.
+pub(crate) const SEND: &str = "send";
+/// Opaque: it acts once a person approves, however long that takes.
+pub(crate) const PAY: &str = "pay";
+/// A question to the person.
+pub(crate) const QUESTION: &str = "question";
+
+/// What runs unattended and what asks.
+const RULES: &str = r#"@id("runs") @reason("a story wants it")
+permit (principal, action == Action::"execute_unattended", resource)
+when { [Tool::"look", Tool::"count", Tool::"act", Tool::"post", Tool::"question"].contains(resource) };
+@id("asks") @reason("a story wants to be asked") @expires("5m")
+permit (principal, action == Action::"execute", resource)
+when { [Tool::"change", Tool::"send"].contains(resource) };
+@id("parks") @reason("a story wants to be asked") @at_expiry("park")
+permit (principal, action == Action::"execute", resource == Tool::"pay");"#;
+
 /// How long a call may take.
 const DEADLINE: Duration = Duration::from_secs(20);
 /// How long a call takes, at most, when it is slow; now and then that is too long.
 const SLOW_MAX: Duration = Duration::from_secs(24);
+
+/// What a prepared call will do.
+struct Plan {
+    before: String,
+    after: String,
+}
+
+impl Plan {
+    fn read(body: &str) -> Option<Self> {
+        let body: serde_json::Value = serde_json::from_str(body).ok()?;
+        let text = |name| body.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
+        Some(Self { before: text("before")?, after: text("after")? })
+    }
+}
+
+/// Why a call did not take effect.
+enum Unable {
+    /// The world is not what the plan was made for.
+    Conflict,
+    /// Nobody knows what an earlier attempt did.
+    Doubt,
+}
 
 /// The tools; clones are the same.
 #[derive(Clone)]
@@ -49,19 +92,24 @@ impl SimTools {
             spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
             spec(ACT, EffectContract::Opaque, Parallelism::Exclusive),
             spec(POST, EffectContract::Opaque, Parallelism::Parallel),
+            ToolSpec {
+                conduct: ToolConduct::Prepared,
+                ..spec(CHANGE, EffectContract::Probe, Parallelism::Exclusive)
+            },
+            spec(SEND, EffectContract::Keyed, Parallelism::Parallel),
+            spec(PAY, EffectContract::Opaque, Parallelism::Parallel),
+            ToolSpec {
+                conduct: ToolConduct::Question,
+                capabilities: vec![Capability::AskUser],
+                ..spec(QUESTION, EffectContract::Local, Parallelism::Exclusive)
+            },
         ]);
         Self { world, catalog: Arc::new(catalog) }
     }
 
-    /// Returns rules that permit all of them.
+    /// Returns rules that permit all of them, some after a yes.
     pub(crate) fn rules() -> ToolPolicyRules {
-        let mut rules = ToolPolicyRules::shipped();
-        rules.permits.push(PermitRule {
-            name: "simulated-acts",
-            contract: EffectContract::Opaque,
-            risk_max: ApprovalRiskLevel::Low,
-        });
-        rules
+        ToolPolicyRules::default().with_file("story.cedar", RULES)
     }
 
     fn acts(&self, grant: &Grant) {
@@ -73,11 +121,82 @@ impl SimTools {
         }
     }
 
-    async fn run(self, grant: Grant, cancel: CancelFlag) -> Result<ToolExecutionOutcome, ExecuteToolError> {
+    /// Lets the call take effect in the world; returns why it cannot, or that nobody knows.
+    fn take_effect(&self, grant: &Grant, key: EffectKey) -> Result<(), Unable> {
+        let who = (grant.run(), grant.effect());
+        match grant.tool().as_str() {
+            CHANGE => {
+                let plan = Plan::read(grant.plan().body.expose()).ok_or(Unable::Doubt)?;
+                let (change, times) = self.world.outside().change(who, &plan.before, &plan.after);
+                if times > 1 {
+                    self.world.oracle().find(format!("call {} of {} changed its file twice", who.1, who.0));
+                }
+                match (change, grant.execution()) {
+                    (Change::Done, _) => Ok(()),
+                    (Change::Conflict, Execution::First) => Err(Unable::Conflict),
+                    (Change::Conflict, Execution::Again) => Err(Unable::Doubt),
+                }
+            }
+            SEND => {
+                let before = self.world.outside().deliver(key.0, who);
+                if before.is_some_and(|before| before != who) {
+                    self.world.oracle().find(format!("two calls have one key: {before:?} and {who:?}"));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn work_out(self, intent: Intent) -> Result<PreparedCall, PrepareRefusal> {
+        let world = Arc::clone(&self.world);
+        let strikes = |fault| world.strikes(fault, Phase::Preparing);
+        turns(world.dice.below(16)).await;
+        if strikes(Fault::PrepareSlow) {
+            let span = world.dice.span(SLOW_MAX);
+            world.clock.sleep_until(world.clock.boot().after(span)).await;
+        }
+        if strikes(Fault::PrepareHangs) {
+            return pending().await;
+        }
+        if strikes(Fault::PreparePanics) {
+            panic!("{}", crate::fault::EXPECTED_PANIC);
+        }
+        if strikes(Fault::PrepareRefuses) {
+            return Err(PrepareRefusal { code: ErrorCode::FileConflict, message: "it cannot work".into() });
+        }
+        let before = world.outside().file().to_owned();
+        // No state of the file comes twice, for each follows from the one before it.
+        let mut hasher = DefaultHasher::new();
+        hasher.write(before.as_bytes());
+        let (arguments, effect) = (intent.arguments().expose(), intent.effect());
+        let after = format!("{arguments} by {effect} after {:016x}", hasher.finish());
+        let preview = format!("-{before}\n+{after}\n");
+        let body = serde_json::json!({ "before": before, "after": after }).to_string();
+        Ok(PreparedCall {
+            body: body.into(),
+            summary: "it changes the file".into(),
+            preview: preview.into(),
+            ..PreparedCall::default()
+        })
+    }
+
+    async fn run(
+        self,
+        grant: Grant,
+        Supervision { cancel, key }: Supervision,
+    ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
         let world = Arc::clone(&self.world);
         let strikes = |fault| world.strikes(fault, Phase::ToolRunning);
         turns(world.dice.below(4)).await;
         self.acts(&grant);
+        match self.take_effect(&grant, key) {
+            Ok(()) => {}
+            Err(Unable::Conflict) => return Ok(outcome(Some(ErrorCode::FileConflict), "it changed")),
+            Err(Unable::Doubt) => {
+                return Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() });
+            }
+        }
         turns(world.dice.below(4)).await;
         if strikes(Fault::ToolSlow) {
             let span = world.dice.span(SLOW_MAX);
@@ -112,12 +231,16 @@ impl ToolRuntime for SimTools {
         Arc::clone(&self.catalog)
     }
 
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        self.clone().work_out(intent).boxed()
+    }
+
     fn execute(
         &self,
         grant: Grant,
-        cancel: CancelFlag,
+        supervision: Supervision,
     ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        self.clone().run(grant, cancel).boxed()
+        self.clone().run(grant, supervision).boxed()
     }
 }
 
@@ -129,6 +252,9 @@ fn spec(name: &str, contract: EffectContract, parallelism: Parallelism) -> ToolS
         schema: serde_json::json!({ "type": "object" }),
         contract,
         parallelism,
+        conduct: ToolConduct::Direct,
+        capabilities: Vec::new(),
+        taints: Taints::NONE,
         risk: ApprovalRiskLevel::Low,
         deadline: DEADLINE,
         output_bytes_max: 1_024,

@@ -59,8 +59,10 @@ fn rate(fault: Fault, dice: &Dice) -> u32 {
             80
         }
         Fault::AppendLate | Fault::AnswerLate | Fault::ReadLate => 150,
-        Fault::ModelSlow | Fault::ToolSlow => 200,
-        Fault::Cancel | Fault::Steer | Fault::Interrupt | Fault::Repeat => 120,
+        Fault::PrepareRefuses | Fault::PrepareHangs | Fault::PreparePanics => 60,
+        Fault::WorldChanges => 150,
+        Fault::ModelSlow | Fault::ToolSlow | Fault::PrepareSlow => 200,
+        Fault::Decide | Fault::Cancel | Fault::Steer | Fault::Interrupt | Fault::Repeat => 120,
     };
     match dice.below(6) {
         0 | 1 => 0,

@@ -15,6 +15,7 @@ use crate::dice::Dice;
 use crate::fault::{Fault, Matrix, Phase};
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
+use crate::outside::Outside;
 use crate::weather::Weather;
 
 /// Lines of the chronicle that are kept for whoever reads about a failure.
@@ -28,6 +29,7 @@ pub(crate) struct World {
     weather: Weather,
     calm: AtomicBool,
     oracle: Mutex<Oracle>,
+    outside: Mutex<Outside>,
     chronicle: Mutex<Chronicle>,
 }
 
@@ -61,12 +63,17 @@ impl World {
             weather,
             calm: AtomicBool::new(false),
             oracle: Mutex::default(),
+            outside: Mutex::default(),
             chronicle: Mutex::new(Chronicle { lines, ..Chronicle::default() }),
         })
     }
 
     pub(crate) fn oracle(&self) -> MutexGuard<'_, Oracle> {
         self.oracle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn outside(&self) -> MutexGuard<'_, Outside> {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn chronicle(&self) -> MutexGuard<'_, Chronicle> {

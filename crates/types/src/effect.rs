@@ -1,6 +1,6 @@
 //! Effects: what a call intends before it acts, and what became of it.
 
-use crate::event::ContentDigest;
+use crate::digest::ContentDigest;
 use crate::tool::EffectContract;
 use crate::{
     ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UndoId,

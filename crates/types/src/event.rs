@@ -9,6 +9,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use crate::digest::ContentDigest;
+
 use crate::agent::AgentProfile;
 use crate::approval::{
     ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, Approvers, StoredGrant,
@@ -24,17 +26,13 @@ use crate::run::{
 };
 use crate::session::BranchPoint;
 use crate::tool::{
-    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct, ToolExecutor,
-    ToolVerdict,
+    ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
+    ToolExecutor, ToolVerdict,
 };
 use crate::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq, SessionId,
-    StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq,
+    SessionId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
-
-/// A keyed digest of content: HMAC-SHA256 under the run's salt. Zero when there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct ContentDigest(pub [u8; 32]);
 
 /// Anything the journal records.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,10 @@ pub mod redacted;
 pub mod time;
 
 pub mod approval;
+pub mod asking;
+pub mod digest;
 pub mod effect;
+pub mod surface;
 pub mod model;
 pub mod tool;
 

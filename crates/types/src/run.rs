@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::approval::Approvers;
+pub use crate::surface::Surface;
+
+use crate::asking::Approvers;
 use crate::attachment::Attachment;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
@@ -152,15 +154,6 @@ pub enum InputDelivery {
     Steer,
     /// The active run is cancelled, then it runs, before whatever waits.
     Interrupt,
-}
-
-/// Where an input came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Surface {
-    /// The daemon's own Unix socket.
-    LocalSocket,
-    /// The loopback TCP listener.
-    Tcp,
 }
 
 /// What a run may spend. Waiting for a human costs nothing of it.

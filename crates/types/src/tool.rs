@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{ApprovalTerms, Approvers};
-use crate::run::Surface;
+use crate::asking::{ApprovalTerms, Approvers};
+use crate::surface::Surface;
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, Timestamp};
 
 /// A tool's name as the catalogue has it; a model may also name one that does not exist.

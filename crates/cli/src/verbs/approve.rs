@@ -12,7 +12,6 @@ use palyra_types::StoredGrantId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-pub(crate) use self::answer::outcome;
 use self::answer::{EditArgs, RememberArgs};
 use super::ids::{ApprovalName, RunName};
 use crate::context::Context;
@@ -190,7 +189,10 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
         ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
-        ApproveVerb::Grants { all, json } => grants::list(context, &client, all, json.into()).await,
+        ApproveVerb::Grants { all, json } => {
+            let request = v1::ListGrantsRequest { all };
+            grants::list(context, &client, request, json.into()).await
+        }
         ApproveVerb::Revoke { grant, json } => grants::revoke(context, &client, grant, json.into()).await,
     }
 }

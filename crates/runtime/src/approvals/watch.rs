@@ -12,7 +12,7 @@ use palyra_types::{RunId, Seq};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::approvals::ApprovalsHandle;
-use crate::approvals::asking::Change;
+use crate::asking::Change;
 use crate::caller::Caller;
 use crate::error::RequestError;
 

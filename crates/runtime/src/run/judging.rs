@@ -20,7 +20,7 @@ use palyra_types::tool::{
 };
 use palyra_types::{AgentId, ApprovalId, Redacted, StoredGrantId};
 
-use crate::approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
+use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::state::AgentRunLoopState;

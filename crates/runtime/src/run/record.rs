@@ -115,13 +115,17 @@ impl Step<'_> {
 
     /// Returns the stored grants that let calls run here.
     fn used_grants(&self) -> impl Iterator<Item = StoredGrantId> {
-        self.events.iter().filter_map(|event| match event {
-            TapeEvent::ToolDecided(ToolDecided {
+        self.events.iter().filter_map(|event| {
+            if let TapeEvent::ToolDecided(ToolDecided {
                 verdict: ToolVerdict::Allow,
                 decided_by: DecidedBy::Grant(grant),
                 ..
-            }) => Some(*grant),
-            _ => None,
+            }) = event
+            {
+                Some(*grant)
+            } else {
+                None
+            }
         })
     }
 

@@ -22,18 +22,19 @@ use crate::asking::{ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, by_key, request, settle, soon};
 use crate::shapes::check;
 
-/// Races by default; each set of them has a journal of its own.
-const RACES_DEFAULT: usize = 300;
+/// Races of answers, and of files, by default; each set of them has a journal of its own.
+const ANSWERS_DEFAULT: usize = 1_000;
+const FILES_DEFAULT: usize = 300;
 const RACES_PER_JOURNAL: usize = 50;
 
-fn races() -> usize {
-    std::env::var("PALYRA_RACES").ok().and_then(|races| races.parse().ok()).unwrap_or(RACES_DEFAULT)
+fn races(default: usize) -> usize {
+    std::env::var("PALYRA_RACES").ok().and_then(|races| races.parse().ok()).unwrap_or(default)
 }
 
 /// Case 70: two clients decide opposite.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_opposite_answers_one_wins_and_the_other_is_told() {
-    for _ in 0..races().div_ceil(RACES_PER_JOURNAL) {
+    for _ in 0..races(ANSWERS_DEFAULT).div_ceil(RACES_PER_JOURNAL) {
         let rig = asking_rig().await;
         let mut approved = 0;
         for race in 0..RACES_PER_JOURNAL {
@@ -135,7 +136,7 @@ impl ToolRuntime for FileTool {
 /// replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_changes_before_the_answer_is_never_replaced_unseen() {
-    for _ in 0..races().div_ceil(RACES_PER_JOURNAL) {
+    for _ in 0..races(FILES_DEFAULT).div_ceil(RACES_PER_JOURNAL) {
         let tool = FileTool::new();
         let equipment: Arc<dyn ToolRuntime> = Arc::new(tool.clone());
         let parts = Parts { rules: asking(), equipment: Some(equipment), ..Parts::new() };
@@ -160,7 +161,7 @@ async fn one_file_race(rig: &Rig, tool: &FileTool, folder: &Path, race: usize) {
     let mut shown;
     loop {
         shown = rig.gateway.approvals.get(rig.me(), approval).await.unwrap().prompt.preview.into_exposed();
-        let changing = (race + changes) % 3 != 0 && changes < 3;
+        let changing = !(race + changes).is_multiple_of(3) && changes < 3;
         let change = format!("changed {race} {changes}");
         let file = file.clone();
         let changed = async {

@@ -21,11 +21,11 @@ use crate::shapes::{check, shape};
 /// What the model read as the result of its first call, in its latest request.
 fn told(rig: &Rig) -> String {
     let requests = rig.model.requests();
-    let results = requests.last().unwrap().messages.iter().filter_map(|message| match message {
+    let mut results = requests.last().unwrap().messages.iter().filter_map(|message| match message {
         ChatMessage::ToolResult { text, .. } => Some(text.expose().clone()),
         _ => None,
     });
-    results.last().unwrap()
+    results.next_back().unwrap()
 }
 
 #[tokio::test]
@@ -376,4 +376,23 @@ async fn a_draining_daemon_takes_no_answer_and_the_next_one_does() {
     assert_eq!(asked(&rig, run).await, approval);
     approve(&rig, approval).await.unwrap();
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+}
+
+#[tokio::test]
+async fn waiting_approvals_are_rows_and_one_timer() {
+    let rig = asking_rig().await;
+    for number in 0..100 {
+        ask(&rig, &format!("k{number}"), ACT, "{}").await;
+    }
+    rig.clock.advance(Duration::from_secs(60));
+    settle().await;
+    let timer = rig.clock.next_deadline();
+    rig.clock.advance(Duration::from_secs(1));
+    settle().await;
+    assert_eq!(rig.clock.next_deadline(), timer, "nobody else sleeps");
+    let memory = rig.memory.restarted();
+    let rig = Parts { memory, seed: 99, rules: asking(), ..Parts::new() }.start().await;
+    settle().await;
+    assert_eq!(waiting(&rig).await.len(), 100);
+    assert_eq!(rig.model.requests().len(), 0, "nothing was taken up");
 }

@@ -50,7 +50,7 @@ pub(super) async fn act(connected: &Connected) {
             }
         }
         82..=93 => change(connected, &dice).await,
-        94..=96 => branch(connected, &dice).await,
+        94 | 95 => branch(connected, &dice).await,
         _ => resolve(connected, &dice).await,
     }
 }
@@ -136,7 +136,7 @@ fn key_of(session: u64) -> String {
     format!("s{session}")
 }
 
-async fn leave_after(patience: Option<u64>) {
+pub(super) async fn leave_after(patience: Option<u64>) {
     match patience {
         Some(count) => turns(count).await,
         None => std::future::pending().await,
@@ -235,7 +235,7 @@ pub(super) async fn cancel(connected: &Connected, run: RunId) {
 }
 
 /// Finds an error that no story explains.
-fn explain(client: &Client, error: &RequestError) {
+pub(super) fn explain(client: &Client, error: &RequestError) {
     if refusal(error) == Refusal::Unexplained {
         let what = format!("{} is told {error:?}, which nothing explains", client.name());
         client.world.oracle().find(what);

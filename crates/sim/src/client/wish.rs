@@ -69,7 +69,11 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::QueueFull
         | RequestError::SessionArchived
         | RequestError::RunFinished
-        | RequestError::RunNotWaiting => Refusal::NotTaken,
+        | RequestError::RunNotWaiting
+        | RequestError::ApprovalDecided { .. }
+        | RequestError::ApprovalNotFound
+        | RequestError::EditRefused { .. }
+        | RequestError::EffectNotUnknown => Refusal::NotTaken,
         RequestError::Append(AppendError::Invalid { .. } | AppendError::Fenced | AppendError::Closed)
         | RequestError::SessionNotFound
         | RequestError::SessionMismatch
@@ -83,6 +87,11 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::IdempotencyConflict
         | RequestError::BranchOutOfRange { .. }
         | RequestError::AttachmentRefused(_)
+        | RequestError::ApproverNotEligible
+        | RequestError::ClockBehind { .. }
+        | RequestError::GrantNotFound
+        | RequestError::UndoNothing
+        | RequestError::UndoOpenRun
         | RequestError::Workspace(_)
         | RequestError::Model(_) => Refusal::Unexplained,
     }

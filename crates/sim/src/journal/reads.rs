@@ -29,7 +29,7 @@ const LATE_SPAN_MAX: Duration = Duration::from_secs(2);
 
 impl SimJournal {
     /// Reads as the real one does: some way into the future, at one moment of it.
-    fn read<T: Send + 'static>(
+    pub(super) fn read<T: Send + 'static>(
         &self,
         phase: Phase,
         read: impl FnOnce(&Self) -> Reading<T> + Send + 'static,

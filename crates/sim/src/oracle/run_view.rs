@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use palyra_run_core::RunStateMachine;
 use palyra_run_core::transcript::Transcript;
+use palyra_types::approval::ApprovalState;
 use palyra_types::event::{NextAttempt, TapeEvent};
 use palyra_types::model::ChatMessage;
-use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason};
+use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{EffectId, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{ApprovalId, EffectId, RunId, Seq, SessionId, TapeSeq};
 
 use crate::fault::Phase;
 
@@ -27,6 +28,7 @@ pub(crate) struct RunView {
     answer: Answer,
     /// Calls that were started: their contract, and whether they came to an outcome.
     started: BTreeMap<EffectId, (EffectContract, Settled)>,
+    approvals: BTreeMap<ApprovalId, ApprovalState>,
     stopping: bool,
     ends_under_way: usize,
     active_left: Option<Duration>,
@@ -67,6 +69,7 @@ impl RunView {
             tape: Vec::new(),
             answer: Answer::Silent,
             started: BTreeMap::new(),
+            approvals: BTreeMap::new(),
             stopping: false,
             ends_under_way: 0,
             active_left: None,
@@ -107,8 +110,9 @@ impl RunView {
             }
             TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } => self.answer = Answer::Speaking,
             TapeEvent::ModelMessage(_) => self.answer = Answer::Silent,
-            TapeEvent::ToolStarted { effect, contract, .. } => {
-                let again = self.started.insert(*effect, (*contract, Settled::No));
+            TapeEvent::ToolStarted(started) => {
+                let effect = started.effect;
+                let again = self.started.insert(effect, (started.contract, Settled::No));
                 if again.is_some() {
                     return Some(format!("tape {run} starts call {effect} a second time"));
                 }
@@ -121,12 +125,25 @@ impl RunView {
                 self.answer = Answer::SilentAfterOutcome;
                 return self.settle(*effect);
             }
+            TapeEvent::ApprovalRequested(asked) => {
+                if self.approvals.insert(asked.approval, ApprovalState::Pending).is_some() {
+                    return Some(format!("tape {run} asks {} a second time", asked.approval));
+                }
+            }
+            TapeEvent::ApprovalResolved(resolved) => {
+                if self.approvals.insert(resolved.approval, resolved.state) != Some(ApprovalState::Pending) {
+                    return Some(format!("tape {run} decides {} a second time", resolved.approval));
+                }
+            }
             TapeEvent::CancelRequested { .. } => self.stopping = true,
             TapeEvent::RunFinished(finished) if finished.reason == TerminationReason::InternalError => {
                 return Some(format!("run {run} ends by an error of the runtime"));
             }
             TapeEvent::RunFinished(_) => {
                 let open = self.started.iter().find(|(_, (_, settled))| *settled == Settled::No);
+                if self.approvals.values().any(|state| *state == ApprovalState::Pending) {
+                    return Some(format!("run {run} is over, and somebody is still asked"));
+                }
                 if let Some((effect, _)) = open {
                     return Some(format!("run {run} is over, and its call {effect} has no outcome"));
                 }
@@ -136,6 +153,9 @@ impl RunView {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::GrantStored(_)
+            | TapeEvent::EffectResolved { .. }
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::Unknown { .. } => {}
@@ -181,12 +201,14 @@ impl RunView {
     /// Returns where it stands.
     pub(crate) fn phase(&self) -> Phase {
         match (self.machine.phase(), self.answer) {
+            (RunPhase::Waiting(WaitReason::Approval), _) => Phase::Asked,
             (RunPhase::Finished | RunPhase::Waiting(_), _) => Phase::Idle,
             _ if self.stopping || self.ends_under_way > 0 => Phase::Ending,
             (RunPhase::Queued, _) => Phase::Queued,
             (RunPhase::Running, _) if self.machine.open_attempt().is_none() && self.is_a_tool_running() => {
                 Phase::ToolRunning
             }
+            (RunPhase::Running, _) if !self.machine.preparing().is_empty() => Phase::Preparing,
             (RunPhase::Running, Answer::Speaking) => Phase::Streaming,
             (RunPhase::Running, Answer::SilentAfterOutcome) => Phase::OutcomeToAnswer,
             (RunPhase::Running, Answer::Silent) => Phase::ModelWaiting,
@@ -195,6 +217,10 @@ impl RunView {
 
     fn is_a_tool_running(&self) -> bool {
         self.started.values().any(|(_, settled)| *settled == Settled::No)
+    }
+
+    pub(super) fn approvals(&self) -> &BTreeMap<ApprovalId, ApprovalState> {
+        &self.approvals
     }
 
     pub(crate) fn state(&self) -> RunLifecycleState {

@@ -6,8 +6,8 @@ use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
 
-use super::Oracle;
 use super::run_view::Asked;
+use super::{Oracle, permission};
 use crate::fault::Phase;
 
 impl Oracle {
@@ -102,6 +102,10 @@ impl Oracle {
         let recorded = self.runs.get(&run).is_some_and(|view| view.machine().is_tool_running(effect));
         if !recorded {
             self.find(format!("call {effect} of {run} acts, which its tape does not say"));
+        }
+        let tape = self.runs.get(&run).map(super::RunView::tape).unwrap_or_default();
+        if let Some(complaint) = permission::complaint(tape, grant) {
+            self.find(format!("call {effect} of {run} {complaint}"));
         }
     }
 }

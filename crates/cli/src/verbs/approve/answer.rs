@@ -13,8 +13,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::approval_state_name;
-use crate::terminal::Mark;
+use crate::render::outcome;
 
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -131,39 +130,6 @@ pub(super) async fn send(
     Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
 }
 
-/// Returns what became of an answer.
-pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
-    let approval = answer.approval.clone().unwrap_or_default();
-    let state = approval_state_name(approval.state());
-    if !answer.asked_again_as.is_empty() {
-        let told = format!(
-            "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
-            answer.asked_again_as
-        );
-        return (Mark::Doubt, told);
-    }
-    if !answer.counted {
-        let told = match (approval.decided_by.as_str(), approval.note.as_str()) {
-            ("", "") => format!("it was decided before: {state}"),
-            // No person did: the rules, or whatever the call was about.
-            ("", note) => format!("nothing ran; {state}: {note}"),
-            (by, _) => format!("it was decided before: {state} by {by}"),
-        };
-        return (Mark::Doubt, told);
-    }
-    if approval.state() == v1::ApprovalState::Pending {
-        let told =
-            format!("your yes counts; {} of {} people said yes", approval.voters.len(), approval.needed);
-        return (Mark::Good, told);
-    }
-    let granted = if answer.grant_id.is_empty() {
-        String::new()
-    } else {
-        format!("; equal calls run silently because of grant {}", answer.grant_id)
-    };
-    (Mark::Good, format!("{state}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,33 +150,5 @@ mod tests {
         assert!(edit.arguments(&approval("[]")).is_err());
         let nothing = EditArgs { set: Vec::new(), arguments: None };
         assert_eq!(nothing.arguments(&approval("{}")).unwrap(), "");
-    }
-
-    #[test]
-    fn what_becomes_of_an_answer_is_told_as_it_is() {
-        let with = |state: v1::ApprovalState, counted| v1::ResolveApprovalResponse {
-            approval: Some(v1::Approval {
-                run_id: "RUN".to_owned(),
-                state: state.into(),
-                needed: 2,
-                voters: vec!["A".to_owned()],
-                decided_by: "B".to_owned(),
-                ..Default::default()
-            }),
-            counted,
-            ..Default::default()
-        };
-        let told = |answer| outcome(&answer).1;
-        assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
-        let mut forbidden = with(v1::ApprovalState::Denied, false);
-        forbidden.approval.as_mut().unwrap().decided_by.clear();
-        assert_eq!(told(forbidden.clone()), "it was decided before: denied");
-        forbidden.approval.as_mut().unwrap().note = "forbidden by now".to_owned();
-        assert_eq!(told(forbidden), "nothing ran; denied: forbidden by now");
-        assert_eq!(
-            told(with(v1::ApprovalState::Approved, true)),
-            "approved; `palyra runs tail RUN` shows how it goes on"
-        );
-        assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
     }
 }

@@ -17,10 +17,10 @@ use crate::terminal::{Mark, clean_line};
 pub(super) async fn list(
     context: &Context,
     client: &Client,
-    all: bool,
+    request: v1::ListGrantsRequest,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let grants = client.list_grants(v1::ListGrantsRequest { all }).await?;
+    let grants = client.list_grants(request).await?;
     if format == Format::Json {
         grants.iter().try_for_each(|grant| context.output.json(&to_json(grant)))?;
         return Ok(Exit::Done);

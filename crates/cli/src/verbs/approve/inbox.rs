@@ -3,11 +3,10 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::outcome;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, count, question, time_left};
+use crate::render::{Detail, count, outcome, question, time_left};
 use crate::terminal::{Answer, Mark, TypedLines};
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.

@@ -14,6 +14,11 @@ use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ApprovalId, PrincipalId, RunId, Seq, Timestamp};
 use tokio::sync::{Notify, broadcast};
 
+/// Approvals of one run that may wait at once; a further call that would ask is denied.
+pub const OPEN_APPROVALS_RUN_MAX: usize = 32;
+/// Approvals of one principal that may wait at once.
+pub const OPEN_APPROVALS_PRINCIPAL_MAX: usize = 20_000;
+
 /// Changes kept for a slow watcher; beyond it, it begins anew.
 const CHANGES_MAX: usize = 1_024;
 
@@ -89,7 +94,7 @@ impl Asking {
     }
 
     /// Adds those that were asked before this process began, up to and including `upto`.
-    pub(super) async fn count_earlier(
+    pub(crate) async fn count_earlier(
         &self,
         approvals: &dyn ReadApprovals,
         upto: Seq,
@@ -116,17 +121,17 @@ impl Asking {
     }
 
     /// Follows changes from now on.
-    pub(super) fn changes(&self) -> broadcast::Receiver<Change> {
+    pub(crate) fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
 
     /// Says for when the expiry driver has set its timer.
-    pub(super) fn set_timer(&self, timer: Option<Timestamp>) {
+    pub(crate) fn set_timer(&self, timer: Option<Timestamp>) {
         *lock(&self.timer) = timer;
     }
 
     /// Returns once an approval was asked that is due before the timer.
-    pub(super) async fn sooner(&self) {
+    pub(crate) async fn sooner(&self) {
         self.sooner.notified().await;
     }
 }
