@@ -151,6 +151,7 @@ mod tests {
         for (code, command) in named {
             let words = command.split(' ').map(|word| match word {
                 "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                "EFFECT" => "1",
                 word => word,
             });
             let incomplete = clap::error::ErrorKind::MissingRequiredArgument;

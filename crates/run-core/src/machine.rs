@@ -28,6 +28,7 @@ use steering::Heard;
 mod decide;
 mod attempts;
 mod calls;
+mod ask;
 mod approvals;
 mod effects;
 mod steering;
@@ -35,7 +36,8 @@ mod proceed;
 mod step;
 mod asking;
 
-pub use asking::{Counts, Judgement};
+pub use approvals::Judgement;
+pub use asking::Counts;
 pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.

@@ -81,7 +81,9 @@ fn every_example_is_a_command_that_exists() {
 /// Splits an example as a shell would, as far as examples go.
 fn typed(example: &str) -> Vec<String> {
     let mut words = vec!["palyra".to_owned()];
-    for (at, part) in example.split('"').enumerate() {
+    // An example quotes in one way or the other.
+    let quote = if example.contains('\'') { '\'' } else { '"' };
+    for (at, part) in example.split(quote).enumerate() {
         if at % 2 == 1 {
             words.push(part.to_owned());
         } else {

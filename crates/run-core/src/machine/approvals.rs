@@ -3,80 +3,33 @@
 //! Invariant: an approval is resolved once; what an approved call starts with is what was asked, or what the person
 //! wrote instead. Begin at [`answered`].
 
-use palyra_types::approval::{
-    ApprovalDecision, ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState,
-    ApprovalVoted, AtExpiry, GrantWish, StoredGrant,
-};
+use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalVoted, GrantWish, StoredGrant};
 use palyra_types::effect::EffectPlan;
-use palyra_types::event::{ContentDigest, DecidedBy, TapeEvent};
-use palyra_types::run::Surface;
+use palyra_types::event::{DecidedBy, TapeEvent};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
-use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, Timestamp};
+use palyra_types::{ApprovalId, PrincipalId, Redacted, Timestamp};
 
-use super::asking::Judgement;
+use super::ask::{CHANGED, ask_again};
 use super::calls::{Ruling, rule};
 use super::proceed::proceed;
-use super::step::Step;
+use super::step::{Resolution, Step};
 use super::{Held, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
-use crate::input::{ApprovalAnswer, Prepared};
+use crate::input::ApprovalAnswer;
 use crate::transcript::with_note;
 
-/// Bytes of arguments in the line that says what a call does, at most; a tool that is prepared says it better.
-const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
-
-const CHANGED: &str = "what the call would do changed after it was asked";
 const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
 const EXPIRED: &str = "nobody answered the approval of this call in time";
 const LOG_LOST: &str = "the end of the log is lost, so it is not known whether this call was approved and ran; it may \
                         be proposed again";
 
-/// What makes a question about a call.
-pub(super) struct Asking<'a> {
-    pub(super) approval: ApprovalId,
-    pub(super) binding: ContentDigest,
-    pub(super) prepared: Option<&'a Prepared>,
-    pub(super) asked_again: &'a str,
-}
-
-/// Asks a person about a call.
-pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
-    let Some(call) = step.machine.tools.get(effect) else { return };
-    let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
-    let arguments = canonical(&call.arguments);
-    let (summary, preview, unbound) = match asking.prepared {
-        Some(prepared) => (prepared.summary.clone(), prepared.preview.clone(), prepared.unbound.clone()),
-        None => (summary(call.tool.as_str(), &arguments), Redacted::default(), Redacted::default()),
-    };
-    let requested = ApprovalRequested {
-        approval: asking.approval,
-        effect,
-        binding: asking.binding,
-        risk: call.terms.risk,
-        terms,
-        expires: match terms.at_expiry {
-            AtExpiry::Deny => Some(step.now.after(terms.span)),
-            AtExpiry::Park => None,
-        },
-        policy_digest: call.terms.policy_digest,
-        prompt: ApprovalPromptRecord {
-            tool: Redacted::new(call.tool.as_str().to_owned()),
-            arguments: Redacted::new(arguments),
-            summary,
-            preview,
-            reason: call.explanation.clone(),
-            unbound,
-            asked_again: asking.asked_again.into(),
-        },
-    };
-    step.record(TapeEvent::ApprovalRequested(Box::new(requested)));
-}
-
-/// Asks once more, because what would run is no longer what was asked.
-pub(super) fn ask_again(step: &mut Step, effect: EffectId, fresh: ApprovalId, prepared: &Prepared) {
-    let binding = prepared.plan.binding;
-    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED };
-    ask(step, effect, &asking);
+/// Whether an answer has to come with what would run, judged and prepared again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    /// Yes: it may let the call run.
+    Needed,
+    /// No: a denial, or an answer that comes too late.
+    NotNeeded,
 }
 
 /// Says whether an answer would be taken, and whether it has to be judged for that.
@@ -160,7 +113,7 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
     }
     match answer.decision {
         ApprovalDecision::Deny => {
-            resolve(step, &pending, Resolution::by_person(ApprovalState::Denied, answer));
+            step.resolve(&pending, Resolution::by_person(ApprovalState::Denied, answer));
             let text = with_note("a person denied this call", &answer.note);
             let decided_by = DecidedBy::Approval(pending.approval);
             let ruling =
@@ -182,7 +135,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
         let note = with_note("policy denies this call by now", &judged.explanation);
-        resolve(step, pending, Resolution::by_nobody(ApprovalState::Denied, note));
+        step.resolve(pending, Resolution::by_nobody(ApprovalState::Denied, note));
         let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
         rule(step, effect, Ruling { judged: Some(judged), ..ruling });
         return;
@@ -199,7 +152,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         (ToolConduct::Prepared, Some(Ok(now)))
             if now.plan.binding != pending.binding && answer.edited.is_none() =>
         {
-            resolve(step, pending, Resolution::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
+            step.resolve(pending, Resolution::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
             ask_again(step, effect, answer.fresh, now);
             return;
         }
@@ -227,7 +180,7 @@ fn let_run(
     (judged, plan): (&ToolDecision, Option<EffectPlan>),
 ) {
     let effect = pending.effect;
-    resolve(step, pending, Resolution::by_person(ApprovalState::Approved, answer));
+    step.resolve(pending, Resolution::by_person(ApprovalState::Approved, answer));
     rule(
         step,
         effect,
@@ -272,17 +225,10 @@ pub(super) fn expired(step: &mut Step, approval: ApprovalId) {
 }
 
 fn expire(step: &mut Step, pending: &PendingApproval) {
-    resolve(step, pending, Resolution::by_nobody(ApprovalState::Expired, Redacted::default()));
+    step.resolve(pending, Resolution::by_nobody(ApprovalState::Expired, Redacted::default()));
     let ruling = Ruling::deny(DecisionReason::ApprovalExpired, EXPIRED.into());
     rule(step, pending.effect, Ruling { decided_by: DecidedBy::Approval(pending.approval), ..ruling });
     proceed(step);
-}
-
-/// Takes back every question, because the run will not go on.
-pub(super) fn withdraw_all(step: &mut Step, why: &str) {
-    for pending in step.machine.approvals.iter().cloned().collect::<Vec<_>>() {
-        resolve(step, &pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.into()));
-    }
 }
 
 /// Takes back every question and denies its call: the lost end of the log may hold an answer, and what it led to.
@@ -298,53 +244,6 @@ fn withdraw_and_deny(
     reason: DecisionReason,
     why: Redacted<String>,
 ) {
-    resolve(step, pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.clone()));
+    step.resolve(pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.clone()));
     rule(step, pending.effect, Ruling::deny(reason, why));
-}
-
-/// How an approval ends.
-struct Resolution {
-    state: ApprovalState,
-    who: Option<(PrincipalId, Surface)>,
-    edited: Option<(Redacted<String>, ContentDigest)>,
-    note: Redacted<String>,
-}
-
-impl Resolution {
-    fn by_person(state: ApprovalState, answer: &ApprovalAnswer) -> Self {
-        let edited = answer.edited.clone().filter(|_| state == ApprovalState::Approved);
-        Self { state, who: Some((answer.by, answer.via)), edited, note: answer.note.clone() }
-    }
-
-    fn by_nobody(state: ApprovalState, note: Redacted<String>) -> Self {
-        Self { state, who: None, edited: None, note }
-    }
-}
-
-fn resolve(step: &mut Step, pending: &PendingApproval, resolution: Resolution) {
-    let (edited, edited_digest) = resolution.edited.unzip();
-    step.record(TapeEvent::ApprovalResolved(ApprovalResolved {
-        approval: pending.approval,
-        effect: pending.effect,
-        state: resolution.state,
-        by: resolution.who.map(|(by, _)| by),
-        via: resolution.who.map(|(_, via)| via),
-        edited_digest: edited_digest.unwrap_or_default(),
-        edited,
-        note: resolution.note,
-    }));
-}
-
-/// Writes arguments as canonical JSON; what is no JSON stays as it is.
-fn canonical(arguments: &Redacted<String>) -> String {
-    match serde_json::from_str::<serde_json::Value>(arguments.expose()) {
-        Ok(value) => value.to_string(),
-        Err(_) => arguments.expose().clone(),
-    }
-}
-
-fn summary(tool: &str, arguments: &str) -> Redacted<String> {
-    let end = arguments.floor_char_boundary(SUMMARY_ARGUMENTS_BYTES_MAX);
-    let (kept, left_out) = (&arguments[..end], if end < arguments.len() { "…" } else { "" });
-    Redacted::new(format!("{tool} {kept}{left_out}"))
 }

@@ -6,19 +6,11 @@ use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{Taints, ToolConduct};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, Timestamp};
 
-use super::{RunError, RunStateMachine, approvals};
+use super::approvals::{self, Judgement};
+use super::{RunError, RunStateMachine};
 use crate::approvals::PendingApproval;
 use crate::grant::Intent;
 use crate::tool_calls::ToolCallState;
-
-/// Whether an answer has to come with what would run, judged and prepared again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
-    /// Yes: it may let the call run.
-    Needed,
-    /// No: a denial, or an answer that comes too late.
-    NotNeeded,
-}
 
 /// What a run has used so far, as policy is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,7 +9,7 @@ use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolProposed, 
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, Attempt, EffectId, Redacted};
 
-use super::approvals::{self, Asking};
+use super::ask::{Asking, ask, ask_again};
 use super::proceed::proceed;
 use super::step::Step;
 use crate::grant::{Execution, Grant};
@@ -55,7 +55,7 @@ pub(super) fn record_calls(step: &mut Step, calls: &[JudgedCall], refused: Optio
             && let Some((_, Some(approval))) = call.ask
         {
             let binding = call.digest;
-            approvals::ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "" });
+            ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "" });
         }
     }
 }
@@ -152,10 +152,10 @@ pub(super) fn prepared(
             let approval = call.ask.and_then(|(_, approval)| approval).unwrap_or(fresh);
             let binding = prepared.plan.binding;
             let asking = Asking { approval, binding, prepared: Some(prepared), asked_again: "" };
-            approvals::ask(step, effect, &asking);
+            ask(step, effect, &asking);
         }
         Ok(prepared) if approved && prepared.plan.binding != call.binding => {
-            approvals::ask_again(step, effect, fresh, prepared);
+            ask_again(step, effect, fresh, prepared);
         }
         Ok(prepared) => step.start(effect, prepared.plan.clone()),
     }

@@ -184,7 +184,7 @@ fn cancel(step: &mut Step, actor: PrincipalId, reason: CancelReason) {
         return;
     }
     let parked = step.machine.is_parked();
-    approvals::withdraw_all(step, "the run was cancelled");
+    step.withdraw_all("the run was cancelled");
     step.record(TapeEvent::CancelRequested { actor, reason });
     abort_model(step, AbandonCause::Cancelled);
     effects::give_up_questions(step);

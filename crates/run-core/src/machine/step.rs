@@ -1,14 +1,17 @@
 //! A decision in the making: events are applied to a working copy as they are decided.
 
+use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
-    AbandonCause, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished, TapeEvent,
+    AbandonCause, ContentDigest, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished,
+    TapeEvent,
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
-use palyra_types::run::TerminationReason;
-use palyra_types::{ErrorCode, Redacted, Timestamp};
+use palyra_types::run::{Surface, TerminationReason};
+use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 
-use super::{RunStateMachine, approvals};
-use crate::input::{Decision, Effect};
+use super::RunStateMachine;
+use crate::approvals::PendingApproval;
+use crate::input::{ApprovalAnswer, Decision, Effect};
 use crate::model_call::OpenAttempt;
 use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
@@ -20,6 +23,25 @@ pub(super) struct Step {
     pub(super) machine: RunStateMachine,
     pub(super) now: Timestamp,
     pub(super) decision: Decision,
+}
+
+/// How an approval ends.
+pub(super) struct Resolution {
+    state: ApprovalState,
+    who: Option<(PrincipalId, Surface)>,
+    edited: Option<(Redacted<String>, ContentDigest)>,
+    note: Redacted<String>,
+}
+
+impl Resolution {
+    pub(super) fn by_person(state: ApprovalState, answer: &ApprovalAnswer) -> Self {
+        let edited = answer.edited.clone().filter(|_| state == ApprovalState::Approved);
+        Self { state, who: Some((answer.by, answer.via)), edited, note: answer.note.clone() }
+    }
+
+    pub(super) fn by_nobody(state: ApprovalState, note: Redacted<String>) -> Self {
+        Self { state, who: None, edited: None, note }
+    }
 }
 
 /// What comes after an attempt that is given up, and when.
@@ -70,8 +92,30 @@ impl Step {
         });
     }
 
+    /// Records that an approval is decided.
+    pub(super) fn resolve(&mut self, pending: &PendingApproval, resolution: Resolution) {
+        let (edited, edited_digest) = resolution.edited.unzip();
+        self.record(TapeEvent::ApprovalResolved(ApprovalResolved {
+            approval: pending.approval,
+            effect: pending.effect,
+            state: resolution.state,
+            by: resolution.who.map(|(by, _)| by),
+            via: resolution.who.map(|(_, via)| via),
+            edited_digest: edited_digest.unwrap_or_default(),
+            edited,
+            note: resolution.note,
+        }));
+    }
+
+    /// Takes back every question, because the run will not go on.
+    pub(super) fn withdraw_all(&mut self, why: &str) {
+        for pending in self.machine.approvals.iter().cloned().collect::<Vec<_>>() {
+            self.resolve(&pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.into()));
+        }
+    }
+
     pub(super) fn finish(&mut self, reason: TerminationReason, error: Option<ErrorCode>, message: &str) {
-        approvals::withdraw_all(self, "the run ended");
+        self.withdraw_all("the run ended");
         let mut message = message.to_owned();
         if !is_wanted(reason) && self.machine.heard.is_unanswered() {
             message.push_str(UNANSWERED_NOTE);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_ports::AppendError;
+use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
@@ -263,6 +264,10 @@ impl RunActor {
         // Of an unknown outcome they may find more there than was shown.
         self.engine.hub.look_again(self.state.machine.run());
         self.engine.hub.heed(error);
+        // The append that finds the journal damaged is told that its outcome is unknown, and no other may follow.
+        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
+            self.engine.hub.heed(&AppendError::Quarantined);
+        }
         self.held.refuse(error);
         for command in close(commands).await {
             command.answer(Err(error.clone().into()));

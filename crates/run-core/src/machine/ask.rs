@@ -1,0 +1,76 @@
+//! The question to a person whether a call may run: exactly what would run.
+
+use palyra_types::approval::{ApprovalPromptRecord, ApprovalRequested, AtExpiry};
+use palyra_types::event::{ContentDigest, TapeEvent};
+use palyra_types::{ApprovalId, EffectId, Redacted};
+
+use super::step::Step;
+use crate::input::Prepared;
+
+/// Bytes of arguments in the line that says what a call does, at most; a tool that is prepared says it better.
+const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
+
+/// Why it is asked again, or was withdrawn.
+pub(super) const CHANGED: &str = "what the call would do changed after it was asked";
+
+/// What makes a question about a call.
+pub(super) struct Asking<'a> {
+    pub(super) approval: ApprovalId,
+    pub(super) binding: ContentDigest,
+    pub(super) prepared: Option<&'a Prepared>,
+    pub(super) asked_again: &'a str,
+}
+
+/// Asks a person about a call.
+pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
+    let arguments = canonical(&call.arguments);
+    let (summary, preview, unbound) = match asking.prepared {
+        Some(prepared) => (prepared.summary.clone(), prepared.preview.clone(), prepared.unbound.clone()),
+        None => (summary(call.tool.as_str(), &arguments), Redacted::default(), Redacted::default()),
+    };
+    let requested = ApprovalRequested {
+        approval: asking.approval,
+        effect,
+        binding: asking.binding,
+        risk: call.terms.risk,
+        terms,
+        expires: match terms.at_expiry {
+            AtExpiry::Deny => Some(step.now.after(terms.span)),
+            AtExpiry::Park => None,
+        },
+        policy_digest: call.terms.policy_digest,
+        prompt: ApprovalPromptRecord {
+            tool: Redacted::new(call.tool.as_str().to_owned()),
+            arguments: Redacted::new(arguments),
+            summary,
+            preview,
+            reason: call.explanation.clone(),
+            unbound,
+            asked_again: asking.asked_again.into(),
+        },
+    };
+    step.record(TapeEvent::ApprovalRequested(Box::new(requested)));
+}
+
+/// Asks once more, because what would run is no longer what was asked.
+pub(super) fn ask_again(step: &mut Step, effect: EffectId, fresh: ApprovalId, prepared: &Prepared) {
+    let binding = prepared.plan.binding;
+    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED };
+    ask(step, effect, &asking);
+}
+
+/// Writes arguments as canonical JSON; what is no JSON stays as it is.
+fn canonical(arguments: &Redacted<String>) -> String {
+    match serde_json::from_str::<serde_json::Value>(arguments.expose()) {
+        Ok(value) => value.to_string(),
+        Err(_) => arguments.expose().clone(),
+    }
+}
+
+fn summary(tool: &str, arguments: &str) -> Redacted<String> {
+    let end = arguments.floor_char_boundary(SUMMARY_ARGUMENTS_BYTES_MAX);
+    let (kept, left_out) = (&arguments[..end], if end < arguments.len() { "…" } else { "" });
+    Redacted::new(format!("{tool} {kept}{left_out}"))
+}
