@@ -64,7 +64,11 @@ pub(super) fn ask_again(step: &mut Step, effect: EffectId, fresh: ApprovalId, pr
 /// Writes arguments as canonical JSON; what is no JSON stays as it is.
 fn canonical(arguments: &Redacted<String>) -> String {
     match serde_json::from_str::<serde_json::Value>(arguments.expose()) {
-        Ok(value) => value.to_string(),
+        Ok(mut value) => {
+            // Whether a map keeps the order of its text is a choice that another crate may make for all of us.
+            value.sort_all_objects();
+            value.to_string()
+        }
         Err(_) => arguments.expose().clone(),
     }
 }

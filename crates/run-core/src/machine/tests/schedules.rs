@@ -105,7 +105,9 @@ struct World {
 fn input_of(act: Act) -> RunInput {
     match act {
         Act::Take(input) => input,
-        Act::Wait(_) | Act::Restart => unreachable!("only inputs enter a mailbox"),
+        Act::Wait(_) | Act::Restart | Act::Answer(_) | Act::Prepared { .. } => {
+            unreachable!("only inputs enter a mailbox")
+        }
     }
 }
 
@@ -139,7 +141,7 @@ fn tool(world: &Arc<World>, effect: EffectId) {
     let world = Arc::clone(world);
     thread::spawn(move || {
         let started =
-            |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted { effect: own, .. } if *own == effect);
+            |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted(started) if started.effect == effect);
         assert!(world.committed.lock().unwrap().iter().any(started), "it runs before it is recorded");
         *world.executed.lock().unwrap().entry(effect).or_default() += 1;
         let stopped = *world.stopped.lock().unwrap();
@@ -192,6 +194,7 @@ impl Actor {
                 }
                 Effect::CallModel { .. }
                 | Effect::Execute(_)
+                | Effect::Prepare(_)
                 | Effect::AssembleContext { .. }
                 | Effect::AbortModel { .. }
                 | Effect::AbortTools
