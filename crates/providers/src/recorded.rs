@@ -214,7 +214,14 @@ fn show_piece(piece: &Result<ModelPiece, ModelFailure>) -> String {
         .iter()
         .map(|call| format!("\n  {} {} {}", call.model_call_id.expose(), call.tool, call.arguments.expose()));
     let calls: String = calls.collect();
-    let kept = answer.continuation.as_ref().map(|kept| format!("\n  keeps {}", kept.body.expose()));
+    let kept = answer.continuation.as_ref().map(|kept| format!("\n  keeps {}", sorted(kept.body.expose())));
     let (finish, by, id) = (answer.finish, &answer.answered_by, answer.response_id.expose());
     format!("{finish:?} by {by} {id:?} {usage}{calls}{}", kept.unwrap_or_default())
+}
+
+/// Writes JSON with its keys in order, so that a table tells nothing of the order in which they came.
+fn sorted(json: &str) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(json).expect("what is kept is JSON");
+    value.sort_all_objects();
+    value.to_string()
 }

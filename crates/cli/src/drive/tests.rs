@@ -171,8 +171,8 @@ async fn text_goes_out_and_notes_go_beside() {
 async fn json_is_one_entry_a_line() {
     let steps = vec![opened(), text(1, "a\u{1b}b"), text(2, "c"), ended(2, v1::RunState::Done)];
     let driven = driven(run(steps), Format::Json, None, &Interrupts::default()).await;
-    let expect = "{\"model_text\":{\"attempt\":1,\"text\":\"a\\u001bb\"},\"tape_seq\":1}\n\
-                  {\"model_text\":{\"attempt\":1,\"text\":\"c\"},\"tape_seq\":2}\n";
+    let expect = "{\"tape_seq\":1,\"model_text\":{\"attempt\":1,\"text\":\"a\\u001bb\"}}\n\
+                  {\"tape_seq\":2,\"model_text\":{\"attempt\":1,\"text\":\"c\"}}\n";
     assert_eq!(driven.out, expect);
 }
 

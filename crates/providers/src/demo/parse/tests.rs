@@ -7,8 +7,10 @@ use super::*;
 fn read_text(input: &str) -> Vec<String> {
     let show = |intent: &Intent| match intent {
         Intent::Call(call) => {
-            let values = call.arguments.iter().map(|(name, value)| format!("{name}={value}"));
-            format!("{} {}", call.ability.tool(), values.collect::<Vec<_>>().join(" "))
+            let mut values: Vec<_> = call.arguments.iter().collect();
+            values.sort_by_key(|(name, _)| *name);
+            let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{} {}", call.ability.tool(), values.join(" "))
         }
         Intent::Incomplete(ability) => format!("{} ?", ability.tool()),
         Intent::Project => "project".to_owned(),

@@ -239,7 +239,7 @@ async fn an_answer_to_a_question_goes_on_with_what_was_asked_for() {
     ask_all.messages.push(ChatMessage::ToolResult { call: call.call, tool, text, status });
     ask_all.messages.push(ChatMessage::user("Herons by night".into()));
     let said = play(ask_all, |_, _| Ok("created title.txt: 15 bytes, sha256 0".to_owned())).await;
-    assert_eq!(said[1], r#"write_file {"content":"Herons by night","path":"title.txt"}"#);
+    assert_eq!(said[1], r#"write_file {"path":"title.txt","content":"Herons by night"}"#);
     assert!(said[2].starts_with("You answered: Herons by night\n\nDone: created title.txt"), "{}", said[2]);
 }
 
@@ -249,7 +249,7 @@ async fn only_tools_on_offer_are_proposed() {
     assert_eq!(said, ["I cannot create a file: this version offers me no tool `write_file`."]);
     let said =
         play(request(&["write_file"], "create a.txt with \"x\""), |_, _| Ok("12 bytes".to_owned())).await;
-    assert_eq!(said[1], r#"write_file {"content":"x","path":"a.txt"}"#);
+    assert_eq!(said[1], r#"write_file {"path":"a.txt","content":"x"}"#);
     let said = play(request(&[], "Read README.md"), |_, _| panic!("nothing to call")).await;
     assert!(said[0].contains("no tool `read_file`"), "{}", said[0]);
 }
