@@ -415,7 +415,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     /// Asks whether a call may run, or says how that is answered elsewhere.
     fn ask_approval(&mut self) -> Option<Exit> {
-        let Some(asked) = self.view.asked() else { return None };
+        let asked = self.view.asked()?;
         match &self.seat.person {
             Person::Nobody => {
                 self.say_how_to_approve(&asked.approval_id);

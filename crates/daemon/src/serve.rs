@@ -146,7 +146,7 @@ async fn run(
     let watched = reload::watched(config, directory, &policies);
     let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
-    let watched = (seen.models, seen.snapshots, seen.policy);
+    let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy };
     let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
@@ -204,17 +204,20 @@ fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Pat
     PolicySource { shipped, catalog: equipment.tools.catalog(), folder }
 }
 
+/// What a reload changes while the runtime goes on.
+struct Watched {
+    models: watch::Receiver<Arc<ModelDirectory>>,
+    snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+}
+
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
 /// which makes anew what is only derived from the log.
 async fn start_gateway(
     (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
     equipment: Equipment,
-    (models, snapshots, policy): (
-        watch::Receiver<Arc<ModelDirectory>>,
-        watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-        watch::Receiver<Arc<ToolCallPolicySnapshot>>,
-    ),
+    Watched { models, snapshots, policy }: Watched,
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {

@@ -295,7 +295,7 @@ async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exi
         };
         match (step, format) {
             (WatchedApproval::Approval(approval), Format::Json) => {
-                context.output.json(&to_json(&*approval))?
+                context.output.json(&to_json(&*approval))?;
             }
             (WatchedApproval::Approval(approval), Format::Text) => {
                 context.output.line(&row(&approval).join("  "))?;
