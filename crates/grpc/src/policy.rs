@@ -45,7 +45,7 @@ impl PolicyServiceImpl {
         v1::GetPolicyResponse {
             digest: translate::hex(&rules.digest),
             files: files.collect(),
-            schema: rules.schema.to_owned(),
+            schema: rules.schema,
         }
     }
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use palyra_policy::{
-    CallEvidence, PolicyFile, PolicyRequest, PolicySet, SCHEMA_TEXT, ToolCallPolicySnapshot,
-    decide_tool_call, explain, re_evaluate,
+    CallEvidence, PolicyFile, PolicyRequest, PolicySet, ToolCallPolicySnapshot, decide_tool_call, explain,
+    re_evaluate,
 };
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
@@ -81,8 +81,8 @@ pub struct RulesInForce {
     pub digest: [u8; 32],
     /// The files, in the order in which they were read.
     pub files: Vec<RuleFile>,
-    /// The schema that they are checked against.
-    pub schema: &'static str,
+    /// The schema that they are checked against, with the arguments of the tools there are.
+    pub schema: String,
 }
 
 /// One file of rules.
@@ -132,7 +132,11 @@ impl PolicyHandle {
             text: file.text.clone(),
             origin: if shipped.contains(file) { RuleOrigin::Shipped } else { RuleOrigin::Operator },
         });
-        RulesInForce { digest: snapshot.digest(), files: files.collect(), schema: SCHEMA_TEXT }
+        RulesInForce {
+            digest: snapshot.digest(),
+            files: files.collect(),
+            schema: snapshot.policies().schema_text(),
+        }
     }
 
     fn snapshot(&self) -> Arc<ToolCallPolicySnapshot> {
