@@ -19,25 +19,16 @@ use crate::parts::RuntimePorts;
 type ByPrincipal = BTreeMap<PrincipalId, BTreeMap<StoredGrantId, StoredGrantRecord>>;
 
 /// The grants that hold, as far as this process has seen commits.
-#[derive(Default)]
 pub(crate) struct StandingGrants(Mutex<ByPrincipal>);
 
 impl StandingGrants {
     pub(crate) async fn load(ports: &RuntimePorts) -> Result<Self, ReadError> {
-        let standing = Self::default();
-        standing.load_again(ports).await?;
-        Ok(standing)
-    }
-
-    /// Reads them anew, after a commit whose fate was unknown.
-    pub(crate) async fn load_again(&self, ports: &RuntimePorts) -> Result<(), ReadError> {
         let records = ports.approvals.stored_grants(GrantFilter::Standing).await?;
         let mut all = ByPrincipal::new();
         for record in records {
             all.entry(record.stored.principal).or_default().insert(record.stored.grant, record);
         }
-        *self.lock() = all;
-        Ok(())
+        Ok(Self(Mutex::new(all)))
     }
 
     /// Returns those for calls of a tool on behalf of a principal, in order of id; whether one holds is policy's to say.
