@@ -215,7 +215,14 @@ impl World {
                 RunPhase::Waiting(WaitReason::UnknownKind) => cancel_by(CancelReason::User),
                 RunPhase::Waiting(WaitReason::Approval) => self.yes(),
                 RunPhase::Waiting(_) => super::answer_of_person(),
-                RunPhase::Running if !self.preparing.is_empty() => self.prepared(0, 1),
+                // Also one that is not awaited any more, because another took its place meanwhile.
+                RunPhase::Running if !self.preparing.is_empty() => {
+                    let late = self.prepared(0, 1);
+                    match self.feed(&late) {
+                        Ok(()) | Err(RunError::Stale) => continue,
+                        Err(error) => panic!("a preparation is refused: {error}"),
+                    }
+                }
                 RunPhase::Running => match (self.asked.or(self.pausing), self.running.first()) {
                     (Some(attempt), _) if self.asked.is_none() => RunInput::RetryDue { attempt },
                     (Some(attempt), _) => answer_input(attempt.0, &[], FinishReason::Stop),
@@ -277,6 +284,10 @@ impl World {
         if before.is_terminal() {
             let over = matches!(taken, Err(RunError::Finished | RunError::ApprovalDecided));
             assert!(over, "something followed the end");
+        }
+        // What was prepared is told once, be it taken or too late; who needs it again has to ask again.
+        if let (Err(RunError::Stale), RunInput::ToolPrepared { effect, .. }) = (&taken, input) {
+            self.preparing.remove(effect);
         }
         let commit = taken?;
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", self.driver.tape_line());
