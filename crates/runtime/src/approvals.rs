@@ -27,9 +27,11 @@ use crate::session::SessionsHandle;
 
 pub(crate) mod expiry;
 
+mod repeated;
 mod watch;
 
 pub use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
+use repeated::repeated;
 pub use watch::{ApprovalWatcher, Watched};
 
 /// Characters of what a person says with a decision, at most.
@@ -167,7 +169,8 @@ impl ApprovalsHandle {
         Ok(seen)
     }
 
-    /// Answers an approval; returns once that is durable. Repeating an answer changes nothing.
+    /// Answers an approval; returns once that is durable. Repeating an answer, with the same edit and the same wish to
+    /// remember, changes nothing.
     ///
     /// # Errors
     /// [`RequestError::ApprovalNotFound`]; [`RequestError::ApprovalDecided`] when somebody else, or the same person
@@ -183,7 +186,7 @@ impl ApprovalsHandle {
         if reply.run.is_some_and(|run| run != record.run) {
             return Err(RequestError::ApprovalNotFound);
         }
-        if let Some(repeated) = repeated(caller, &record, reply.decision)? {
+        if let Some(repeated) = repeated(&self.engine, caller, &record, &reply).await? {
             return Ok(repeated);
         }
         self.engine.until_clock_is_right(record.created).await?;
@@ -197,7 +200,9 @@ impl ApprovalsHandle {
             Ok(_) => self.resolved(record, reply.decision, grant).await,
             // Somebody was quicker, or the run has ended; a repetition of one's own is the answer to itself.
             Err(RequestError::ApprovalDecided { .. } | RequestError::RunFinished) => {
-                repeated(caller, &record, reply.decision)?.ok_or(RequestError::ApprovalNotFound)
+                repeated(&self.engine, caller, &record, &reply)
+                    .await?
+                    .ok_or(RequestError::ApprovalNotFound)
             }
             Err(error) => Err(error),
         }
@@ -324,34 +329,4 @@ impl ApprovalsHandle {
     fn changes(&self) -> tokio::sync::broadcast::Receiver<Change> {
         self.engine.asking.changes()
     }
-}
-
-/// Returns the answer to a repetition, `None` when there is something to decide.
-///
-/// # Errors
-/// [`RequestError::ApprovalDecided`] when it was decided, and not so by this person.
-fn repeated(
-    caller: Caller,
-    record: &ApprovalRecord,
-    said: ApprovalDecision,
-) -> Result<Option<Resolved>, RequestError> {
-    let same = match (record.state, said) {
-        (ApprovalState::Pending, ApprovalDecision::Approve) => record.voters.contains(&caller.principal),
-        (ApprovalState::Pending, ApprovalDecision::Deny) => false,
-        (ApprovalState::Approved, ApprovalDecision::Approve)
-        | (ApprovalState::Denied, ApprovalDecision::Deny) => {
-            record.decided_by == Some(caller.principal) || record.voters.contains(&caller.principal)
-        }
-        (ApprovalState::Approved, ApprovalDecision::Deny)
-        | (ApprovalState::Denied, ApprovalDecision::Approve)
-        | (ApprovalState::Expired | ApprovalState::Withdrawn, _) => false,
-    };
-    if same {
-        let record = record.clone();
-        return Ok(Some(Resolved { record, counted: Counted::Yes, asked_again: None, grant: None }));
-    }
-    if record.state == ApprovalState::Pending {
-        return Ok(None);
-    }
-    Err(RequestError::ApprovalDecided { state: record.state, by: record.decided_by })
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX};
+use palyra_runtime::approvals::{
+    ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX, Remember, RememberScope,
+};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
@@ -207,4 +209,48 @@ async fn a_placeholder_is_not_written_anywhere() {
     });
     assert_eq!(reason, Some(DecisionReason::PlaceholderInArguments));
     assert!(rig.tools.preparations().is_empty() && rig.tools.executions().is_empty());
+}
+
+/// The same answer once more is no other one; an answer with more in it is, and nobody is told that it counted.
+#[tokio::test]
+async fn a_second_answer_that_says_more_than_the_first_does_not_count() {
+    let rig = asking_rig().await;
+    let edit = |text: &str| ApprovalReply { edited: Some(text.into()), ..yes() };
+    let always = || ApprovalReply { remember: Some(for_the_session()), ..yes() };
+    let (run, plain) = ask(&rig, "a", ACT, r#"{"a":1}"#).await;
+    approve(&rig, plain).await.unwrap();
+    rig.finished(run).await;
+    let (run, edited) = ask(&rig, "b", ACT, r#"{"b":1}"#).await;
+    answer(&rig, rig.me(), edited, edit(r#"{"b":2}"#)).await.unwrap();
+    rig.finished(run).await;
+    let (run, remembered) = ask(&rig, "c", ACT, r#"{"c":1}"#).await;
+    let grant = answer(&rig, rig.me(), remembered, always()).await.unwrap().grant;
+    rig.finished(run).await;
+    for (approval, reply) in [
+        (plain, edit(r#"{"a":2}"#)),
+        (plain, always()),
+        (edited, edit(r#"{"b":3}"#)),
+        (edited, always()),
+        (edited, yes()),
+        (remembered, edit(r#"{"c":2}"#)),
+    ] {
+        let told = answer(&rig, rig.me(), approval, reply).await;
+        let before = matches!(told, Err(RequestError::ApprovalDecided { by: Some(by), .. }) if by == rig.me().principal);
+        assert!(before, "{told:?}");
+    }
+    for (approval, reply, made) in [
+        (plain, yes(), None),
+        (edited, edit(r#"{"b":2}"#), None),
+        (remembered, always(), grant),
+        (remembered, yes(), None),
+    ] {
+        let told = answer(&rig, rig.me(), approval, reply).await.unwrap();
+        assert_eq!((told.counted, told.grant), (Counted::Yes, made));
+    }
+    let ran: Vec<_> = rig.tools.executions().into_iter().map(|execution| execution.arguments).collect();
+    assert_eq!(ran, [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":1}"#]);
+}
+
+fn for_the_session() -> Remember {
+    Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules: Vec::new() }
 }
