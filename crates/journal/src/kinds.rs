@@ -87,5 +87,11 @@ kinds! {
     UndoRequested = 0x0071,
     UndoFinished = 0x0072,
 
+    SkillInstalled = 0x0080,
+    SkillEnabled = 0x0081,
+    SkillDisabled = 0x0082,
+    SkillQuarantined = 0x0083,
+    SkillRemoved = 0x0084,
+
     ModelReasoning = 0x8050,
 }

@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 4;
+pub(crate) const PROJECTIONS_VERSION: i64 = 6;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -38,6 +38,7 @@ pub(crate) const PROJECTION_TABLES: &[&str] = &[
     "stored_grant",
     "effect",
     "undo",
+    "skill",
 ];
 
 /// Tables that may be emptied at any start. None yet.
@@ -317,6 +318,14 @@ CREATE TABLE undo(
 ) STRICT;
 CREATE INDEX undo_of_id ON undo(undo, finished);
 CREATE INDEX undo_of_run ON undo(run);
+
+CREATE TABLE skill(
+    seq INTEGER PRIMARY KEY,
+    skill BLOB NOT NULL UNIQUE,
+    agents BLOB NOT NULL,
+    quarantined_seq INTEGER,
+    removed INTEGER
+) STRICT;
 ";
 
 /// Creates all tables and stamps the format; the caller holds the transaction.

@@ -18,6 +18,7 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::skill::SkillRecord;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
 
@@ -298,6 +299,10 @@ impl ReadRecords for JournalStore {
 
     fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>> {
         self.read(project::all_agents)
+    }
+
+    fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>> {
+        self.read(read::skills)
     }
 
     fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>> {

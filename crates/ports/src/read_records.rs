@@ -1,10 +1,11 @@
-//! Reading projections: sessions, runs, agents, principals, tokens.
+//! Reading projections: sessions, runs, agents, skills, principals, tokens.
 
 use futures::future::BoxFuture;
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId};
 
 use crate::read_tape::ReadError;
@@ -14,6 +15,9 @@ pub const RECORD_PAGE_ROWS_MAX: usize = 500;
 
 /// Runs that recovery takes up at one start, at most; the rest wait in the journal.
 pub const OPEN_RUNS_MAX: usize = 100_000;
+
+/// Skills that are read at once, at most; removed ones are left out first.
+pub const SKILL_RECORDS_MAX: usize = 10_000;
 
 /// Reads what is derived from the log. Every row agrees with some committed prefix of it.
 pub trait ReadRecords: Send + Sync {
@@ -61,6 +65,10 @@ pub trait ReadRecords: Send + Sync {
 
     /// Returns all agents, archived ones too, in order of id.
     fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>>;
+
+    /// Returns all skills, those that were removed too, in the order in which they were installed; of the removed ones
+    /// only the newest, at most [`SKILL_RECORDS_MAX`] together.
+    fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>>;
 
     /// Returns all principals, in order of id.
     fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>>;

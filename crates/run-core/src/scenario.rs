@@ -365,6 +365,7 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
         delivery: InputDelivery::Queue,
         approvers: Approvers::Inbox,
         taints: Taints::NONE,
+        skills: Vec::new(),
         input: UserInput::text("do it".into()),
         workspace_root: Redacted::new("/root".into()),
         model: Redacted::new(Some(model())),

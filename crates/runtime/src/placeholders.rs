@@ -15,6 +15,7 @@ use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::UndoResult;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
+use palyra_types::skill::SkillEvent;
 use palyra_types::{BootTime, PrincipalId, Redacted};
 
 use crate::parts::RuntimePorts;
@@ -100,7 +101,12 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         }
         JournalEvent::TokenCreated { label, .. } => see(label.expose()),
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
-        JournalEvent::LogOpened { .. }
+        JournalEvent::Skill(SkillEvent::Installed(installed)) => {
+            see(installed.description.expose());
+            see(installed.source.expose());
+        }
+        JournalEvent::Skill(_)
+        | JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }

@@ -102,6 +102,7 @@ impl GrantRequest {
             delivery: InputDelivery::Queue,
             approvers: Approvers::Inbox,
             taints: Taints::NONE,
+            skills: Vec::new(),
             input: UserInput::text("use the tool".into()),
             workspace_root: Redacted::new(self.root.clone()),
             model: Redacted::new(None),

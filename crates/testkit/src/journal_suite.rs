@@ -18,6 +18,7 @@ pub mod crowd;
 pub mod guards;
 pub mod paging;
 pub mod records;
+pub mod skills;
 
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
@@ -62,6 +63,7 @@ macro_rules! journal_conformance_tests {
             records: sessions_are_listed_by_last_use,
             records: names_agents_and_tokens_are_listed,
             records: foreign_things_are_not_there,
+            skills: skills_are_shown_as_the_log_says,
             crowd: appends_from_many_tasks_keep_each_runs_order,
             crowd: what_was_acknowledged_is_read_at_once,
             crowd: of_rivals_for_one_place_one_wins,

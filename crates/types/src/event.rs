@@ -25,6 +25,7 @@ use crate::run::{
     UserInput,
 };
 use crate::session::BranchPoint;
+use crate::skill::{ActivatedSkill, SkillEvent};
 use crate::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
@@ -164,6 +165,8 @@ pub enum JournalEvent {
         /// Its files.
         files: Vec<UndoneFile>,
     },
+    /// What became of an installed skill; who did it is in the envelope, nil for the daemon itself.
+    Skill(SkillEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -303,6 +306,8 @@ pub struct RunStarted {
     pub approvers: Approvers,
     /// What its conversation has read before it.
     pub taints: Taints,
+    /// The skills at work in it: each narrows what it may use.
+    pub skills: Vec<ActivatedSkill>,
     /// What was typed.
     pub input: UserInput,
     /// The folder its tools may see.

@@ -117,6 +117,10 @@ ulid_id!(
     ApprovalId
 );
 ulid_id!(
+    /// Names one installation of a skill.
+    SkillId
+);
+ulid_id!(
     /// Names a permission that outlives the call it was given for.
     StoredGrantId
 );

@@ -24,6 +24,7 @@ pub mod agent;
 pub mod attachment;
 pub mod run;
 pub mod session;
+pub mod skill;
 
 pub mod event;
 pub mod proof;
@@ -35,8 +36,8 @@ pub mod state_dir;
 
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, StoredGrantId,
-    TapeSeq, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, SkillId,
+    StoredGrantId, TapeSeq, TokenId, UndoId,
 };
 pub use redacted::Redacted;
 pub use time::{BootTime, Timestamp};

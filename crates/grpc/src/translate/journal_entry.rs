@@ -2,6 +2,7 @@
 
 use palyra_types::PrincipalId;
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_wire::v1;
 
@@ -44,10 +45,21 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::GrantRevoked { .. } => "grant_revoked",
         JournalEvent::UndoRequested(_) => "undo_requested",
         JournalEvent::UndoFinished { .. } => "undo_finished",
+        JournalEvent::Skill(event) => skill_kind(event),
         JournalEvent::Tape(event) => return tape_kind(event),
         JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
     };
     name.to_owned()
+}
+
+fn skill_kind(event: &SkillEvent) -> &'static str {
+    match event {
+        SkillEvent::Installed(_) => "skill_installed",
+        SkillEvent::Enabled { .. } => "skill_enabled",
+        SkillEvent::Disabled { .. } => "skill_disabled",
+        SkillEvent::Quarantined { .. } => "skill_quarantined",
+        SkillEvent::Removed { .. } => "skill_removed",
+    }
 }
 
 fn tape_kind(event: &TapeEvent) -> String {

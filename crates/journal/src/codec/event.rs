@@ -5,7 +5,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
     approval_entries as approval, effect_entries as effect, log_entries as log, model_entries as model,
-    proof_entries as proof, run_entries as run, tool_entries as tool,
+    proof_entries as proof, run_entries as run, skill_entries as skill, tool_entries as tool,
 };
 use crate::kinds::Kind;
 
@@ -79,6 +79,7 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::UndoFinished { undo, run, files } => {
             (Kind::UndoFinished, effect::encode_undo_finished(*undo, *run, files))
         }
+        JournalEvent::Skill(event) => skill::encode(event),
         JournalEvent::Unknown { .. } => return Err(NotStorable),
     };
     Ok(Coded { kind: kind.number(), facts, payload })
@@ -185,6 +186,11 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::GrantRevoked => approval::decode_grant_revoked(facts),
         Kind::UndoRequested => effect::decode_undo_requested(facts, payload),
         Kind::UndoFinished => effect::decode_undo_finished(facts, payload),
+        Kind::SkillInstalled => skill::decode_installed(facts, payload),
+        Kind::SkillEnabled => skill::decode_enabled(facts),
+        Kind::SkillDisabled => skill::decode_disabled(facts),
+        Kind::SkillQuarantined => skill::decode_quarantined(facts),
+        Kind::SkillRemoved => skill::decode_removed(facts),
         _ => Err(Unreadable::Malformed),
     }
 }

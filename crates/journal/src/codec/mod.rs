@@ -13,6 +13,7 @@ mod log_entries;
 mod model_entries;
 mod proof_entries;
 mod run_entries;
+mod skill_entries;
 mod tool_entries;
 
 mod stored_enums;

@@ -18,6 +18,7 @@ use super::field::{
     Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
     model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
+use super::skill_entries::{activated_from_stored, activated_to_stored};
 use super::stored_enums::StoredEnum;
 
 pub(super) fn encode_started(started: &RunStarted) -> Pair {
@@ -39,6 +40,7 @@ pub(super) fn encode_started(started: &RunStarted) -> Pair {
             delivery: started.delivery.to_stored(),
             approvers: started.approvers.to_stored(),
             taints: started.taints.0,
+            skills: activated_to_stored(&started.skills),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -74,6 +76,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         delivery: StoredEnum::from_stored(facts.delivery)?,
         approvers: StoredEnum::from_stored(facts.approvers)?,
         taints: Taints(facts.taints),
+        skills: activated_from_stored(&facts.skills)?,
         input: UserInput {
             text: payload.input.into(),
             attachments: attachments::from_stored(payload.attachments)?,

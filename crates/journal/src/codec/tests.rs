@@ -2,6 +2,7 @@
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
+use palyra_testkit::journal_suite::skills;
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -19,12 +20,13 @@ use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseForma
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
 use palyra_types::session::BranchPoint;
+use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Taints, ToolConduct, ToolName, ToolVerdict,
 };
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, Redacted, RunId, Seq, SessionId, StoredGrantId,
-    TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, Redacted, RunId, Seq, SessionId, SkillId,
+    StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use super::event::Coded;
@@ -82,6 +84,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     ];
     let mut events = log_events();
     events.extend(outside_after_runs());
+    events.extend(skill_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     let of_kind = |kind: Kind| {
@@ -175,6 +178,19 @@ fn outside_after_runs() -> Vec<JournalEvent> {
     ]
 }
 
+fn skill_events() -> Vec<JournalEvent> {
+    let notes = skills::installed(1, "notes");
+    let (skill, agent) = (notes.skill, AgentId::from_bytes([6; 16]));
+    let events = [
+        SkillEvent::Installed(notes),
+        SkillEvent::Enabled { skill, agent },
+        SkillEvent::Disabled { skill, agent },
+        SkillEvent::Quarantined { skill, fault: SkillFault::Changed { found: [9; 32] } },
+        SkillEvent::Removed { skill },
+    ];
+    events.map(JournalEvent::Skill).to_vec()
+}
+
 /// Takes from an entry what those before approvals did not have.
 fn as_before_approvals(event: &mut JournalEvent) {
     if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = event {
@@ -265,6 +281,11 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         as_before = Some(JournalEvent::Tape(TapeEvent::RunStarted(started.clone())));
         (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
+    let mut skilled = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut skilled {
+        let skill = SkillId::from_parts(8, 1);
+        started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
+    }
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::ModelMessage(message)) = &mut message {
         let body = "[{\"at\":0}]".into();
@@ -297,6 +318,7 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         (Kind::SessionOpened, "SessionOpened-branched", opened),
         (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
         (Kind::RunStarted, "RunStarted-asking", started),
+        (Kind::RunStarted, "RunStarted-skilled", skilled),
         (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (Kind::ModelMessage, "ModelMessage-grown", message),
         (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),

@@ -5,6 +5,7 @@ use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
+use palyra_types::skill::SkillEvent;
 
 /// A text and how it may be read.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
             requested.paths.iter().map(|path| Text::Plain(path.expose())).collect()
         }
         JournalEvent::UndoFinished { files, .. } => files.iter().flat_map(of_undone).collect(),
+        JournalEvent::Skill(event) => of_skill(event),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
@@ -45,6 +47,21 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
         | JournalEvent::Unknown { .. } => Vec::new(),
+    }
+}
+
+/// Names of tools are looked for, too: whoever writes a skill may write anything there.
+fn of_skill(event: &SkillEvent) -> Vec<Text<'_>> {
+    match event {
+        SkillEvent::Installed(installed) => {
+            let tools = installed.allowed_tools.iter().flatten().map(|tool| Text::Plain(tool.as_str()));
+            let texts = [&installed.name, &installed.description, &installed.source];
+            texts.into_iter().map(|text| Text::Plain(text.expose())).chain(tools).collect()
+        }
+        SkillEvent::Enabled { .. }
+        | SkillEvent::Disabled { .. }
+        | SkillEvent::Quarantined { .. }
+        | SkillEvent::Removed { .. } => Vec::new(),
     }
 }
 

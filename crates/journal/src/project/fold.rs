@@ -16,11 +16,12 @@ use super::resets::Resets;
 use super::rows::Held;
 use super::runs::Runs;
 use super::sessions::Sessions;
+use super::skills::Skills;
 use super::stored_grants::StoredGrants;
 use super::tokens::Tokens;
 use super::undos::{Said, Undos};
 use super::{
-    agents, approvals, effects, epochs, input_keys, kinds_seen, principals, resets, runs, sessions,
+    agents, approvals, effects, epochs, input_keys, kinds_seen, principals, resets, runs, sessions, skills,
     stored_grants, tokens, undos,
 };
 
@@ -32,6 +33,7 @@ pub(crate) struct Projections {
     pub(crate) stored_grants: Held<StoredGrants>,
     effects: Held<Effects>,
     undos: Held<Undos>,
+    skills: Held<Skills>,
     input_keys: Held<InputKeys>,
     resets: Held<Resets>,
     agents: Held<Agents>,
@@ -50,6 +52,7 @@ impl Projections {
             stored_grants: Held::new(),
             effects: Held::new(),
             undos: Held::new(),
+            skills: Held::new(),
             input_keys: Held::new(),
             resets: Held::new(),
             agents: Held::new(),
@@ -112,6 +115,7 @@ impl Projections {
             JournalEvent::UndoFinished { undo, run, .. } => {
                 undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
             }
+            JournalEvent::Skill(event) => skills::fold(&mut self.skills, connection, entry, event)?,
             JournalEvent::LogOpened { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
@@ -153,6 +157,7 @@ impl Projections {
         self.stored_grants.flush(connection)?;
         self.effects.flush(connection)?;
         self.undos.flush(connection)?;
+        self.skills.flush(connection)?;
         self.input_keys.flush(connection)?;
         self.resets.flush(connection)?;
         self.agents.flush(connection)?;
@@ -170,6 +175,7 @@ impl Projections {
             || self.stored_grants.is_full()
             || self.effects.is_full()
             || self.undos.is_full()
+            || self.skills.is_full()
             || self.input_keys.is_full()
             || self.resets.is_full()
             || self.agents.is_full()
@@ -184,6 +190,7 @@ impl Projections {
         self.stored_grants.forget();
         self.effects.forget();
         self.undos.forget();
+        self.skills.forget();
         self.input_keys.forget();
         self.resets.forget();
         self.agents.forget();

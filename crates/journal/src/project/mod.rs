@@ -16,6 +16,7 @@ mod sessions;
 
 mod approvals;
 mod effects;
+mod skills;
 mod stored_grants;
 mod undos;
 
@@ -41,6 +42,7 @@ pub(crate) use epochs::{descending as epochs_descending, newest as newest_epoch}
 pub(crate) use principals::all as all_principals;
 pub(crate) use runs::{RUN_COLUMNS, RunRow};
 pub(crate) use sessions::{SESSION_COLUMNS, SessionRow};
+pub(crate) use skills::{SKILL_COLUMNS, SkillRow};
 pub(crate) use stored_grants::{STORED_GRANT_COLUMNS, StoredGrantRow};
 pub(crate) use tokens::all as all_tokens;
 pub(crate) use undos::open as open_undos;

@@ -5,6 +5,7 @@ mod pool;
 mod approvals;
 mod blobs;
 mod records;
+mod skills;
 mod tapes;
 
 pub(crate) use approvals::{
@@ -15,4 +16,5 @@ pub(crate) use pool::ReaderPool;
 pub(crate) use records::{
     open_runs, reset_before, run, run_by_idempotency, runs, session, session_by_key, sessions,
 };
+pub(crate) use skills::skills;
 pub(crate) use tapes::{entries, session_tape, tape};

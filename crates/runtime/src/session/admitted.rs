@@ -66,6 +66,7 @@ impl Admitted {
             delivery: spec.delivery,
             approvers: spec.approvers,
             taints: self.taints,
+            skills: Vec::new(),
             input: spec.input.clone(),
             workspace_root: spec.workspace_root.clone(),
             model: Redacted::new(Some(spec.model.clone())),

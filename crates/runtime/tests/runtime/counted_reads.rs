@@ -14,6 +14,7 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::skill::SkillRecord;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
 
@@ -65,6 +66,10 @@ impl ReadRecords for FaultyJournal {
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {
         self.counted().agents()
+    }
+
+    fn skills(&self) -> Reading<Vec<SkillRecord>> {
+        self.counted().skills()
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

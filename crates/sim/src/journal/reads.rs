@@ -13,6 +13,7 @@ use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq};
 
 use super::SimJournal;
@@ -167,6 +168,10 @@ impl ReadRecords for SimJournal {
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory.agents())
+    }
+
+    fn skills(&self) -> Reading<Vec<SkillRecord>> {
+        self.read(Phase::Idle, move |journal| journal.memory.skills())
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

@@ -28,6 +28,7 @@ use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
 
 mod asking;
+mod skills;
 mod variants;
 
 use variants::{CONTRACTS, DECISIONS, FAILURES, FINISHES, REASONS, UNKNOWN};
@@ -73,6 +74,9 @@ impl RandomAppends {
         all.push(exposed(&journal.open_runs().await.unwrap(), |_| String::new()));
         let agents = journal.agents().await.unwrap();
         all.push(exposed(&agents, |agent| agent.profile.instructions.expose().clone()));
+        all.push(exposed(&journal.skills().await.unwrap(), |skill| {
+            format!("{:?} {:?}", skill.installed.name.expose(), skill.installed.source.expose())
+        }));
         all.push(exposed(&journal.principals().await.unwrap(), |one| one.name.expose().clone()));
         all.push(exposed(&journal.tokens().await.unwrap(), |token| token.label.expose().clone()));
         asking::records(journal, &mut all).await;
@@ -92,7 +96,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(8) {
+        let event = match self.below(10) {
+            8 | 9 => JournalEvent::Skill(self.skill_event()),
             5 => JournalEvent::GrantRevoked { grant: self.stored_grant_id(), by: self.principal() },
             6 | 7 => self.undo_event(),
             0 => JournalEvent::PrincipalRegistered {
@@ -160,6 +165,7 @@ impl RandomAppends {
             delivery: self.delivery(),
             approvers: self.one_of(&[Approvers::Inbox, Approvers::Nobody]),
             taints: self.taints(),
+            skills: self.maybe(Self::activated).into_iter().collect(),
             input: self.input(),
             workspace_root: Redacted::new(self.text().into_exposed().into()),
             model: Redacted::new(self.maybe(Self::model)),

@@ -117,6 +117,7 @@ impl SampleRun {
             delivery: InputDelivery::Queue,
             approvers: Approvers::Inbox,
             taints: Taints::NONE,
+            skills: Vec::new(),
             input: UserInput::text(input.into()),
             workspace_root: Redacted::new("/home/somebody/project".into()),
             model: Redacted::new(Some(model())),

@@ -8,6 +8,7 @@ use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{Before, EffectPlan, UndoResult};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::UserInput;
+use palyra_types::skill::SkillEvent;
 
 /// Returns the bytes of content, roughly.
 pub(super) fn content_bytes(event: &JournalEvent) -> usize {
@@ -66,7 +67,14 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             }
             files.clear();
         }
-        JournalEvent::GrantRevoked { .. }
+        JournalEvent::Skill(SkillEvent::Installed(installed)) => {
+            empty(&mut installed.name);
+            empty(&mut installed.description);
+            empty(&mut installed.source);
+            installed.allowed_tools = None;
+        }
+        JournalEvent::Skill(_)
+        | JournalEvent::GrantRevoked { .. }
         | JournalEvent::LogOpened { .. }
         | JournalEvent::Erased { .. }
         | JournalEvent::LogReopened { .. }

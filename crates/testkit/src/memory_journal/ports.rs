@@ -15,6 +15,7 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::skill::SkillRecord;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
 
@@ -168,6 +169,12 @@ impl ReadRecords for MemoryJournal {
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {
         done(self.lock().records.agents.values().cloned().collect())
+    }
+
+    fn skills(&self) -> Reading<Vec<SkillRecord>> {
+        let mut skills: Vec<_> = self.lock().records.skills.values().cloned().collect();
+        skills.sort_by_key(|skill| skill.seq);
+        done(skills)
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

@@ -11,7 +11,8 @@ use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
 };
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, TokenId};
+use palyra_types::skill::{SkillEvent, SkillQuarantine, SkillRecord};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, SkillId, TapeSeq, TokenId};
 
 use super::entry::Entry;
 use super::waits::Waits;
@@ -28,6 +29,7 @@ pub(super) struct Records {
     pub(super) resets: BTreeSet<(SessionRef, Seq)>,
     pub(super) sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
     pub(super) agents: BTreeMap<AgentId, AgentRecord>,
+    pub(super) skills: BTreeMap<SkillId, SkillRecord>,
     pub(super) principals: BTreeMap<PrincipalId, PrincipalRecord>,
     pub(super) tokens: BTreeMap<TokenId, TokenRecord>,
     waits: Waits,
@@ -80,6 +82,7 @@ impl Records {
                     agent.archived = Some(entry.new.time);
                 }
             }
+            JournalEvent::Skill(event) => self.fold_skill(entry, event),
             JournalEvent::SessionOpened { .. }
             | JournalEvent::SessionReset { .. }
             | JournalEvent::SessionRenamed { .. }
@@ -95,6 +98,42 @@ impl Records {
             | JournalEvent::UndoRequested(_)
             | JournalEvent::UndoFinished { .. }
             | JournalEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn fold_skill(&mut self, entry: &Entry, event: &SkillEvent) {
+        let record = match event {
+            SkillEvent::Installed(installed) => {
+                self.skills.entry(installed.skill).or_insert_with(|| SkillRecord {
+                    installed: installed.clone(),
+                    by: entry.new.principal,
+                    created: entry.new.time,
+                    agents: Vec::new(),
+                    quarantine: None,
+                    removed: None,
+                    seq: entry.seq,
+                });
+                return;
+            }
+            other => self.skills.get_mut(&other.skill()),
+        };
+        let Some(record) = record else { return };
+        match event {
+            SkillEvent::Enabled { agent, .. } if record.removed.is_none() => {
+                record.quarantine = None;
+                record.agents.push(*agent);
+                record.agents.sort();
+                record.agents.dedup();
+            }
+            SkillEvent::Disabled { agent, .. } => record.agents.retain(|enabled| enabled != agent),
+            SkillEvent::Quarantined { fault, .. } => {
+                record.quarantine.get_or_insert(SkillQuarantine { since: entry.new.time, fault: *fault });
+            }
+            SkillEvent::Removed { .. } => {
+                record.agents.clear();
+                record.removed.get_or_insert(entry.new.time);
+            }
+            SkillEvent::Installed(_) | SkillEvent::Enabled { .. } => {}
         }
     }
 
