@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palyra_ports::Entropy;
 
+/// Names the seed of a run of the suite.
+const SUITE_SEED: &str = "PALYRA_TEST_SEED";
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Entropy from a seed.
@@ -28,6 +30,16 @@ impl FixedEntropy {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+}
+
+/// Returns the seed of this run of the tests: a number that `cargo xtask test` derives from the commit, 0 without one.
+///
+/// # Panics
+/// When `PALYRA_TEST_SEED` is set and no number.
+#[must_use]
+pub fn suite_seed() -> u64 {
+    let seed = std::env::var(SUITE_SEED).unwrap_or_else(|_| "0".to_owned());
+    seed.parse().unwrap_or_else(|_| panic!("{SUITE_SEED} is {seed}, which is no number"))
 }
 
 impl Entropy for FixedEntropy {

@@ -18,7 +18,7 @@ pub mod model_server;
 pub mod scripted_tools;
 
 pub use fake_clock::FakeClock;
-pub use fixed_entropy::FixedEntropy;
+pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};
 pub use memory_journal::MemoryJournal;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};

@@ -42,6 +42,8 @@ enum Verb {
         #[arg(long)]
         no_lints: bool,
     },
+    /// Hunts with the tests that throw dice: other dice each time, until the time is up.
+    Properties(suite::PropertiesOptions),
     /// Runs the bench crate in release mode with the arguments that follow.
     Bench {
         /// Handed on as they are.
@@ -94,6 +96,7 @@ pub(crate) fn run() -> Result<ExitCode> {
             }
             suite::test(&skipped)
         }
+        Verb::Properties(options) => suite::properties(&options),
         Verb::Bench { arguments } => suite::bench(&arguments),
         Verb::Crash(options) => failures::verb(&failures::Suite::Crash(options)),
         Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),

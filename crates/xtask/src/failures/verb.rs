@@ -32,9 +32,9 @@ pub(crate) struct CrashOptions {
     /// Only every N-th call.
     #[arg(long, default_value_t = 1, value_name = "N")]
     every: usize,
-    /// Beginning with the K-th; the day's number unless given.
-    #[arg(long, value_name = "K")]
-    offset: Option<usize>,
+    /// Beginning with the K-th, from 0.
+    #[arg(long, default_value_t = 0, value_name = "K")]
+    offset: usize,
     #[command(flatten)]
     telling: Telling,
 }
@@ -130,8 +130,7 @@ impl Suite {
     fn words(&self) -> Vec<String> {
         let (suite, options) = match self {
             Self::Crash(options) => {
-                let offset = options.offset.map(|offset| ("--offset", offset));
-                ("crash", [Some(("--every", options.every)), offset])
+                ("crash", [Some(("--every", options.every)), Some(("--offset", options.offset))])
             }
             Self::FailingSync(options) => {
                 let (commits, checkpoints) = (options.commits, options.checkpoints);
@@ -170,8 +169,8 @@ mod tests {
 
     #[test]
     fn options_are_handed_on() {
-        let crash = Suite::Crash(CrashOptions { every: 20, offset: None, telling: telling() });
-        assert_eq!(crash.words(), ["crash", "--every", "20"]);
+        let crash = Suite::Crash(CrashOptions { every: 20, offset: 3, telling: telling() });
+        assert_eq!(crash.words(), ["crash", "--every", "20", "--offset", "3"]);
         let cut = Suite::PowerCut(PowerCutOptions { cuts: 1_000, telling: telling() });
         assert_eq!(cut.words(), ["power-cut", "--cuts", "1000", "--control-cuts", "10"]);
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use super::chance::Chance;
 use super::phases::Phases;
 use super::{command, tools};
 use crate::{repo, tidy};
@@ -21,8 +22,14 @@ pub(crate) fn check() -> Result<ExitCode> {
     phases.run("tidy", |_| tidy());
     phases.run("clippy", clippy);
     phases.run("deny", |deadline| deny(&at_hand("cargo-deny")?, deadline));
-    phases.run("tests", |deadline| command::run(nextest(&at_hand("cargo-nextest")?), deadline));
+    phases.run("tests", tests);
     Ok(if phases.finish().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn tests(deadline: Instant) -> Result<()> {
+    let mut nextest = nextest(&at_hand("cargo-nextest")?);
+    Chance::of_checkout().tell(&mut nextest);
+    command::run(nextest, deadline)
 }
 
 /// Returns a tool that `cargo xtask test` installed, or one on the PATH.

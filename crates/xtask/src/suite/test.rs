@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::chance::Chance;
 use super::phases::Phases;
 use super::summary::Counts;
 use super::tools::{self, Tools};
@@ -16,9 +17,6 @@ use super::{check, command, setup, vectors};
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
 const PHASES: [&str; 9] = ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "vectors"];
-
-/// Tells the tests of `palyra-sim` which stories to tell.
-const SIMULATED_FROM: &str = "PALYRA_SIM_OFFSET";
 
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
@@ -65,6 +63,7 @@ fn run_tests(tools: Option<&Tools>, skipped: &[&str], deadline: Instant, counts:
     }
     let mut nextest = with_tools(check::nextest(&tools.nextest), tools)?;
     nextest.arg("--no-fail-fast");
+    Chance::of_checkout().tell(&mut nextest);
     if !skipped.is_empty() {
         let names: Vec<String> = skipped.iter().map(|name| format!("test({name})")).collect();
         nextest.args(["-E", &format!("not ({})", names.join(" or "))]);
@@ -96,17 +95,7 @@ fn demand_matches(tools: &Tools, name: &str) -> Result<()> {
 
 fn with_tools(mut command: Command, tools: &Tools) -> Result<Command> {
     command.env("PATH", tools::path_with(tools)?).env("PALYRA_TEST_PYTHON", &tools.python);
-    if std::env::var_os(SIMULATED_FROM).is_none() {
-        command.env(SIMULATED_FROM, commits().unwrap_or_default());
-    }
     Ok(command)
-}
-
-/// Returns the number of commits, which moves the simulated stories on from one to the next.
-fn commits() -> Result<String> {
-    let mut git = Command::new("git");
-    git.args(["rev-list", "--count", "HEAD"]).current_dir(crate::repo::root());
-    Ok(command::read(git)?.trim().to_owned())
 }
 
 fn installed(tools: Option<&Tools>) -> Result<&Tools> {
