@@ -1,7 +1,7 @@
 //! `PolicyService`: which rules are in force, why a call was decided as it was, what others would have said.
 
 use palyra_runtime::Caller;
-use palyra_runtime::rules::{DecisionDifference, DecisionsJudged, JudgedAgain, PolicyHandle, RuleOrigin};
+use palyra_runtime::rules::{DecisionCounts, DecisionDifference, JudgedAgain, PolicyHandle, RuleOrigin};
 use palyra_types::{EffectId, Redacted, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::diff_policy_response::Step;
@@ -169,7 +169,7 @@ fn step(step: Step) -> v1::DiffPolicyResponse {
     v1::DiffPolicyResponse { step: Some(step) }
 }
 
-fn report(judged: DecisionsJudged) -> v1::PolicyDiffReport {
+fn report(judged: DecisionCounts) -> v1::PolicyDiffReport {
     v1::PolicyDiffReport {
         judged: judged.judged,
         same: judged.same,
@@ -182,14 +182,15 @@ fn report(judged: DecisionsJudged) -> v1::PolicyDiffReport {
 }
 
 fn difference_to_wire(difference: DecisionDifference) -> v1::DecisionDifference {
-    let by = difference.policies.join(", ");
+    let change = difference.change.into_exposed();
+    let by = change.policies.join(", ");
     v1::DecisionDifference {
         run_id: difference.run.to_string(),
         effect_id: difference.effect.0,
         time: translate::timestamp(difference.time),
-        tool: difference.tool.into_exposed(),
-        was: translate::verdict(difference.was).to_owned(),
-        would_be: translate::verdict(difference.would_be).to_owned(),
+        tool: change.tool,
+        was: translate::verdict(change.was).to_owned(),
+        would_be: translate::verdict(change.would_be).to_owned(),
         explanation: if by.is_empty() { "no rule permits it".to_owned() } else { format!("by {by}") },
     }
 }

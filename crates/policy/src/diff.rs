@@ -1,85 +1,104 @@
-//! What another set of policies would have decided about recorded requests.
+//! What another set of policies would have decided about recorded decisions.
 //!
-//! Owns the comparison. Reads no journal: requests are handed in as they were recorded. Invariant: both sets are asked
-//! the same words, so whatever differs is due to the policies alone.
+//! Owns the comparison and its counts, for whoever has decisions: a journal that is read, or calls as they are decided.
+//! Reads no journal itself. Invariant: the other set is asked the recorded words, so whatever differs is due to the
+//! policies alone.
 
-use std::collections::BTreeMap;
-
-use palyra_types::tool::ToolVerdict;
+use palyra_types::approval::Approvers;
+use palyra_types::tool::{DecisionReason, ToolVerdict};
 
 use crate::policies::PolicySet;
 use crate::request::PolicyRequest;
 use crate::rules::Reevaluation;
 
-/// How many changed requests a comparison keeps; beyond it they are only counted.
-pub const CHANGES_KEPT_MAX: usize = 1_000;
-
-/// One request that the other set decides otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedDecision<T> {
-    /// What the caller knows it by: a run and a place on its tape.
-    pub request: T,
-    /// What the first set decides.
-    pub before: ToolVerdict,
-    /// What the other set decides.
-    pub after: ToolVerdict,
-    /// The policies that decide before.
-    pub before_by: Vec<String>,
-    /// The policies that decide after.
-    pub after_by: Vec<String>,
+/// A decision as it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedDecision<'r> {
+    /// What was decided.
+    pub verdict: ToolVerdict,
+    /// Why.
+    pub reason: DecisionReason,
+    /// What policy was asked, word for word; empty where it was not.
+    pub request: &'r str,
 }
 
-/// A comparison of two sets over recorded requests.
+/// A decision that the other set makes otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyDiff<T> {
-    /// Requests that were compared.
-    pub compared: u64,
-    /// Requests that could not be read, which are not compared.
-    pub unreadable: u64,
-    /// How many of each pair of different verdicts, before and after.
-    pub counts: BTreeMap<(&'static str, &'static str), u64>,
-    /// The first of them.
-    pub changes: Vec<ChangedDecision<T>>,
+pub struct ChangedDecision {
+    /// The tool.
+    pub tool: String,
+    /// What policy said of it when it was made.
+    pub was: ToolVerdict,
+    /// What the other set says.
+    pub would_be: ToolVerdict,
+    /// The policies of the other set that decide.
+    pub policies: Vec<String>,
 }
 
-impl<T> PolicyDiff<T> {
-    /// Returns how many requests are newly decided so.
+/// How many decisions were compared, and how they came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecisionCounts {
+    /// Decisions compared.
+    pub judged: u64,
+    /// Of those, the same.
+    pub same: u64,
+    /// Newly allowed.
+    pub newly_allowed: u64,
+    /// Newly asked.
+    pub newly_asked: u64,
+    /// Newly denied.
+    pub newly_denied: u64,
+    /// Not compared: their content was erased, or no policy was asked about them.
+    pub skipped: u64,
+}
+
+/// A comparison of recorded decisions with what one set of policies says.
+#[derive(Debug)]
+pub struct PolicyDiff<'p> {
+    again: Reevaluation<'p>,
+    counts: DecisionCounts,
+}
+
+impl<'p> PolicyDiff<'p> {
+    /// Begins with nothing compared.
     #[must_use]
-    pub fn newly(&self, verdict: ToolVerdict) -> u64 {
-        let name = crate::explain::verdict_name(verdict);
-        self.counts.iter().filter(|((_, after), _)| *after == name).map(|(_, count)| count).sum()
+    pub fn new(policies: &'p PolicySet) -> Self {
+        Self { again: Reevaluation::new(policies), counts: DecisionCounts::default() }
+    }
+
+    /// Compares one decision and counts it; returns the difference, if there is one.
+    pub fn take(&mut self, decision: RecordedDecision<'_>) -> Option<ChangedDecision> {
+        let Ok(request) = PolicyRequest::from_json(decision.request) else {
+            self.counts.skipped += 1;
+            return None;
+        };
+        let again = self.again.judge(&request);
+        self.counts.judged += 1;
+        let was = said_by_policy(decision, &request);
+        if again.verdict == was {
+            self.counts.same += 1;
+            return None;
+        }
+        match again.verdict {
+            ToolVerdict::Allow => self.counts.newly_allowed += 1,
+            ToolVerdict::Ask => self.counts.newly_asked += 1,
+            ToolVerdict::Deny => self.counts.newly_denied += 1,
+        }
+        let tool = request.tool().to_owned();
+        Some(ChangedDecision { tool, was, would_be: again.verdict, policies: again.policies })
+    }
+
+    /// Returns the counts so far.
+    #[must_use]
+    pub fn counts(&self) -> DecisionCounts {
+        self.counts
     }
 }
 
-/// Asks both sets about each request.
-pub fn diff<'r, T>(
-    before: &PolicySet,
-    after: &PolicySet,
-    requests: impl IntoIterator<Item = (T, &'r str)>,
-) -> PolicyDiff<T> {
-    let mut diff = PolicyDiff { compared: 0, unreadable: 0, counts: BTreeMap::new(), changes: Vec::new() };
-    let (mut before, mut after) = (Reevaluation::new(before), Reevaluation::new(after));
-    for (request, json) in requests {
-        let Ok(recorded) = PolicyRequest::from_json(json) else {
-            diff.unreadable += 1;
-            continue;
-        };
-        let (old, new) = (before.judge(&recorded), after.judge(&recorded));
-        diff.compared += 1;
-        if old.verdict == new.verdict {
-            continue;
-        }
-        let pair = (crate::explain::verdict_name(old.verdict), crate::explain::verdict_name(new.verdict));
-        *diff.counts.entry(pair).or_default() += 1;
-        if diff.changes.len() < CHANGES_KEPT_MAX {
-            diff.changes.push(ChangedDecision {
-                request,
-                before: old.verdict,
-                after: new.verdict,
-                before_by: old.policies,
-                after_by: new.policies,
-            });
-        }
-    }
-    diff
+/// What policy said. A call that it wanted to ask about is denied where too many questions wait already; with somebody
+/// there to answer, policy itself never gives that reason.
+fn said_by_policy(decision: RecordedDecision<'_>, request: &PolicyRequest) -> ToolVerdict {
+    let bounded =
+        decision.reason == DecisionReason::NoApprovalChannel && request.approvers() == Approvers::Inbox;
+    if bounded { ToolVerdict::Ask } else { decision.verdict }
 }

@@ -5,16 +5,18 @@
 use std::sync::Arc;
 
 use palyra_policy::{
-    CallEvidence, PolicyFile, PolicyRequest, PolicySet, ToolCallPolicySnapshot, decide_tool_call, explain,
-    re_evaluate,
+    CallEvidence, ChangedDecision, PolicyDiff, PolicyFile, PolicyRequest, PolicySet, RecordedDecision,
+    ToolCallPolicySnapshot, decide_tool_call, explain,
 };
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
 use palyra_types::approval::Approvers;
 use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
-use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName};
 use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use tokio::sync::mpsc;
+
+pub use palyra_policy::DecisionCounts;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
@@ -38,31 +40,8 @@ pub struct DecisionDifference {
     pub effect: EffectId,
     /// When it was made.
     pub time: Timestamp,
-    /// The tool; empty when the model's proposal is not there any more.
-    pub tool: Redacted<String>,
-    /// What it was.
-    pub was: ToolVerdict,
-    /// What it would be.
-    pub would_be: ToolVerdict,
-    /// The policies that would decide.
-    pub policies: Vec<String>,
-}
-
-/// What judging recorded decisions again found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DecisionsJudged {
-    /// Decisions judged.
-    pub judged: u64,
-    /// Of those, the same.
-    pub same: u64,
-    /// Newly allowed.
-    pub newly_allowed: u64,
-    /// Newly asked.
-    pub newly_asked: u64,
-    /// Newly denied.
-    pub newly_denied: u64,
-    /// Those whose content was erased, or that no rule was asked about.
-    pub skipped: u64,
+    /// What it was, and what it would be.
+    pub change: Redacted<ChangedDecision>,
 }
 
 /// A step of judging again.
@@ -227,12 +206,12 @@ impl PolicyHandle {
         rules: &CompiledRules,
         since: Option<Timestamp>,
         told: &mpsc::Sender<JudgedAgain>,
-    ) -> Result<DecisionsJudged, ReadError> {
-        let mut found = DecisionsJudged::default();
+    ) -> Result<DecisionCounts, ReadError> {
+        let mut diff = PolicyDiff::new(&rules.0);
         let mut from = Seq(0);
         loop {
             let page = self.engine.ports.maintain.entries(from, PAGE_ENTRIES).await?;
-            let Some(last) = page.last() else { return Ok(found) };
+            let Some(last) = page.last() else { return Ok(diff.counts()) };
             from = Seq(last.seq.0 + 1);
             for entry in &page {
                 let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &entry.event else { continue };
@@ -240,50 +219,27 @@ impl PolicyHandle {
                 if since.is_some_and(|since| entry.time < since) {
                     continue;
                 }
-                let Some(difference) = found.take(decided, &rules.0) else { continue };
-                let difference = DecisionDifference { run, time: entry.time, ..difference };
+                let Some(recorded) = by_policy(decided) else { continue };
+                let Some(change) = diff.take(recorded).map(Redacted::new) else { continue };
+                let difference = DecisionDifference { run, effect: decided.effect, time: entry.time, change };
                 if told.send(JudgedAgain::Difference(Box::new(difference))).await.is_err() {
-                    return Ok(found);
+                    return Ok(diff.counts());
                 }
             }
-            if told.send(JudgedAgain::Progress(found.judged)).await.is_err() {
-                return Ok(found);
+            if told.send(JudgedAgain::Progress(diff.counts().judged)).await.is_err() {
+                return Ok(diff.counts());
             }
         }
     }
 }
 
-impl DecisionsJudged {
-    /// Judges one decision again and counts it; returns the difference, if there is one.
-    fn take(&mut self, decided: &ToolDecided, policies: &PolicySet) -> Option<DecisionDifference> {
-        match decided.decided_by {
-            DecidedBy::Policy | DecidedBy::Grant(_) => {}
-            DecidedBy::Budget | DecidedBy::Approval(_) => return None,
+/// Returns what policy decided of a call; what a person or a budget decided is not policy's.
+pub(crate) fn by_policy(decided: &ToolDecided) -> Option<RecordedDecision<'_>> {
+    let ToolDecided { verdict, reason, request, .. } = decided;
+    match decided.decided_by {
+        DecidedBy::Policy | DecidedBy::Grant(_) => {
+            Some(RecordedDecision { verdict: *verdict, reason: *reason, request: request.expose() })
         }
-        let Ok(judgement) = re_evaluate(decided.request.expose(), policies) else {
-            self.skipped += 1;
-            return None;
-        };
-        self.judged += 1;
-        if judgement.verdict == decided.verdict {
-            self.same += 1;
-            return None;
-        }
-        match judgement.verdict {
-            ToolVerdict::Allow => self.newly_allowed += 1,
-            ToolVerdict::Ask => self.newly_asked += 1,
-            ToolVerdict::Deny => self.newly_denied += 1,
-        }
-        let tool =
-            PolicyRequest::from_json(decided.request.expose()).map(|request| request.tool().to_owned());
-        Some(DecisionDifference {
-            run: RunId::NIL,
-            effect: decided.effect,
-            time: Timestamp::default(),
-            tool: Redacted::new(tool.unwrap_or_default()),
-            was: decided.verdict,
-            would_be: judgement.verdict,
-            policies: judgement.policies,
-        })
+        DecidedBy::Budget | DecidedBy::Approval(_) => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Checks, fixtures, explanations and comparisons, as people use them.
 
-use palyra_types::tool::ToolVerdict;
+use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::json;
 
 use super::*;
-use crate::diff::diff;
+use crate::diff::{DecisionCounts, PolicyDiff, RecordedDecision};
 use crate::explain::explain;
 use crate::fixture::{call, catalog, snapshot_of};
 use crate::request::PolicyRequest;
@@ -107,17 +107,33 @@ fn a_comparison_tells_what_is_newly_decided_otherwise() {
         recorded(&before, "read_file", &json!({"path": "a"})),
         "{}".to_owned(),
     ];
-    let found = diff(
-        before.policies(),
-        after.policies(),
-        records.iter().enumerate().map(|(at, json)| (at, json.as_str())),
-    );
-    assert_eq!((found.compared, found.unreadable), (4, 1));
+    let mut found = PolicyDiff::new(after.policies());
+    let changed = records.iter().map(|request| {
+        let verdict = re_evaluate(request, before.policies()).map(|judged| (judged.verdict, judged.reason));
+        let (verdict, reason) = verdict.unwrap_or((ToolVerdict::Deny, DecisionReason::UnknownTool));
+        found.take(RecordedDecision { verdict, reason, request })
+    });
+    let changed: Vec<_> = changed.map(|change| change.map(|change| change.policies.join(" "))).collect();
+    assert_eq!(changed, [Some("docs".to_owned()), None, Some("no-web".to_owned()), None, None]);
     assert_eq!(
-        (found.newly(ToolVerdict::Allow), found.newly(ToolVerdict::Deny), found.newly(ToolVerdict::Ask)),
-        (1, 1, 0)
+        found.counts(),
+        DecisionCounts { judged: 4, same: 2, newly_allowed: 1, newly_asked: 0, newly_denied: 1, skipped: 1 }
     );
-    let changes: Vec<_> =
-        found.changes.iter().map(|change| (change.request, change.after_by.join(" "))).collect();
-    assert_eq!(changes, [(0, "docs".to_owned()), (2, "no-web".to_owned())]);
+}
+
+#[test]
+fn a_question_that_was_one_too_many_is_compared_as_the_question_it_was() {
+    let snapshot = snapshot_of(ToolPolicyRules::shipped());
+    let request = recorded(&snapshot, "write_file", &json!({"path": "a"}));
+    let mut same = PolicyDiff::new(snapshot.policies());
+    let (verdict, reason) = (ToolVerdict::Deny, DecisionReason::NoApprovalChannel);
+    assert_eq!(same.take(RecordedDecision { verdict, reason, request: &request }), None);
+    let verdict = ToolVerdict::Allow;
+    let change =
+        same.take(RecordedDecision { verdict, reason: DecisionReason::Permitted, request: &request });
+    let change = change.expect("a difference");
+    assert_eq!(
+        (change.was, change.would_be, change.tool.as_str()),
+        (verdict, ToolVerdict::Ask, "write_file")
+    );
 }
