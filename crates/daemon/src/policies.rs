@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_policy::{
-    CompilePolicyError, POLICY_FILE_BYTES_MAX, PolicyFile, Posture, PostureScope, ToolCallPolicySnapshot,
-    ToolPolicyRules,
+    CompilePolicyError, POLICY_FILE_BYTES_MAX, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules,
 };
 use palyra_runtime::health::{Check, CheckLevel};
 use palyra_types::ErrorCode;
+use palyra_types::posture::Posture;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
 use crate::config::Config;
@@ -88,7 +88,7 @@ impl PolicySource {
                         "`{key}` names `{name}`, which is no tool; `palyra doctor` lists them"
                     ));
                 }
-                rules.postures = rules.postures.with(&tool, PostureScope::Global, posture);
+                rules.postures = rules.postures.with(&tool, posture);
             }
         }
         if !unknown.is_empty() {

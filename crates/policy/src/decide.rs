@@ -5,6 +5,7 @@
 
 use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
+use palyra_types::session::SessionRef;
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolCall, ToolConduct,
     ToolDecision, ToolSpec, ToolVerdict,
@@ -88,13 +89,12 @@ fn evaluate_tool_proposal_security(
     let written = call.arguments.expose();
     let arguments = fitting_arguments(tool, schema, written)?;
     held(tool, evidence.held)?;
-    let place = PosturePlace {
-        agent: call.context.agent,
-        workspace: evidence.workspace,
-        session: call.context.session,
-    };
+    let session = SessionRef { principal: call.context.principal, id: call.context.session };
+    let place = PosturePlace { agent: call.context.agent, workspace: evidence.workspace, session };
+    let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
     let circumstances = Circumstances {
-        posture: snapshot.rules().postures.standing(&tool.name, place),
+        posture,
+        posture_from,
         skill: forbidding_skill(evidence.skills, &tool.name).map(str::to_owned),
         ground: Ground { root: evidence.workspace, own: &snapshot.rules().own_paths },
     };
@@ -155,7 +155,10 @@ fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
 }
 
 fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: Judged) -> ToolDecision {
-    let explanation = explanation(snapshot, tool, &judged);
+    let mut explanation = explanation(snapshot, tool, &judged);
+    if let Some(posture) = judged.request.posture_told() {
+        explanation.push_str(&format!("; posture: {posture}"));
+    }
     let Judged { judgement, request, .. } = judged;
     ToolDecision {
         verdict: judgement.verdict,

@@ -21,6 +21,8 @@ pub struct PolicyExplanation {
     pub deciding: Vec<ExplainedPolicy>,
     /// What those policies look at, and what they found there, as JSON; `None` where the request has nothing.
     pub looked_at: BTreeMap<String, Option<String>>,
+    /// The standing setting of the tool, where there is one: what, where, by whom and when.
+    pub posture: Option<String>,
     /// How many policies could have mattered, unattended and attended, and how many there are.
     pub considered: (usize, usize, usize),
 }
@@ -73,6 +75,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         let (unattended, execute) = prepared.slices();
         (unattended.num_of_policies(), execute.num_of_policies(), policies.len())
     });
+    let posture = request.posture_told();
     let explained = |known: &&KnownPolicy| ExplainedPolicy {
         id: PolicyName(known.annotations.id.clone()),
         file: known.file.clone(),
@@ -83,6 +86,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
     PolicyExplanation {
         deciding: known.iter().map(explained).collect(),
         looked_at: looked_at.collect(),
+        posture,
         considered: slices,
         judgement,
     }
@@ -100,6 +104,7 @@ impl PolicyExplanation {
         for (path, value) in &self.looked_at {
             lines.push(format!("looked at {path}: {}", value.as_deref().unwrap_or("nothing there")));
         }
+        lines.extend(self.posture.iter().map(|posture| format!("posture: {posture}")));
         let (unattended, execute, all) = self.considered;
         lines.push(format!("{unattended} policies could permit it unattended, {execute} at all, of {all}"));
         lines
@@ -175,6 +180,7 @@ fn found_at<'v>(told: &'v Value, path: &str) -> Option<&'v Value> {
     };
     let path: Vec<&str> = parts.collect();
     let renamed = match path.as_slice() {
+        ["posture"] => return told.get("posture"),
         ["capabilities"] => return told.get("tool")?.get("capabilities"),
         ["program"] => return place.get("argv")?.get(0),
         ["command"] => vec!["argv"],

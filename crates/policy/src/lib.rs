@@ -46,11 +46,13 @@ pub use policies::{
     Asked, AskedOfCedar, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex,
     PolicyMistake, PolicyMistakes, PolicySet, SCHEMA_TEXT,
 };
-pub use posture::{Posture, PosturePlace, PostureRegistry, PostureScope, StandingPosture};
+pub use posture::{
+    PostureOrigin, PosturePlace, PostureRegistry, PostureSetting, StandingPosture, posture_name,
+};
 pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};
 pub use rules::{Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate};
 pub use skills::{
     ActiveSkill, FRONT_MATTER_BYTES_MAX, SkillManifest, SkillManifestError, SkillStanding, forbidding_skill,
     read_manifest, standing,
 };
-pub use snapshot::{CompilePolicyError, ToolCallPolicySnapshot};
+pub use snapshot::{CandidatePolicies, CompilePolicyError, SnapshotText, ToolCallPolicySnapshot};

@@ -17,7 +17,7 @@ use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContr
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::posture::StandingPosture;
+use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
 pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
 pub(crate) use places::{Ground, read_path};
@@ -40,6 +40,9 @@ pub struct PolicyRequest {
     pub(crate) grant: Option<StoredGrantId>,
     #[serde(default)]
     pub(crate) posture: StandingPosture,
+    /// Whose setting that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) posture_from: Option<PostureFrom>,
     /// Whether the call is a question to the person.
     #[serde(default)]
     pub(crate) question: bool,
@@ -136,6 +139,16 @@ impl PolicyRequest {
             .map_or(ApprovalRiskLevel::Critical, |(risk, _)| *risk)
     }
 
+    /// Returns the standing setting in words, where there is one: what it is, where it holds, who set it and when.
+    #[must_use]
+    pub fn posture_told(&self) -> Option<String> {
+        match (self.posture, &self.posture_from) {
+            (StandingPosture::Set(posture), Some(from)) => Some(from.told(posture)),
+            (StandingPosture::Unreadable, _) => Some("unreadable, so everything is disabled".to_owned()),
+            (StandingPosture::Set(_), None) | (StandingPosture::Unset, _) => None,
+        }
+    }
+
     pub(crate) fn approvers(&self) -> Approvers {
         if self.context.approvers == INBOX { Approvers::Inbox } else { Approvers::Nobody }
     }
@@ -145,6 +158,7 @@ impl PolicyRequest {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circumstances<'a> {
     pub(crate) posture: StandingPosture,
+    pub(crate) posture_from: Option<PostureFrom>,
     pub(crate) skill: Option<String>,
     pub(crate) ground: Ground<'a>,
 }
@@ -192,6 +206,7 @@ pub(crate) fn request_of(
         form: FORM,
         grant: None,
         posture: circumstances.posture,
+        posture_from: circumstances.posture_from,
         question: tool.conduct == palyra_types::tool::ToolConduct::Question,
         session: context.session.to_string(),
         skill: circumstances.skill,

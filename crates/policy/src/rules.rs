@@ -9,7 +9,9 @@ use palyra_types::approval::{ApprovalTerms, Approvers, AtExpiry, Separation};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
 use crate::policies::{Answer, PolicyFile, PolicySet};
-use crate::posture::{Posture, PostureRegistry, StandingPosture};
+use palyra_types::posture::Posture;
+
+use crate::posture::{PostureRegistry, StandingPosture};
 use crate::request::{PolicyRequest, ReadRequestError};
 
 /// What a daemon judges by: files of policies, standing settings, and what belongs to itself.

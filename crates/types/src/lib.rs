@@ -22,6 +22,7 @@ pub mod tool;
 
 pub mod agent;
 pub mod attachment;
+pub mod posture;
 pub mod run;
 pub mod session;
 pub mod skill;

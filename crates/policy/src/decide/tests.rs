@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::*;
 use crate::fixture::{ROOT, call, catalog, context, snapshot_of, tool};
-use crate::posture::{Posture, PostureRegistry, PostureScope};
+use palyra_types::posture::Posture;
+
+use crate::posture::PostureRegistry;
 use crate::rules::{ToolPolicyRules, re_evaluate};
 use crate::snapshot::CompilePolicyError;
 
@@ -244,7 +246,7 @@ fn the_canonical_text_covers_catalogue_and_rules() {
             [0; 32]
         })
         .expect("a snapshot");
-    let postures = PostureRegistry::default().with(&ToolName::new("a"), PostureScope::Global, Posture::Ask);
+    let postures = PostureRegistry::default().with(&ToolName::new("a"), Posture::Ask);
     let postured = snapshot_of(ToolPolicyRules { postures, ..ToolPolicyRules::shipped() });
     assert_ne!(shipped.canonical_text(), postured.canonical_text());
     assert_eq!(shipped.canonical_text(), snapshot_of(ToolPolicyRules::shipped()).canonical_text());

@@ -12,7 +12,7 @@ use cedar_policy::{
 
 use super::index::{Asked, PolicyIndex};
 use super::mentions::Mentions;
-use crate::request::{ArgumentValue, PolicyRequest, RequestContext, RequestTool};
+use crate::request::{ArgumentValue, PolicyRequest, RequestTool};
 
 /// The names that policies use.
 #[derive(Debug, Clone)]
@@ -207,7 +207,7 @@ pub(crate) fn in_cedar(
         prepared.alone.clone()
     };
     let shown = |name: &str| show == Show::All || prepared.mentions.looks_at(name);
-    let context = context(&request.context, &request.tool, shown)?;
+    let context = context(request, shown)?;
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
@@ -228,7 +228,7 @@ fn person(words: &Words, request: &PolicyRequest, user: EntityUid) -> Option<Ent
 }
 
 /// Every member of the context.
-const MEMBERS: [&str; 20] = [
+const MEMBERS: [&str; 21] = [
     "approvers",
     "args",
     "args_bytes",
@@ -240,6 +240,7 @@ const MEMBERS: [&str; 20] = [
     "hour",
     "now",
     "paths",
+    "posture",
     "program",
     "risk",
     "sandbox",
@@ -251,14 +252,15 @@ const MEMBERS: [&str; 20] = [
     "weekday",
 ];
 
-fn context(told: &RequestContext, tool: &RequestTool, shown: impl Fn(&str) -> bool) -> Option<Context> {
+fn context(request: &PolicyRequest, shown: impl Fn(&str) -> bool) -> Option<Context> {
     let pairs = MEMBERS.into_iter().filter(|name| shown(name));
-    let pairs = pairs.filter_map(|name| member(told, tool, name).map(|value| (name.to_owned(), value)));
+    let pairs = pairs.filter_map(|name| member(request, name).map(|value| (name.to_owned(), value)));
     Context::from_pairs(pairs).ok()
 }
 
 /// One member; `None` where the call has none of it.
-fn member(told: &RequestContext, tool: &RequestTool, name: &str) -> Option<RestrictedExpression> {
+fn member(request: &PolicyRequest, name: &str) -> Option<RestrictedExpression> {
+    let (told, tool) = (&request.context, &request.tool);
     let text = |text: &str| Some(RestrictedExpression::new_string(text.to_owned()));
     let long = |number: u64| Some(RestrictedExpression::new_long(i64::try_from(number).unwrap_or(i64::MAX)));
     match name {
@@ -273,6 +275,7 @@ fn member(told: &RequestContext, tool: &RequestTool, name: &str) -> Option<Restr
         "hour" => long(told.now_ms / HOUR_MS % 24),
         "now" => long(told.now_ms / 1000),
         "paths" => Some(texts(&told.paths)),
+        "posture" => text(request.posture.name()),
         "program" => told.argv.first().and_then(|program| text(program)),
         "risk" => text(&told.risk),
         "sandbox" => text(&told.sandbox),
@@ -304,6 +307,7 @@ pub(crate) fn seen_of(prepared: &PreparedTool, request: &PolicyRequest) -> Strin
             "capabilities" => String::new(),
             "hosts" => format!("{:?}", told.hosts),
             "paths" => format!("{:?}", told.paths),
+            "posture" => request.posture.name().to_owned(),
             "risk" => format!("{:?}", told.risk),
             "taints" => format!("{:?}", told.taints),
             "touches" => format!("{:?}", told.touches),

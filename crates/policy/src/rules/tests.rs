@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord};
+use palyra_types::posture::{PostureChanged, PostureRecord, PostureScope};
 use palyra_types::tool::{ToolCall, ToolName};
 use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
 use proptest::prelude::*;
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use super::*;
 use crate::decide::{ArgumentsHold, CallEvidence, decide_tool_call};
 use crate::fixture::{ROOT, call, context, snapshot_of};
-use crate::posture::PostureScope;
 use crate::skills::{ActiveSkill, SkillStanding};
 use crate::snapshot::ToolCallPolicySnapshot;
 
@@ -140,7 +140,7 @@ fn what_the_arguments_hold_denies_before_any_policy_is_asked() {
 fn a_posture_moves_an_ask_and_lifts_no_denial() {
     use Posture::{AlwaysAllow, Ask, Disabled};
     let told = |posture: Posture, name: &str, arguments: &Value| {
-        let postures = PostureRegistry::default().with(&ToolName::new(name), PostureScope::Global, posture);
+        let postures = PostureRegistry::default().with(&ToolName::new(name), posture);
         let snapshot = snapshot_of(ToolPolicyRules { postures, ..ToolPolicyRules::shipped() });
         let decision = decide_tool_call(&snapshot, &call(name, arguments), &evidence());
         let again = re_evaluate(decision.request.expose(), snapshot.policies()).expect("a record");
@@ -161,6 +161,50 @@ fn a_posture_moves_an_ask_and_lifts_no_denial() {
 }
 
 #[test]
+fn a_posture_is_told_and_policies_can_look_at_it() {
+    let always = PostureRegistry::default().with(&ToolName::new("write_file"), Posture::AlwaysAllow);
+    let rules = ToolPolicyRules { postures: always, ..ToolPolicyRules::shipped() };
+    let write = call("write_file", &json!({"path": "a"}));
+    let decision = decide_tool_call(&snapshot_of(rules.clone()), &write, &evidence());
+    let told = "; posture: always allow everywhere, by the configuration";
+    assert!(decision.explanation.expose().ends_with(told), "{:?}", decision.explanation.expose());
+    let wary =
+        r#"@id("wary") forbid (principal, action, resource) when { context.posture == "always_allow" };"#;
+    let decision = decide_tool_call(&snapshot_of(rules.with_file("wary.cedar", wary)), &write, &evidence());
+    assert_eq!((decision.verdict, decision.reason), (ToolVerdict::Deny, DecisionReason::Forbidden));
+    let unset = ToolPolicyRules::shipped().with_file("wary.cedar", wary);
+    assert_eq!(decide_tool_call(&snapshot_of(unset), &write, &evidence()).verdict, ToolVerdict::Ask);
+}
+
+#[test]
+fn stored_settings_have_a_digest_of_their_own_and_refer_to_the_rules() {
+    let base = snapshot_of(ToolPolicyRules::shipped());
+    let (by, via) = (context().principal, context().surface);
+    let change = PostureChanged {
+        replaces: None,
+        scope: PostureScope::Workspace("/home/canary".into()),
+        posture: Some(Posture::Disabled),
+        by,
+        via,
+        tool: "read_file".into(),
+    };
+    let record = PostureRecord { seq: Seq(4), set: Timestamp(0), change };
+    let with = base.with_stored_postures(Some(&[record]), |_| [9; 32]);
+    assert_eq!((with.digest(), with.texts().len()), ([9; 32], 2));
+    assert_eq!(with.texts()[1..], *base.texts());
+    let text = with.canonical_text();
+    assert!(text.contains("posture entry 4 Disabled") && !text.contains("canary"), "{text}");
+    let read = call("read_file", &json!({"path": "a"}));
+    let there = CallEvidence { workspace: Some("/home/canary/deep"), ..CallEvidence::default() };
+    assert_eq!(decide_tool_call(&with, &read, &there).reason, DecisionReason::Disabled);
+    assert_eq!(decide_tool_call(&with, &read, &evidence()).reason, DecisionReason::Permitted);
+    assert_eq!(base.with_stored_postures(Some(&[]), |_| [9; 32]).digest(), base.digest());
+    let unreadable = base.with_stored_postures(None, |_| [8; 32]);
+    let decision = decide_tool_call(&unreadable, &read, &evidence());
+    assert_eq!((decision.reason, decision.policy_digest), (DecisionReason::PolicyError, [8; 32]));
+}
+
+#[test]
 fn a_rule_that_wants_more_than_one_yes_is_not_answered_in_advance() {
     let write = call("write_file", &json!({"path": "a"}));
     let grants = [grant(&write, &ArgumentShape::Any)];
@@ -170,8 +214,7 @@ fn a_rule_that_wants_more_than_one_yes_is_not_answered_in_advance() {
     for annotation in ["@approvals(\"2\")", "@separation(\"another_person\")"] {
         let text = ASKS.replace("permit", &format!("{annotation} permit"));
         assert_eq!(by(&text, &write, &granted), "Ask NeedsApproval");
-        let postures =
-            PostureRegistry::default().with(&write.tool, PostureScope::Global, Posture::AlwaysAllow);
+        let postures = PostureRegistry::default().with(&write.tool, Posture::AlwaysAllow);
         let rules = ToolPolicyRules { postures, ..ToolPolicyRules::default() }.with_file("mine.cedar", &text);
         assert_eq!(decide_tool_call(&snapshot_of(rules), &write, &evidence()).verdict, ToolVerdict::Ask);
     }
