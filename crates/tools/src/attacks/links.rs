@@ -3,9 +3,15 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use palyra_ports::CancelFlag;
+use palyra_types::ErrorCode;
+use palyra_types::tool::ToolName;
 use serde_json::json;
 
-use super::grounds::{CANARY, Grounds};
+use super::grounds::{CANARY, Grounds, assert_reaches, assert_untouched_in};
+use super::write_grounds::calls_at;
+use crate::builtin::{prepare_call, run_call};
+use crate::fixture::{call_in, granted};
 
 #[test]
 fn a_symbolic_link_is_not_followed_at_the_end_or_in_the_middle() {
@@ -92,4 +98,32 @@ fn a_hard_link_is_the_file_itself_and_is_read() {
     let output = grounds.fixture.call("read_file", &json!({"path": "hard"}));
     assert_eq!(output, format!("{CANARY}\n"));
     grounds.assert_control_touches("hard");
+}
+
+#[test]
+fn a_root_that_became_a_link_is_neither_read_nor_written() {
+    let grounds = Grounds::new();
+    let (root, moved) = (grounds.root(), grounds.fixture.outside().join("moved"));
+    let (tool, arguments) = (ToolName::new("write_file"), r#"{"path":"later.txt","content":"payload"}"#);
+    let plan = prepare_call(&tool, arguments, &root).unwrap().body.into_exposed();
+    fs::rename(&root, &moved).unwrap();
+    symlink(grounds.fixture.outside(), &root).unwrap();
+    // The folder itself, and one above it.
+    let above = grounds.fixture.outside().join("above");
+    symlink(root.parent().unwrap(), &above).unwrap();
+    let through = above.join("outside");
+    for (root, path) in [(&root, "secret.txt"), (&through, "secret.txt")] {
+        assert_untouched_in(root, path);
+        for (tool, arguments) in calls_at(path) {
+            let told = call_in(root, 4096, tool, &arguments);
+            assert!(told.starts_with("tool_failed: the workspace folder itself"), "{told}");
+        }
+        assert_reaches(&root.join(path));
+    }
+    let first = granted(&root, &tool, arguments, &plan);
+    let outcome = run_call(&first, &CancelFlag::default()).unwrap();
+    assert_eq!(outcome.failure, Some(ErrorCode::ToolFailed), "{}", outcome.output.expose());
+    assert!(!grounds.fixture.outside().join("later.txt").exists());
+    assert_eq!(fs::read_to_string(grounds.secret()).unwrap(), format!("{CANARY}\n"));
+    grounds.assert_control_writes("later.txt", &grounds.fixture.outside().join("later.txt"));
 }

@@ -29,10 +29,11 @@ pub(crate) struct OpenFile {
     pub(crate) bytes: u64,
 }
 
-/// Opens the root of a workspace; its path is the daemon's own, so it may lie anywhere.
+/// Opens the root of a workspace. Its path is the daemon's own, so it may lie anywhere; it was free of links when it
+/// was chosen, so a link in it was put there since.
 pub(super) fn open_root(path: &Path) -> Result<OwnedFd, OpenRefusal> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    retried(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS))
+    retried(|| openat2(CWD, path, flags, Mode::empty(), RESOLVE.difference(ResolveFlags::BENEATH)))
 }
 
 /// Opens a folder for listing.

@@ -35,6 +35,10 @@ impl Workspace {
     pub(crate) fn open(root_path: &Path) -> Result<Self, ToolFailure> {
         let root = open_root(root_path).map_err(|refusal| match refusal {
             OpenRefusal::MechanismMissing => refusal.explain("."),
+            OpenRefusal::Link => ToolFailure::System(
+                "the workspace folder itself, or one above it, has become a link and is not entered; tell the user"
+                    .to_owned(),
+            ),
             _ => {
                 ToolFailure::System("the workspace folder itself cannot be opened; tell the user".to_owned())
             }
