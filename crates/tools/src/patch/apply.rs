@@ -29,6 +29,9 @@ pub(crate) fn apply(bytes: &[u8], hunks: &[Hunk], shown: &str) -> Result<Vec<u8>
         shift = isize::try_from(found).unwrap_or(0) - isize::try_from(begin).unwrap_or(0);
         old[done..found].iter().for_each(|line| made.extend_from_slice(line));
         done = found + wanted.len();
+        if hunk.new_ends_open && (done < old.len() || at + 1 < hunks.len()) {
+            return Err(refused(shown, at, hunk, "leaves the last line open, and more follow"));
+        }
         hunk.write_new(&old[found..done], &mut made);
     }
     old[done..].iter().for_each(|line| made.extend_from_slice(line));
@@ -174,5 +177,7 @@ mod tests {
         assert_eq!(patched("a\n", "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"), "b");
         let both = "@@ -1,2 +1,2 @@\n-a\n+b\n c\n\\ No newline at end of file\n";
         assert_eq!(patched("a\nc", both), "b\nc");
+        let inside = "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n";
+        assert!(patched("a\nc\n", inside).contains("leaves the last line open, and more follow"));
     }
 }
