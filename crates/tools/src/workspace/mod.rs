@@ -32,6 +32,6 @@ pub use open::missing_mechanism;
 pub(crate) use open::open_file;
 pub(crate) use path::WorkspacePath;
 pub(crate) use root::{Place, Workspace};
-pub(crate) use show::{show_path, show_text};
+pub(crate) use show::{is_blank, show_path, show_text};
 pub(crate) use slot::{Access, Exchange, FILE_BYTES_MAX, Found, FoundFile, Seen, Slot};
 pub(crate) use walk::{Entry, Next, WalkReport, walk};

@@ -13,7 +13,7 @@ pub(crate) fn show_path(path: &Path) -> String {
     if text.is_empty() {
         return ".".to_owned();
     }
-    let quoted = format!("{text:?}");
+    let quoted = with_blanks_shown(&format!("{text:?}"));
     let is_plain = quoted[1..quoted.len() - 1] == *text && text.trim() == text;
     if is_plain { text.to_owned() } else { quoted }
 }
@@ -25,8 +25,22 @@ pub(crate) fn show_text(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\t' | '\'' | '"' | '\\' => shown.push(c),
-            _ => shown.extend(c.escape_debug()),
+            c if is_blank(c) => shown.extend(c.escape_unicode()),
+            c => shown.extend(c.escape_debug()),
         }
+    }
+    shown
+}
+
+/// Returns whether a character counts as a letter or a sign, and looks like nothing.
+pub(crate) fn is_blank(c: char) -> bool {
+    matches!(c, '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}')
+}
+
+fn with_blanks_shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_blank(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
     }
     shown
 }
@@ -48,12 +62,17 @@ mod tests {
             ("a\nb:1: fake", r#""a\nb:1: fake""#),
             ("\u{1b}]0;t", r#""\u{1b}]0;t""#),
             ("a\u{202e}txt.exe", r#""a\u{202e}txt.exe""#),
+            ("a\u{3164}b\u{2800}", r#""a\u{3164}b\u{2800}""#),
         ] {
             assert_eq!(show_path(Path::new(name)), expect);
         }
         assert_eq!(
             show_text("a\t\"b\"\\ 'c'\r\n\u{1b}[1m\u{202e}"),
             "a\t\"b\"\\ 'c'\\r\n\\u{1b}[1m\\u{202e}"
+        );
+        assert_eq!(
+            show_text("a\u{3164}\u{115f}\u{ffa0}\u{2800}\u{ad}"),
+            r"a\u{3164}\u{115f}\u{ffa0}\u{2800}\u{ad}"
         );
         let broken = Path::new(OsStr::from_bytes(b"a\xff"));
         assert_eq!(show_path(broken), "\"a\u{fffd}\" (name is not UTF-8)");

@@ -1,6 +1,8 @@
 //! Names that look like the one a call would make.
 
-use crate::workspace::{Slot, show_path};
+use unicode_security::skeleton;
+
+use crate::workspace::{Slot, is_blank, show_path};
 
 /// Names of one folder that are compared, at most.
 const NAMES_READ_MAX: usize = 5_000;
@@ -18,10 +20,13 @@ pub(super) fn twin_note(slot: &Slot) -> Option<String> {
     ))
 }
 
-/// Makes one name of those that differ in case, accents written apart, invisible characters and spaces.
+/// Makes one name of those that people cannot tell apart: by case, by letters that look alike, by accents written
+/// apart, by characters and spaces that nobody sees.
 fn folded(name: &str) -> String {
-    let is_unseen = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | ' ');
-    name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase).collect()
+    let is_unseen =
+        |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | ' ') || is_blank(c);
+    let lower: String = name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase).collect();
+    skeleton(&lower).collect()
 }
 
 #[cfg(test)]
@@ -30,9 +35,15 @@ mod tests {
 
     #[test]
     fn names_fold_when_people_cannot_tell_them_apart() {
-        for (one, other) in
-            [("Makefile", "makefile"), ("a.txt", "a.txt "), ("list", "\u{200b}list"), ("\u{212a}", "k")]
-        {
+        for (one, other) in [
+            ("Makefile", "makefile"),
+            ("a.txt", "a.txt "),
+            ("list", "\u{200b}list"),
+            ("\u{212a}", "k"),
+            ("caf\u{e9}", "cafe\u{301}"),
+            ("token", "t\u{43e}ken"),
+            ("a\u{3164}b", "ab"),
+        ] {
             assert_eq!(folded(one), folded(other));
         }
         assert_ne!(folded("a-b"), folded("ab"));
