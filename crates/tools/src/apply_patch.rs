@@ -1,11 +1,8 @@
 //! `apply_patch`: a unified diff over several files, all of it or nothing.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
-};
+use palyra_types::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -13,47 +10,35 @@ use crate::call::parse;
 use crate::failure::ToolFailure;
 use crate::patch::{FilePatch, PatchKind, read_patch};
 use crate::workspace::{Workspace, WorkspacePath};
+use crate::writing::declaration::Declaration;
 use crate::writing::task::{EXECUTABLE_BITS, PLAIN_BITS, Presence, Rule, Task, refuse_placeholders};
 use crate::writing::{Purpose, WriteOrder};
 
 pub(crate) const NAME: &str = "apply_patch";
 const VERSION: u32 = 1;
-const OUTPUT_BYTES_MAX: usize = 16 * 1024;
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Returns what the tool declares.
 pub(crate) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: ToolName::new(NAME),
+    Declaration {
+        name: NAME,
         version: VERSION,
         description: "Applies a unified diff to files of the workspace: changes, new files (`--- /dev/null`), removed \
                       files (`+++ /dev/null`) and new names (`rename from`, `rename to`). Either all of it is done or \
-                      nothing. Kept and removed lines have to be there exactly; line numbers may be off."
-            .to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                "patch": {
-                    "type": "string", "minLength": 1,
-                    "description": "The diff, with `--- a/FILE`, `+++ b/FILE` and `@@ -1,3 +1,4 @@` lines.",
-                },
-                "dry_run": {
-                    "type": "boolean",
-                    "description": "Whether only to see if it applies; nothing is changed then.",
-                },
+                      nothing. Kept and removed lines have to be there exactly; line numbers may be off.",
+        properties: json!({
+            "patch": {
+                "type": "string", "minLength": 1,
+                "description": "The diff, with `--- a/FILE`, `+++ b/FILE` and `@@ -1,3 +1,4 @@` lines.",
             },
-            "required": ["patch"],
-            "additionalProperties": false,
+            "dry_run": {
+                "type": "boolean",
+                "description": "Whether only to see if it applies; nothing is changed then.",
+            },
         }),
-        contract: EffectContract::Probe,
-        parallelism: Parallelism::Exclusive,
-        conduct: ToolConduct::Prepared,
-        capabilities: vec![Capability::WriteFiles],
-        taints: Taints::NONE,
-        risk: ApprovalRiskLevel::Medium,
-        deadline: DEADLINE,
-        output_bytes_max: OUTPUT_BYTES_MAX,
+        required: &["patch"],
+        output_bytes_max: 16 * 1024,
     }
+    .spec()
 }
 
 #[derive(Debug, Deserialize)]

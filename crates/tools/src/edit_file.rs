@@ -1,56 +1,36 @@
 //! `edit_file`: a text in a file becomes another.
 
-use std::time::Duration;
-
-use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
-};
+use palyra_types::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::parse;
 use crate::failure::ToolFailure;
 use crate::workspace::Workspace;
+use crate::writing::declaration::{Declaration, path_property};
 use crate::writing::task::{Presence, Replacement, Rule, Task, Times, refuse_placeholders};
 use crate::writing::{Purpose, WriteOrder};
 
 pub(crate) const NAME: &str = "edit_file";
 const VERSION: u32 = 1;
-const OUTPUT_BYTES_MAX: usize = 8 * 1024;
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Returns what the tool declares.
 pub(crate) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: ToolName::new(NAME),
+    Declaration {
+        name: NAME,
         version: VERSION,
-        description:
-            "Replaces a text in a file of the workspace by another. The text has to be there exactly, spaces \
-                      and line ends included, and once; with `all`, every place is changed."
-                .to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                "path": {
-                    "type": "string", "minLength": 1, "maxLength": 4095,
-                    "description": "The file, from the workspace root, such as `src/main.rs`.",
-                },
-                "old": {"type": "string", "minLength": 1, "description": "The text that is there, exactly."},
-                "new": {"type": "string", "description": "The text that shall be there instead; may be empty."},
-                "all": {"type": "boolean", "description": "Whether every place is changed; false when left out."},
-            },
-            "required": ["path", "old", "new"],
-            "additionalProperties": false,
+        description: "Replaces a text in a file of the workspace by another. The text has to be there exactly, spaces \
+                      and line ends included, and once; with `all`, every place is changed.",
+        properties: json!({
+            "path": path_property(),
+            "old": {"type": "string", "minLength": 1, "description": "The text that is there, exactly."},
+            "new": {"type": "string", "description": "The text that shall be there instead; may be empty."},
+            "all": {"type": "boolean", "description": "Whether every place is changed; false when left out."},
         }),
-        contract: EffectContract::Probe,
-        parallelism: Parallelism::Exclusive,
-        conduct: ToolConduct::Prepared,
-        capabilities: vec![Capability::WriteFiles],
-        taints: Taints::NONE,
-        risk: ApprovalRiskLevel::Medium,
-        deadline: DEADLINE,
-        output_bytes_max: OUTPUT_BYTES_MAX,
+        required: &["path", "old", "new"],
+        output_bytes_max: 8 * 1024,
     }
+    .spec()
 }
 
 #[derive(Debug, Deserialize)]

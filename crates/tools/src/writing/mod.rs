@@ -6,6 +6,7 @@
 //! place until the whole call is done, so that it can be told, finished or taken back at any moment.
 //! Begin at [`task::Task`], then [`rollout`].
 
+pub(crate) mod declaration;
 pub(crate) mod task;
 
 mod order;
