@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::tools::{EFFECTS_VARIABLE, KEYED_VARIABLE};
+use crate::equipment::{EFFECTS_VARIABLE, Setting};
 
 /// A daemon serves again within this after it was killed: a promise of the product.
 pub const SERVING_WITHIN: Duration = Duration::from_secs(2);
@@ -34,8 +34,8 @@ pub struct Programs {
     pub daemon: PathBuf,
     /// Where its model is.
     pub model_url: String,
-    /// Where the server is that its keyed tool asks, if there is one.
-    pub keyed: Option<String>,
+    /// What the daemon is told of its tools.
+    pub setting: Setting,
 }
 
 /// A daemon, or the tracer that it is a child of.
@@ -73,6 +73,12 @@ impl House {
         Ok(house)
     }
 
+    /// Names a folder that is there.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
     /// Copies another house to `root`, which is emptied first.
     ///
     /// # Errors
@@ -95,6 +101,12 @@ impl House {
     #[must_use]
     pub fn effects(&self) -> PathBuf {
         self.path("effects")
+    }
+
+    /// Returns the log of the server that the keyed tool asks.
+    #[must_use]
+    pub fn keyed_log(&self) -> PathBuf {
+        self.path("keyed")
     }
 
     /// Returns the path of something in this house.
@@ -133,7 +145,7 @@ impl House {
             .env("HOME", self.home())
             .env("OPENAI_BASE_URL", &programs.model_url)
             .env(EFFECTS_VARIABLE, self.effects())
-            .envs(programs.keyed.as_ref().map(|address| (KEYED_VARIABLE, address)))
+            .envs(programs.setting.variables())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -1,10 +1,11 @@
 //! A server that does what it is asked once per key, and is bad at saying so.
 //!
-//! Owns the log of what it did: a line `asked KEY` for each request and `did KEY` for each first one, synced before
-//! it replies. It drops the first replies to each key after it has done what was asked, as a network does. Lives in
-//! the suite's process, so that it survives the daemons. Begin at [`KeyedServer::start`].
+//! Owns the log of what it did: a line `asked KEY CALL` for each request and `did KEY CALL` for each first one under
+//! its key, synced before it replies; CALL is what the client calls it. It drops the first replies to each call after
+//! it has done what was asked, as a network does. Lives in the suite's process, so that it survives the daemons.
+//! Begin at [`KeyedServer::start`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use palyra_ports::EffectKey;
 
@@ -34,14 +35,14 @@ pub struct KeyedServer {
 /// What the server knows.
 struct Ledger {
     log: File,
-    done: BTreeSet<String>,
+    done: BTreeMap<String, String>,
     replies_due: BTreeMap<String, u32>,
     replies_dropped: u32,
 }
 
 impl KeyedServer {
     /// Starts it on a port of its own; what its log says is done stays done. The first `replies_dropped` replies to
-    /// each key are dropped.
+    /// each call are dropped.
     ///
     /// # Errors
     /// When no port can be had, or the log cannot be opened.
@@ -88,16 +89,16 @@ impl Drop for KeyedServer {
 impl Ledger {
     fn serve(&mut self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
-        let Some(key) = read_key(&mut stream)? else {
+        let Some((key, call)) = read_request(&mut stream)? else {
             return stream
                 .write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         };
-        writeln!(self.log, "asked {key}")?;
-        if self.done.insert(key.clone()) {
-            writeln!(self.log, "did {key}")?;
+        writeln!(self.log, "asked {key} {call}")?;
+        if self.done.insert(key.clone(), call.clone()).is_none() {
+            writeln!(self.log, "did {key} {call}")?;
         }
         self.log.sync_all()?;
-        let replies = self.replies_due.entry(key).or_default();
+        let replies = self.replies_due.entry(call).or_default();
         *replies += 1;
         if *replies <= self.replies_dropped {
             return Ok(());
@@ -106,8 +107,8 @@ impl Ledger {
     }
 }
 
-/// Reads a request's head; `None` when it is no request with a key.
-fn read_key(stream: &mut TcpStream) -> io::Result<Option<String>> {
+/// Reads a request's head: its key, and what the client calls it. `None` when it is no such request.
+fn read_request(stream: &mut TcpStream) -> io::Result<Option<(String, String)>> {
     let mut head = Vec::new();
     let mut block = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -118,23 +119,26 @@ fn read_key(stream: &mut TcpStream) -> io::Result<Option<String>> {
         head.extend_from_slice(&block[..read]);
     }
     let head = String::from_utf8_lossy(&head);
+    let call =
+        head.strip_prefix("POST /effects/").and_then(|rest| rest.split_once(' ')).map(|(call, _)| call);
     let key = head.lines().find_map(|line| line.strip_prefix("Idempotency-Key: "));
-    let is_key = |key: &&str| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
-    Ok(key.filter(|_| head.starts_with("POST ")).filter(is_key).map(str::to_owned))
+    let key = key.filter(|key| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    Ok(key.zip(call).map(|(key, call)| (key.to_owned(), call.to_owned())))
 }
 
-/// Returns the keys for which a log says that something was done, and fails when it says so twice of one.
+/// Returns the keys for which a log says that something was done, each with what it was called.
 ///
 /// # Errors
 /// When the log cannot be read, or says of a key twice that it was done.
-pub fn done(log: &Path) -> io::Result<BTreeSet<String>> {
+pub fn done(log: &Path) -> io::Result<BTreeMap<String, String>> {
     let text = match fs::read_to_string(log) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         text => text?,
     };
-    let mut done = BTreeSet::new();
-    for key in text.lines().filter_map(|line| line.strip_prefix("did ")) {
-        if !done.insert(key.to_owned()) {
+    let mut done = BTreeMap::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("did ")) {
+        let (key, call) = line.split_once(' ').unwrap_or((line, ""));
+        if done.insert(key.to_owned(), call.to_owned()).is_some() {
             return Err(io::Error::other(format!("{key} was done twice")));
         }
     }
@@ -147,14 +151,23 @@ pub fn header(key: EffectKey) -> String {
     key.0.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Asks the server, and asks again with the same key while its reply is lost.
+/// Makes up a key that nobody has used.
+#[must_use]
+pub fn made_up() -> EffectKey {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut key = [0; 32];
+    key[..16].copy_from_slice(&now.as_nanos().to_be_bytes());
+    EffectKey(key)
+}
+
+/// Asks the server, and asks again while its reply is lost; each time under the key that is due.
 ///
 /// # Errors
 /// When no reply came: it may be done or not.
-pub fn ask(address: &str, key: EffectKey) -> io::Result<()> {
+pub fn ask(address: &str, call: &str, key: impl Fn() -> EffectKey) -> io::Result<()> {
     let mut end = Err(io::ErrorKind::UnexpectedEof.into());
     for _ in 0..ATTEMPTS_MAX {
-        end = ask_once(address, key);
+        end = ask_once(address, call, key());
         if end.is_ok() {
             break;
         }
@@ -162,13 +175,13 @@ pub fn ask(address: &str, key: EffectKey) -> io::Result<()> {
     end
 }
 
-fn ask_once(address: &str, key: EffectKey) -> io::Result<()> {
+fn ask_once(address: &str, call: &str, key: EffectKey) -> io::Result<()> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let key = header(key);
     write!(
         stream,
-        "POST /effects HTTP/1.1\r\nHost: {address}\r\nIdempotency-Key: {key}\r\nContent-Length: 0\r\n\
+        "POST /effects/{call} HTTP/1.1\r\nHost: {address}\r\nIdempotency-Key: {key}\r\nContent-Length: 0\r\n\
          Connection: close\r\n\r\n"
     )?;
     let mut reply = String::new();
@@ -190,11 +203,12 @@ mod tests {
         let log = folder.path().join("keyed");
         let server = KeyedServer::start(&log, 2).unwrap();
         let (one, two) = (EffectKey([1; 32]), EffectKey([2; 32]));
-        ask(&server.address().to_string(), one).unwrap();
-        ask(&server.address().to_string(), two).unwrap();
-        ask(&server.address().to_string(), one).unwrap();
-        assert_eq!(done(&log).unwrap(), BTreeSet::from([header(one), header(two)]));
-        let asked = lines(&log).iter().filter(|line| **line == format!("asked {}", header(one))).count();
+        ask(&server.address().to_string(), "a", || one).unwrap();
+        ask(&server.address().to_string(), "b", || two).unwrap();
+        ask(&server.address().to_string(), "a", || one).unwrap();
+        let called = [(header(one), "a".to_owned()), (header(two), "b".to_owned())];
+        assert_eq!(done(&log).unwrap(), BTreeMap::from(called));
+        let asked = lines(&log).iter().filter(|line| **line == format!("asked {} a", header(one))).count();
         assert_eq!(asked, 4, "two lost replies, the third, and the last call");
     }
 
@@ -204,12 +218,12 @@ mod tests {
         let log = folder.path().join("keyed");
         let key = EffectKey([3; 32]);
         let server = KeyedServer::start(&log, u32::MAX).unwrap();
-        assert!(ask(&server.address().to_string(), key).is_err());
+        assert!(ask(&server.address().to_string(), "c", || key).is_err());
         drop(server);
         assert_eq!(done(&log).unwrap().len(), 1);
         // Another one on the same log knows what is done.
         let server = KeyedServer::start(&log, 0).unwrap();
-        ask(&server.address().to_string(), key).unwrap();
+        ask(&server.address().to_string(), "c", || key).unwrap();
         assert_eq!(lines(&log).iter().filter(|line| line.starts_with("did ")).count(), 1);
     }
 
@@ -219,7 +233,7 @@ mod tests {
         let log = folder.path().join("keyed");
         let server = KeyedServer::start(&log, 0).unwrap();
         let mut stream = TcpStream::connect(server.address()).unwrap();
-        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").unwrap();
+        stream.write_all(b"POST /effects/a HTTP/1.1\r\nContent-Length: 0\r\n\r\n").unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");

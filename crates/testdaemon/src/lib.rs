@@ -5,6 +5,7 @@
 //! Begin at the suite you need; `palyra-failures` carries them out.
 
 pub mod tools;
+pub mod equipment;
 
 pub mod keyed;
 
@@ -12,13 +13,17 @@ pub mod script;
 
 pub mod house;
 pub mod watch;
+mod life;
 
 mod acknowledged;
 pub mod verdict;
 
 pub mod strace;
+mod tally;
 
 pub mod crash;
+
+pub mod gauntlet;
 
 pub mod failing_sync;
 

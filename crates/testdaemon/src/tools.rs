@@ -1,8 +1,9 @@
 //! The tools of the test daemon: one of each contract that a crash may meet, with effects that can be counted.
 //!
-//! Owns the format of the file of effects: a line `RUN EFFECT` for each time the opaque tool acted, synced
-//! before its outcome is told. Invariant: a line that is there was written by exactly one execution. The keyed tool
-//! asks the server of [`crate::keyed`]; the tools that write files are those that ship.
+//! Owns the format of the file of effects: a line `RUN EFFECT CALL` for each time the opaque tool acted, synced
+//! before its outcome is told; CALL is what the call is called in its arguments, or `-`. Invariant: a line that is
+//! there was written by exactly one execution. The keyed tool asks the server of [`crate::keyed`]; the tools that
+//! write files are those that ship.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,8 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_daemon::Equipment;
-use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_ports::{EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
@@ -29,47 +29,53 @@ pub const ACT: &str = "act";
 /// The keyed tool; there only where a server for it is.
 pub const KEYED: &str = "keyed";
 
-/// Variable that names the file of effects.
-pub const EFFECTS_VARIABLE: &str = "PALYRA_TESTDAEMON_EFFECTS";
-/// Variable that names the address of the server that the keyed tool asks.
-pub const KEYED_VARIABLE: &str = "PALYRA_TESTDAEMON_KEYED";
-
 const DEADLINE: Duration = Duration::from_secs(30);
 const OUTPUT_BYTES_MAX: usize = 4 * 1024;
 
-/// Lets everything run by itself.
-const UNATTENDED: &str = r#"@id("effects-of-a-test")
-@reason("a test wants every effect to run by itself")
-permit (principal, action == Action::"execute_unattended", resource);
-"#;
+/// The argument by which a call is known in the logs of effects.
+pub const CALL: &str = "call";
+/// The argument with which a call wants to be asked about, where a daemon asks at all.
+pub const ASK: &str = "ask";
 
-/// Returns the tools, whose effects go to `effects` and to the server at `keyed`, with rules that permit them
-/// unattended.
-#[must_use]
-pub fn equipment(effects: &Path, keyed: Option<&str>) -> Equipment {
-    let shipped = Equipment::shipped();
-    let rules = shipped.rules.clone().with_file("effects-of-a-test.cedar", UNATTENDED);
-    let tools = CountedTools::new(effects, keyed, Arc::clone(&shipped.tools));
-    Equipment { tools: Arc::new(tools), rules, ..shipped }
+/// What is wrong with the tools, on purpose: a suite that cannot find it proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// The opaque tool declares that it can be repeated.
+    ActRepeats,
+    /// The keyed tool makes up a new key for each request.
+    NewKeys,
 }
 
-struct CountedTools {
+/// The tools.
+pub(crate) struct CountedTools {
     catalog: Arc<ToolCatalog>,
     effects: PathBuf,
     keyed: Option<String>,
+    flaw: Option<Flaw>,
     /// The tools that ship; they see to every other call.
     shipped: Arc<dyn ToolRuntime>,
 }
 
 impl CountedTools {
-    fn new(effects: &Path, keyed: Option<&str>, shipped: Arc<dyn ToolRuntime>) -> Self {
+    /// Makes them beside the tools that ship; effects go to a file, and to the server at `keyed`.
+    pub(crate) fn new(
+        effects: &Path,
+        keyed: Option<&str>,
+        flaw: Option<Flaw>,
+        shipped: Arc<dyn ToolRuntime>,
+    ) -> Self {
+        let act = match flaw {
+            Some(Flaw::ActRepeats) => EffectContract::Pure,
+            Some(Flaw::NewKeys) | None => EffectContract::Opaque,
+        };
         let mut tools: Vec<ToolSpec> = shipped.catalog().iter().cloned().collect();
-        tools.extend([spec(LOOK, EffectContract::Pure, &[]), spec(ACT, EffectContract::Opaque, &[])]);
+        tools.extend([spec(LOOK, EffectContract::Pure, &[]), spec(ACT, act, &[])]);
         tools.extend(keyed.map(|_| spec(KEYED, EffectContract::Keyed, &[Capability::Network])));
         Self {
             catalog: Arc::new(ToolCatalog::new(tools)),
             effects: effects.to_owned(),
             keyed: keyed.map(str::to_owned),
+            flaw,
             shipped,
         }
     }
@@ -97,8 +103,8 @@ impl ToolRuntime for CountedTools {
                 counted(tool, move || act(&effects, &grant))
             }
             (KEYED, Some(address)) => {
-                let address = address.clone();
-                counted(tool, move || keyed::ask(&address, supervision.key))
+                let (address, call, flaw) = (address.clone(), call_of(&grant), self.flaw);
+                counted(tool, move || keyed::ask(&address, &call, || key(flaw, supervision.key)))
             }
             _ => self.shipped.execute(grant, supervision),
         }
@@ -121,8 +127,22 @@ fn counted(
 
 fn act(effects: &Path, grant: &Grant) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(effects)?;
-    file.write_all(format!("{} {}\n", grant.run(), grant.effect()).as_bytes())?;
+    file.write_all(format!("{} {} {}\n", grant.run(), grant.effect(), call_of(grant)).as_bytes())?;
     file.sync_all()
+}
+
+/// Returns the key that a request is made under.
+fn key(flaw: Option<Flaw>, due: EffectKey) -> EffectKey {
+    match flaw {
+        Some(Flaw::NewKeys) => keyed::made_up(),
+        Some(Flaw::ActRepeats) | None => due,
+    }
+}
+
+/// Returns what a call is called.
+fn call_of(grant: &Grant) -> String {
+    let arguments: serde_json::Value = serde_json::from_str(grant.arguments().expose()).unwrap_or_default();
+    arguments[CALL].as_str().unwrap_or("-").to_owned()
 }
 
 fn spec(name: &str, contract: EffectContract, capabilities: &[Capability]) -> ToolSpec {
@@ -130,7 +150,10 @@ fn spec(name: &str, contract: EffectContract, capabilities: &[Capability]) -> To
         name: ToolName::new(name),
         version: 1,
         description: "A tool for tests.".to_owned(),
-        schema: serde_json::json!({ "type": "object" }),
+        schema: serde_json::json!({
+            "type": "object",
+            "properties": { CALL: { "type": "string" }, ASK: { "type": "boolean" } },
+        }),
         contract,
         parallelism: Parallelism::Exclusive,
         conduct: ToolConduct::Direct,
@@ -158,6 +181,7 @@ mod tests {
     use palyra_testkit::grants::GrantRequest;
 
     use super::*;
+    use crate::equipment::Setting;
     use crate::keyed::{KeyedServer, done, header};
 
     #[tokio::test]
@@ -165,7 +189,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (effects, log) = (folder.path().join("effects"), folder.path().join("keyed"));
         let server = KeyedServer::start(&log, 1).unwrap();
-        let tools = equipment(&effects, Some(&server.address().to_string())).tools;
+        let with = |keyed| {
+            let setting = Setting { keyed, ..Setting::default() };
+            setting.equipment(&effects).tools
+        };
+        let tools = with(Some(server.address().to_string()));
         let run = |tool: &str, key: u8| {
             let contract = tools.catalog().get(&ToolName::new(tool)).unwrap().contract;
             let grant = GrantRequest::new(tool, "{}", folder.path()).contract(contract).grant();
@@ -176,10 +204,10 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&effects).unwrap().lines().count(), 1);
         let keys = [header(EffectKey([2; 32])), header(EffectKey([3; 32]))];
-        assert!(done(&log).unwrap().iter().eq(keys.iter()));
+        assert!(done(&log).unwrap().keys().eq(keys.iter()));
         // What ships is there too, and nothing else is.
         assert!(run("list_dir", 4).await.unwrap().output.expose().contains("effects"));
         assert!(tools.catalog().get(&ToolName::new("write_file")).is_some());
-        assert!(equipment(&effects, None).tools.catalog().get(&ToolName::new(KEYED)).is_none());
+        assert!(with(None).catalog().get(&ToolName::new(KEYED)).is_none());
     }
 }

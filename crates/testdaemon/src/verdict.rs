@@ -94,10 +94,20 @@ async fn check_watched(client: &Client, watched: &Watched) -> Result<()> {
     }
 }
 
-fn check_tape(tape: &[TapeEntry]) -> Result<()> {
+/// Demands that a tape is numbered from 1 without a gap.
+///
+/// # Errors
+/// The first number that is another one.
+pub fn check_dense(tape: &[TapeEntry]) -> Result<()> {
     for (due, entry) in (1..).zip(tape) {
         ensure!(entry.tape_seq == due, "entry {due} has the number {}", entry.tape_seq);
     }
+    Ok(())
+}
+
+/// Demands that a tape is dense, and that its run did not go on by itself after an unknown outcome.
+fn check_tape(tape: &[TapeEntry]) -> Result<()> {
+    check_dense(tape)?;
     let mut after_unknown =
         tape.iter().skip_while(|entry| !matches!(entry.event, Some(Event::ToolOutcomeUnknown(_))));
     let went_on = after_unknown.any(|entry| matches!(entry.event, Some(Event::ModelRequested(_))));
@@ -126,17 +136,18 @@ fn check_effects(run: RunId, tape: &[TapeEntry], effects: &mut Effects) -> Resul
     Ok(())
 }
 
-fn read_effects(house: &House) -> Result<Effects> {
+/// Returns how often each effect of the opaque tool was carried out.
+pub(crate) fn read_effects(house: &House) -> Result<Effects> {
     let text = match std::fs::read_to_string(house.effects()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         text => text.context("could not read the file of effects")?,
     };
     let mut effects = Effects::new();
     for line in text.lines() {
-        let (run, effect) = line.split_once(' ').context("a line of effects is none")?;
-        *effects
-            .entry((run.to_owned(), effect.parse().context("an effect's number is none")?))
-            .or_default() += 1;
+        let mut words = line.split(' ');
+        let (run, effect) = words.next().zip(words.next()).context("a line of effects is none")?;
+        let effect = effect.parse().context("an effect's number is none")?;
+        *effects.entry((run.to_owned(), effect)).or_default() += 1;
     }
     Ok(effects)
 }

@@ -56,7 +56,7 @@ pub async fn attach_and_watch(house: &House, serving: Serving, run: RunId) -> Re
 }
 
 /// Connects as soon as a daemon serves.
-async fn connect(house: &House, mut serving: Serving) -> Result<Client> {
+pub(crate) async fn connect(house: &House, mut serving: Serving) -> Result<Client> {
     loop {
         serving.borrow_and_update();
         match house.client().await {

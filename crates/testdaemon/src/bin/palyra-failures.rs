@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use palyra_testdaemon::report::Report;
-use palyra_testdaemon::{crash, failing_sync, full_disk, power_cut};
+use palyra_testdaemon::{crash, failing_sync, full_disk, gauntlet, power_cut};
 
 /// Set in the process whose mounts are its own.
 const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";
@@ -31,9 +31,18 @@ enum Suite {
         /// Only every N-th call.
         #[arg(long, default_value_t = 1, value_name = "N")]
         every: usize,
-        /// Beginning with the K-th; the day's number unless given.
-        #[arg(long, value_name = "K")]
-        offset: Option<usize>,
+        /// Beginning with the K-th, from 0.
+        #[arg(long, default_value_t = 0, value_name = "K")]
+        offset: usize,
+    },
+    /// Kills the daemon at every call that changes files, in a run of twenty effects.
+    Gauntlet {
+        /// Only every N-th call.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        every: usize,
+        /// Beginning with the K-th, from 0.
+        #[arg(long, default_value_t = 0, value_name = "K")]
+        offset: usize,
     },
     /// Lets a sync fail, in starts, commits and checkpoints.
     FailingSync {
@@ -102,8 +111,13 @@ async fn carry_out(suite: &Suite) -> Result<Report> {
     match suite {
         Suite::Crash { every, offset } => {
             ensure!(*every > 0, "--every takes a number from 1");
-            let options = crash::Options { every: *every, offset: offset.unwrap_or_else(day) };
+            let options = crash::Options { every: *every, offset: *offset };
             crash::suite(&daemon()?, options, &progress).await
+        }
+        Suite::Gauntlet { every, offset } => {
+            ensure!(*every > 0, "--every takes a number from 1");
+            let options = crash::Options { every: *every, offset: *offset };
+            gauntlet::suite(&daemon()?, options, &progress).await
         }
         Suite::FailingSync { commits, checkpoints, every } => {
             ensure!(*every > 0, "--every takes a number from 1");
@@ -132,7 +146,9 @@ impl Suite {
     fn mounts(&self) -> bool {
         match self {
             Self::FullDisk { .. } | Self::PowerCut { .. } => true,
-            Self::Crash { .. } | Self::FailingSync { .. } | Self::Load { .. } => false,
+            Self::Crash { .. } | Self::Gauntlet { .. } | Self::FailingSync { .. } | Self::Load { .. } => {
+                false
+            }
         }
     }
 }
@@ -158,10 +174,4 @@ fn daemon() -> Result<PathBuf> {
 
 fn own_program() -> Result<PathBuf> {
     std::env::current_exe().context("this program does not know where it is")
-}
-
-/// Returns the number of the day: another offset each day, and the same one all day.
-fn day() -> usize {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    usize::try_from(since.as_secs() / 86_400).unwrap_or(0)
 }

@@ -1,7 +1,5 @@
 //! Which calls are disturbed: those of an undisturbed leg, each with what selects it.
 
-use std::collections::BTreeMap;
-
 use super::lab::is_checkpoint;
 use super::legs::Leg;
 use crate::strace::{Call, Recording, Selector};
@@ -46,52 +44,4 @@ fn phase(leg: Leg, place: usize, recording: &Recording) -> String {
 /// Standard output is a pipe, and one line goes there.
 fn is_ready_line(call: &Call) -> bool {
     call.path.as_ref().is_some_and(|path| path.starts_with("pipe:"))
-}
-
-/// Returns what a call is about, without folders that differ each time.
-pub(super) fn about(call: &Call) -> String {
-    let file = match call.path.as_deref() {
-        None => "names",
-        Some(path) if path.starts_with("anon_inode:") => "wake-ups",
-        Some(path) if path.starts_with("pipe:") || path.starts_with("socket:") => "who listens",
-        Some(path) => match path.rsplit_once("/state/") {
-            Some((_, file)) => file.strip_prefix("keys/").map_or(file, |_| "keys"),
-            None => path.rsplit_once('/').map_or(path, |(_, file)| file),
-        },
-    };
-    let family = if file.ends_with("state") { "folders" } else { file };
-    format!("{} {family}", call.kind)
-}
-
-/// Counts of what was disturbed, by phase and by what it was about.
-#[derive(Debug, Default)]
-pub(super) struct Tally(BTreeMap<(String, String), Counts>);
-
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Counts {
-    pub(super) hit: usize,
-    pub(super) passed_by: usize,
-    pub(super) out_of_reach: usize,
-}
-
-impl Tally {
-    pub(super) fn hit(&mut self, phase: &str, call: &Call) {
-        self.0.entry((phase.to_owned(), about(call))).or_default().hit += 1;
-    }
-
-    pub(super) fn passed_by(&mut self, target: &Target) {
-        self.0.entry((target.phase.clone(), about(&target.call))).or_default().passed_by += 1;
-    }
-
-    pub(super) fn out_of_reach(&mut self, target: &Target) {
-        self.0.entry((target.phase.clone(), about(&target.call))).or_default().out_of_reach += 1;
-    }
-
-    pub(super) fn rows(&self) -> impl Iterator<Item = (String, Counts)> {
-        self.0.iter().map(|((phase, about), counts)| (format!("{phase}: {about}"), *counts))
-    }
-
-    pub(super) fn total(&self) -> usize {
-        self.0.values().map(|counts| counts.hit).sum()
-    }
 }

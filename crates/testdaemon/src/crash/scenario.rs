@@ -1,15 +1,14 @@
 //! One leg of a daemon's life, disturbed or not, and everything that must hold afterwards.
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
-use tokio::sync::watch;
+use anyhow::{Context, Result, bail};
 
 use super::lab::{Lab, RUNS_LEFT_TO_CHECKPOINT};
 use super::legs::Leg;
-use crate::house::{Daemon, House, Started};
+use crate::house::{House, Started};
+use crate::life::Life;
 use crate::script::INPUT;
 use crate::strace::{Recording, Tracer};
 use crate::verdict;
@@ -51,8 +50,7 @@ impl Scenario<'_> {
 
     async fn live(&self) -> Result<Carried> {
         let house = self.lab.house(self.leg)?;
-        let (serving, seen) = watch::channel(0);
-        let mut life = Life { house: &house, lab: self.lab, serving, back_after: None };
+        let (mut life, seen) = Life::in_house(&house, &self.lab.programs);
         let (daemon, attached) = if self.leg.from_its_start() {
             match house.start(&self.lab.programs, &self.tracer.words()).await? {
                 Started::Serving(daemon) => (daemon, None),
@@ -67,7 +65,7 @@ impl Scenario<'_> {
             let attached = self.tracer.attach(daemon.pid).await?;
             (daemon, Some(attached))
         };
-        life.serving.send_modify(|count| *count += 1);
+        life.tell();
         let (watched, daemon) = life.through_one_death(daemon, self.clients(&house, seen)).await?;
         let daemon = if life.back_after.is_some() {
             daemon
@@ -96,42 +94,5 @@ impl Scenario<'_> {
             all.push(start_and_watch(house, serving.clone(), INPUT, &key).await?);
         }
         Ok(all)
-    }
-}
-
-/// The daemons of one house, one after the other.
-struct Life<'a> {
-    house: &'a House,
-    lab: &'a Lab,
-    serving: watch::Sender<u32>,
-    back_after: Option<Duration>,
-}
-
-impl Life<'_> {
-    /// Starts the next daemon, which nothing disturbs.
-    async fn again(&mut self) -> Result<Daemon> {
-        let (daemon, _, took) = self.house.serve(&self.lab.programs).await?;
-        self.back_after = Some(took);
-        self.serving.send_modify(|count| *count += 1);
-        Ok(daemon)
-    }
-
-    /// Waits for `work`, and replaces the daemon when it dies meanwhile.
-    async fn through_one_death<T>(
-        &mut self,
-        mut daemon: Daemon,
-        work: impl Future<Output = Result<T>>,
-    ) -> Result<(T, Daemon)> {
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                done = &mut work => return Ok((done?, daemon)),
-                ended = daemon.ended() => {
-                    ended?;
-                    ensure!(self.back_after.is_none(), "the daemon died once more by itself");
-                    daemon = self.again().await?;
-                }
-            }
-        }
     }
 }

@@ -10,11 +10,12 @@ use anyhow::{Context, Result, bail};
 
 use super::lab::Lab;
 use super::legs::Leg;
-use super::plan::{Tally, Target, targets};
+use super::plan::{Target, targets};
 use super::scenario::{Carried, Scenario};
 use crate::house::SERVING_WITHIN;
 use crate::report::{FAILURES_MAX, Report};
 use crate::strace::{Fault, Recording, Tracer, is_there};
+use crate::tally::Tally;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
@@ -55,7 +56,7 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
     for (number, target) in &chosen {
         if target.selector.is_none() {
             out_of_reach += 1;
-            tally.out_of_reach(target);
+            tally.out_of_reach(&target.phase, &target.call);
             continue;
         }
         match disturb(&lab, target, &mut slow).await {
@@ -111,7 +112,7 @@ async fn disturb(lab: &Lab, target: &Target, slow: &mut usize) -> Result<Carried
 
 fn note(tally: &mut Tally, target: &Target, carried: &Carried) {
     let Some(selector) = target.selector.as_ref().filter(|_| carried.recording.injected) else {
-        return tally.passed_by(target);
+        return tally.passed_by(&target.phase, &target.call);
     };
     let calls = &carried.recording.calls;
     let hit = selector.place_in(calls).and_then(|place| calls.get(place)).unwrap_or(&target.call);
@@ -119,13 +120,7 @@ fn note(tally: &mut Tally, target: &Target, carried: &Carried) {
 }
 
 fn tell(report: &mut Report, tally: &Tally, back: &mut [Duration], (count, out_of_reach): (usize, usize)) {
-    for (what, counts) in tally.rows() {
-        let missed =
-            [(counts.passed_by, "not made this time"), (counts.out_of_reach, "out of strace's reach")];
-        let missed = missed.iter().filter(|(count, _)| *count > 0);
-        let missed: Vec<String> = missed.map(|(count, why)| format!("{count} more {why}")).collect();
-        report.row(what, counts.hit, missed.join(", "));
-    }
+    tally.tell(report);
     back.sort_unstable();
     let at = |share: usize| back.get((back.len() * share / 100).min(back.len().saturating_sub(1)));
     let ms = |span: Option<&Duration>| span.map_or(0, Duration::as_millis);

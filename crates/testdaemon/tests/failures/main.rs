@@ -14,10 +14,18 @@ fn suite(words: &[&str]) {
     eprintln!("{found}");
 }
 
-/// Every twentieth call; which of them changes with the day.
+/// Every twentieth call; which of them changes with the commit.
 #[test]
 fn crash_at_calls_that_change_files_loses_and_doubles_nothing() {
-    suite(&["crash", "--every", "20"]);
+    let offset = (palyra_testkit::suite_seed() % 20).to_string();
+    suite(&["crash", "--every", "20", "--offset", &offset]);
+}
+
+/// Every sixtieth call; which of them changes with the commit.
+#[test]
+fn gauntlet_of_twenty_effects_loses_and_doubles_none() {
+    let offset = (palyra_testkit::suite_seed() % 60).to_string();
+    suite(&["gauntlet", "--every", "60", "--offset", &offset]);
 }
 
 #[test]

@@ -8,4 +8,6 @@ mod report;
 mod evidence;
 
 pub(crate) use evidence::write_section;
+#[cfg(test)]
+pub(crate) use verb::GAUNTLET;
 pub(crate) use verb::{CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, verb};

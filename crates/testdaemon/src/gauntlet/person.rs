@@ -1,0 +1,159 @@
+//! The person of the gauntlet: says yes to what is asked, and looks what became of what nobody knows.
+//!
+//! Owns what they saw and said. They look where a person would, into the counter's own file, and never at what the
+//! daemon believes. Begin at [`attend`].
+
+use anyhow::{Context, Result, ensure};
+use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
+use palyra_types::RunId;
+use palyra_wire::v1::tape_entry::Event;
+use palyra_wire::v1::{
+    ApprovalDecision, ListEffectsRequest, ResolveApprovalRequest, ResolveEffectRequest, StartRunRequest,
+    StreamEnd, TapeEntry,
+};
+
+use super::model::INPUT;
+use crate::house::House;
+use crate::verdict;
+use crate::watch::{Serving, connect};
+
+/// Pages are longer than what a run can do here.
+const PAGE_SIZE: u32 = 200;
+
+/// How the person answers what nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Person {
+    /// Looks: what happened is said to have happened, what did not is wanted again.
+    Careful,
+    /// Says that all of it happened.
+    Credulous,
+}
+
+/// What the person saw of a run, from its first entry to its end.
+#[derive(Debug)]
+pub(super) struct Attended {
+    pub(super) run: RunId,
+    pub(super) seen: Vec<TapeEntry>,
+    pub(super) end: StreamEnd,
+    /// Answers to approvals.
+    pub(super) yeses: usize,
+    /// What nobody knew, and whether it had happened.
+    pub(super) doubts: Vec<(u32, bool)>,
+}
+
+/// Starts the run, or finds it, and attends to it until its end, through every restart.
+///
+/// # Errors
+/// When something is seen that must not be.
+pub(super) async fn attend(house: &House, serving: Serving, person: Person) -> Result<Attended> {
+    let client = connect(house, serving.clone()).await?;
+    let start = StartRunRequest {
+        input: INPUT.to_owned(),
+        idempotency_key: "gauntlet".to_owned(),
+        workspace_root: house.work().display().to_string(),
+        ..StartRunRequest::default()
+    };
+    let mut follower = RunFollower::start(&client, start);
+    let mut desk = Desk { house, serving, person, yeses: 0, doubts: Vec::new() };
+    let mut seen = Vec::new();
+    loop {
+        match follower.next().await.context("the tape")?.context("the tape ended without its end")? {
+            FollowEvent::Entry(entry) => {
+                desk.read(follower.run().context("a run without a name")?, &entry).await?;
+                seen.push(*entry);
+            }
+            FollowEvent::Ended(end) => {
+                let run = follower.run().context("a run without a name ended")?;
+                return Ok(Attended { run, seen, end, yeses: desk.yeses, doubts: desk.doubts });
+            }
+            _ => {}
+        }
+    }
+}
+
+struct Desk<'a> {
+    house: &'a House,
+    serving: Serving,
+    person: Person,
+    yeses: usize,
+    doubts: Vec<(u32, bool)>,
+}
+
+impl Desk<'_> {
+    /// Does what an entry wants of a person.
+    async fn read(&mut self, run: RunId, entry: &TapeEntry) -> Result<()> {
+        match &entry.event {
+            Some(Event::ApprovalRequested(asked)) => {
+                self.approve(&asked.approval_id).await.context("could not say yes")?;
+                self.yeses += 1;
+            }
+            Some(Event::ToolOutcomeUnknown(unknown)) => {
+                let effect = unknown.effect_id;
+                let times = verdict::read_effects(self.house)?.remove(&(run.to_string(), effect));
+                self.settle(run, effect, times.is_some()).await.context("could not say what became of it")?;
+                self.doubts.push((effect, times.is_some()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn approve(&self, approval: &str) -> Result<()> {
+        let request = ResolveApprovalRequest {
+            approval_id: approval.to_owned(),
+            decision: ApprovalDecision::Approve.into(),
+            ..ResolveApprovalRequest::default()
+        };
+        loop {
+            let client = connect(self.house, self.serving.clone()).await?;
+            if answered(client.resolve_approval(request.clone()).await)?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Finds an effect among those that nobody knows, and says what became of it.
+    async fn settle(&self, run: RunId, effect: u32, happened: bool) -> Result<()> {
+        let resolution = match (happened, self.person) {
+            (true, _) | (false, Person::Credulous) => "happened",
+            (false, Person::Careful) => "retry",
+        };
+        let request = ResolveEffectRequest {
+            run_id: run.to_string(),
+            effect_id: effect,
+            resolution: resolution.to_owned(),
+            ..ResolveEffectRequest::default()
+        };
+        let mut said = false;
+        loop {
+            let client = connect(self.house, self.serving.clone()).await?;
+            let Some(is_listed) = answered(is_unknown(&client, run, effect).await)? else { continue };
+            // The daemon may have died over the first answer and heard it all the same.
+            ensure!(is_listed || said, "effect {effect} is in doubt and not listed as such");
+            said = true;
+            if answered(client.resolve_effect(request.clone()).await)?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Returns an answer; nothing where the daemon is gone, and the next one has to be asked.
+fn answered<T>(answer: Result<T, ClientError>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_unreachable() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn is_unknown(client: &Client, run: RunId, effect: u32) -> Result<bool, ClientError> {
+    let unknown = ListEffectsRequest {
+        run_id: run.to_string(),
+        only: "unknown".to_owned(),
+        page_size: PAGE_SIZE,
+        page_token: String::new(),
+    };
+    let listed = client.list_effects(unknown).await?.effects;
+    Ok(listed.iter().any(|listed| listed.effect_id == effect))
+}
