@@ -1,6 +1,7 @@
 //! Reader threads, each with its own read-only connection.
 //!
-//! Invariant: no query outlives its deadline, so no reader pins the WAL for long; a full queue refuses.
+//! Invariant: no query outlives its deadline, so no reader pins the WAL for long; a full queue refuses; a reader with
+//! nothing to do keeps no pages.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +16,7 @@ use futures::future::BoxFuture;
 use palyra_ports::ReadError;
 use rusqlite::Connection;
 
-use crate::connection::{Access, connect};
+use crate::connection::{Access, QUIET_SPAN, connect};
 use crate::fault::ReadFault;
 
 /// Reader threads.
@@ -148,7 +149,19 @@ impl Reader {
     }
 
     fn run(self, shared: &Shared) {
-        while let Some(Waiting { job, deadline }) = next(shared) {
+        let mut patience = Some(QUIET_SPAN);
+        loop {
+            let Waiting { job, deadline } = match next(shared, patience) {
+                Next::Query(waiting) => waiting,
+                Next::Quiet => {
+                    // What cannot be given back stays, as it would have.
+                    let _ = self.connection.release_memory();
+                    patience = None;
+                    continue;
+                }
+                Next::End => return,
+            };
+            patience = Some(QUIET_SPAN);
             if Instant::now() >= deadline {
                 continue;
             }
@@ -160,16 +173,35 @@ impl Reader {
     }
 }
 
-fn next(shared: &Shared) -> Option<Waiting> {
+/// What a reader does next.
+enum Next {
+    Query(Waiting),
+    /// Nobody has asked for a while.
+    Quiet,
+    /// Nobody will ask any more.
+    End,
+}
+
+/// Waits for a query, and for as long as it takes without `patience`.
+fn next(shared: &Shared, patience: Option<Duration>) -> Next {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         if let Some(waiting) = state.jobs.pop_front() {
-            return Some(waiting);
+            return Next::Query(waiting);
         }
         if state.closed == Closed::Yes {
-            return None;
+            return Next::End;
         }
-        state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let Some(span) = patience else {
+            state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        let (woken, timer) =
+            shared.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
+        state = woken;
+        if timer.timed_out() && state.jobs.is_empty() && state.closed == Closed::No {
+            return Next::Quiet;
+        }
     }
 }
 
@@ -199,6 +231,19 @@ mod tests {
             assert_eq!(result, Err(ReadError::Busy));
         }
         assert_eq!(pool.read(count("SELECT 7")).await, Ok(7));
+    }
+
+    #[test]
+    fn a_reader_with_nothing_to_do_is_told_so_until_it_has_no_patience() {
+        let shared = Shared::default();
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::Quiet));
+        let job: Job = Box::new(|_| ());
+        let waiting = Waiting { job, deadline: Instant::now() };
+        shared.state.lock().unwrap().jobs.push_back(waiting);
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::Query(_)));
+        shared.state.lock().unwrap().closed = Closed::Yes;
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::End));
+        assert!(matches!(next(&shared, None), Next::End));
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use palyra_ports::maintain_journal::{Progress, RebuildError};
@@ -58,6 +59,8 @@ pub(crate) enum Work {
     Sign(PendingHead),
     /// Store the newest signed head, for which no transaction came.
     Store,
+    /// Give back what is only kept for the next work, which has not come for a while.
+    Rest,
     /// Nothing will follow.
     End,
 }
@@ -158,8 +161,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work and takes as much as belongs into one commit.
-    pub(crate) fn take(&self) -> Work {
+    /// Waits for work and takes as much as belongs into one commit; without any within `patience`, it is time to rest.
+    pub(crate) fn take(&self, patience: Option<Duration>) -> Work {
         let mut state = self.lock();
         loop {
             let next = state.waiting.pop_front();
@@ -173,9 +176,17 @@ impl Queue {
                 Some(Waiting::Sign(head)) => return Work::Sign(head),
                 Some(Waiting::Store) => return Work::Store,
                 None if state.closed == Closed::Yes => return Work::End,
-                None => {
-                    state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
-                }
+                None => {}
+            }
+            let Some(span) = patience else {
+                state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let (woken, timer) =
+                self.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            if timer.timed_out() && state.waiting.is_empty() && state.closed == Closed::No {
+                return Work::Rest;
             }
         }
     }

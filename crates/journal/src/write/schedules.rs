@@ -81,10 +81,10 @@ fn what_was_taken_is_handed_out_once_and_in_each_callers_order() {
         };
         let mut seen: Vec<u64> = Vec::new();
         loop {
-            match queue.take() {
+            match queue.take(None) {
                 Work::Group(group) => seen.extend(group.iter().map(|one| one.append.payload_bytes as u64)),
                 Work::End => break,
-                Work::Rebuild(_) | Work::Erase(_) | Work::Sign(_) | Work::Store => {}
+                Work::Rebuild(_) | Work::Erase(_) | Work::Sign(_) | Work::Store | Work::Rest => {}
             }
         }
         closer.join().unwrap();
@@ -113,7 +113,7 @@ fn a_writer_that_dies_leaves_nobody_waiting() {
         let writer = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
-                drop(queue.take());
+                drop(queue.take(None));
                 queue.abandon();
             })
         };

@@ -17,7 +17,7 @@ use super::log_writer::{GroupError, LogWriter, Outcomes};
 use super::prepare::{PreparedAppend, invalid};
 use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
-use crate::connection::{self, Failure};
+use crate::connection::{self, Failure, QUIET_SPAN};
 use crate::counters::{Admitted, Counters};
 use crate::erase::Overwriter;
 use crate::quarantine::QuarantineMarker;
@@ -61,8 +61,11 @@ impl Drop for QueueEnds {
 impl Writer {
     fn run(mut self) {
         let mut checkpoints = Checkpoints::default();
+        let mut patience = Some(QUIET_SPAN);
         loop {
-            match self.queue.take() {
+            let work = self.queue.take(patience);
+            patience = Some(QUIET_SPAN);
+            match work {
                 Work::Group(group) => self.serve(group),
                 Work::Rebuild(waiting) => {
                     let result = rebuild(&mut self.log, &self.counters, &waiting.progress);
@@ -71,6 +74,11 @@ impl Writer {
                 Work::Erase(erasing) => self.erase(erasing),
                 Work::Sign(wish) => self.sign(wish),
                 Work::Store => self.store_newest(),
+                Work::Rest => {
+                    // What cannot be given back stays, as it would have.
+                    let _ = self.log.connection().release_memory();
+                    patience = None;
+                }
                 Work::End => return self.finish(),
             }
             self.tell_signer();

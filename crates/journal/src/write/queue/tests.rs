@@ -1,6 +1,7 @@
 //! The queue's bounds and the shape of its groups.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use palyra_ports::AppendClass;
 use palyra_testkit::FixedEntropy;
@@ -31,9 +32,9 @@ fn push(queue: &Queue, entries: usize, payload_bytes: usize) -> Result<(), Refus
 }
 
 fn group_sizes(queue: &Queue) -> Vec<usize> {
-    match queue.take() {
+    match queue.take(None) {
         Work::Group(group) => group.iter().map(|pending| pending.append.entries.len()).collect(),
-        Work::Erase(_) | Work::Rebuild(_) | Work::Sign(_) | Work::Store => vec![0],
+        Work::Erase(_) | Work::Rebuild(_) | Work::Sign(_) | Work::Store | Work::Rest => vec![0],
         Work::End => Vec::new(),
     }
 }
@@ -51,8 +52,19 @@ fn a_group_takes_what_fits_and_leaves_the_rest_in_order() {
     let groups: Vec<_> = std::iter::repeat_with(|| group_sizes(&queue)).take(6).collect();
     let expected: [&[usize]; 6] = [&[100, 100, 56], &[1], &[256], &[3], &[0], &[2]];
     assert_eq!(groups, expected);
-    assert!(matches!(queue.take(), Work::End));
+    assert!(matches!(queue.take(None), Work::End));
     assert_eq!(push(&queue, 1, 1), Err(Refused::Closed));
+}
+
+#[test]
+fn a_writer_without_work_may_rest_and_one_with_work_may_not() {
+    let queue = Queue::default();
+    assert!(matches!(queue.take(Some(Duration::ZERO)), Work::Rest));
+    push(&queue, 1, 1).unwrap();
+    assert!(matches!(queue.take(Some(Duration::ZERO)), Work::Group(_)));
+    assert!(matches!(queue.take(Some(Duration::ZERO)), Work::Rest));
+    queue.close();
+    assert!(matches!(queue.take(Some(Duration::ZERO)), Work::End));
 }
 
 #[test]
