@@ -5,6 +5,7 @@
 //! no other denies everything. Begin at [`PolicySource::load`].
 
 use std::io::Read;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ use palyra_types::posture::Posture;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
 use crate::config::Config;
+
+pub(crate) mod own;
 
 /// The folder of policies below the configuration's.
 pub(crate) const POLICIES_FOLDER: &str = "policies";
@@ -77,7 +80,10 @@ impl PolicySource {
     pub(crate) fn load(&self, config: &Config) -> Result<Arc<ToolCallPolicySnapshot>, LoadPoliciesError> {
         let mut rules = self.shipped.clone();
         if let Some(folder) = self.folder_of(config) {
-            rules.files.extend(read_folder(&folder)?);
+            let files = read_folder(&folder)?;
+            let places = files.iter().map(|file| folder.join(&file.name));
+            own::add(&mut rules.own_paths, iter::once(folder.clone()).chain(places));
+            rules.files.extend(files);
         }
         let mut unknown = Vec::new();
         for (key, posture) in POSTURES {

@@ -34,8 +34,12 @@ impl Source {
 
     /// Returns the folder of the operator's policies, beside the configuration file.
     pub(crate) fn policies_folder(&self) -> Option<PathBuf> {
-        let file = self.explicit.clone().or_else(|| config::default_path(&self.environment))?;
-        Some(file.parent()?.join(policies::POLICIES_FOLDER))
+        Some(self.file()?.parent()?.join(policies::POLICIES_FOLDER))
+    }
+
+    /// Returns the configuration file, which need not be there.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        self.explicit.clone().or_else(|| config::default_path(&self.environment))
     }
 }
 

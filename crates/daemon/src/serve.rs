@@ -24,7 +24,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::floors::Equipment;
-use crate::policies::PolicySource;
+use crate::policies::{PolicySource, own};
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
 use crate::service_notices::ServiceNotices;
@@ -198,9 +198,9 @@ async fn run(
 fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Path) -> PolicySource {
     let folder = source.policies_folder();
     let beside = folder.as_ref().and_then(|folder| folder.parent()).map(Path::to_owned);
-    let own = [Some(state_dir.to_owned()), beside].into_iter().flatten();
     let mut shipped = equipment.rules.clone();
-    shipped.own_paths.extend(own.map(|path| path.display().to_string()));
+    let own = [Some(state_dir.to_owned()), beside, source.file()].into_iter().flatten();
+    own::add(&mut shipped.own_paths, own);
     PolicySource { shipped, catalog: equipment.tools.catalog(), folder }
 }
 

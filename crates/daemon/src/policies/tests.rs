@@ -75,3 +75,18 @@ fn postures_name_tools_that_there_are() {
     let error = source(None).load(&wrong).unwrap_err();
     assert!(error.to_string().contains("names `wirte_file`, which is no tool"), "{error}");
 }
+
+#[test]
+fn what_links_lead_to_belongs_to_the_daemon_as_well() {
+    let (folder, _) = config("");
+    let base = folder.path().canonicalize().unwrap();
+    let (real, named, kept) = (base.join("kept/rules"), base.join("rules"), base.join("kept/mine.cedar"));
+    std::fs::create_dir_all(&real).unwrap();
+    std::fs::write(&kept, FORBIDS_ALL).unwrap();
+    std::os::unix::fs::symlink(&kept, real.join("mine.cedar")).unwrap();
+    std::os::unix::fs::symlink(&real, &named).unwrap();
+    let (_other, config) = config(&format!("policy.dir = {:?}\n", named.display().to_string()));
+    let loaded = source(None).load(&config).unwrap();
+    let expect = [named, real, kept].map(|path| path.display().to_string());
+    assert_eq!(loaded.rules().own_paths, expect);
+}
