@@ -9,6 +9,8 @@ mod speak;
 
 mod decide;
 
+mod settle;
+
 mod wish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,8 +54,17 @@ pub(crate) struct Mind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reply {
     Decision,
+    /// What became of calls whose outcome nobody knew.
+    Outcome,
     Words,
     Stop,
+}
+
+/// Whether a run has calls whose outcome nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubts {
+    None,
+    Some,
 }
 
 /// A client; clones are the same one.
@@ -108,11 +119,17 @@ impl Client {
         self.mind().to_answer.push((run, Reply::Decision));
     }
 
-    /// It will answer a run that waits for a person: with words, and if it was asked before, with a stop.
-    pub(crate) fn will_answer(&self, run: RunId) {
+    /// It will answer a run that waits for a person: with what it knows of calls in doubt, or with words, and if it
+    /// was asked before, with a stop.
+    pub(crate) fn will_answer(&self, run: RunId, doubts: Doubts) {
         let mut mind = self.mind();
         let again = !mind.answered.insert(run);
-        mind.to_answer.push((run, if again { Reply::Stop } else { Reply::Words }));
+        let reply = match (again, doubts) {
+            (false, Doubts::Some) if mind.dice.below(3) > 0 => Reply::Outcome,
+            (false, Doubts::Some | Doubts::None) => Reply::Words,
+            (true, Doubts::Some | Doubts::None) => Reply::Stop,
+        };
+        mind.to_answer.push((run, reply));
     }
 
     /// The daemon is gone, and with it every connection.
@@ -152,7 +169,10 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
         match again {
             Some(wish) => speak::say(&connected, wish).await,
             None if !client.world.is_calm() && dice.below(3) == 0 => {
-                decide::decide_something(&connected).await;
+                let settles = dice.below(2) == 0 && settle::settle_something(&connected).await;
+                if !settles {
+                    decide::decide_something(&connected).await;
+                }
             }
             None if client.mind().acts_left > 0 => {
                 client.mind().acts_left -= 1;
@@ -167,6 +187,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
                 let reply = client.mind().to_answer.pop();
                 match reply {
                     Some((run, Reply::Decision)) => decide::decide_all(&connected, run).await,
+                    Some((run, Reply::Outcome)) => settle::settle_all(&connected, run).await,
                     Some((run, Reply::Words)) => speak::answer(&connected, run).await,
                     Some((run, Reply::Stop)) => speak::cancel(&connected, run).await,
                     None => {}

@@ -42,6 +42,11 @@ impl Dice {
         choices[self.index(choices.len())]
     }
 
+    /// Returns less microseconds than there are in `below`.
+    pub(crate) fn micros(&self, below: Duration) -> i64 {
+        i64::try_from(self.span(below).as_micros()).unwrap_or(0)
+    }
+
     /// Returns a span of less than `below`.
     pub(crate) fn span(&self, below: Duration) -> Duration {
         Duration::from_micros(self.below(u64::try_from(below.as_micros()).unwrap_or(u64::MAX).max(1)))

@@ -100,6 +100,10 @@ pub enum Fault {
     Crash,
     /// The daemon is asked to come to rest, and is started anew.
     Restart,
+    /// Somebody sets the wall clock.
+    ClockSet,
+    /// An operator's other rules come into force.
+    PolicyChanges,
     /// A client is gone while it waits for an answer.
     CallerGone,
     /// A follower is gone, and comes back with a gap or an overlap.
@@ -140,6 +144,8 @@ pub enum Fault {
     PreparePanics,
     /// A person decides an approval.
     Decide,
+    /// A person says what became of a call whose outcome nobody knew.
+    Settle,
     /// A person cancels the run.
     Cancel,
     /// A person steers it.
@@ -199,6 +205,8 @@ impl Fault {
             Self::ReadLate,
             Self::Crash,
             Self::Restart,
+            Self::ClockSet,
+            Self::PolicyChanges,
             Self::CallerGone,
             Self::FollowerGone,
         ];
@@ -221,6 +229,7 @@ impl Fault {
             Self::PrepareHangs,
             Self::PreparePanics,
             Self::Decide,
+            Self::Settle,
             Self::Cancel,
             Self::Steer,
             Self::Interrupt,
@@ -246,6 +255,8 @@ impl Fault {
             | Self::ReadLate
             | Self::Crash
             | Self::Restart
+            | Self::ClockSet
+            | Self::PolicyChanges
             | Self::CallerGone
             | Self::Repeat => ANYWHERE,
             Self::DiskFullForNewWork => WITH_NEW_WORK,
@@ -262,6 +273,7 @@ impl Fault {
             | Self::ToolLost
             | Self::ToolPanics
             | Self::ToolSlow => AT_THE_TOOL,
+            Self::Settle => &[Phase::Idle],
             Self::WorldChanges | Self::Decide => &[Phase::Asked, Phase::ToolRunning],
             Self::PrepareRefuses | Self::PrepareSlow | Self::PrepareHangs | Self::PreparePanics => {
                 &[Phase::Preparing]
@@ -272,7 +284,10 @@ impl Fault {
     /// Returns whether it is a wish of a person rather than something that goes wrong.
     #[must_use]
     pub fn is_a_wish(self) -> bool {
-        matches!(self, Self::Decide | Self::Cancel | Self::Steer | Self::Interrupt | Self::Repeat)
+        matches!(
+            self,
+            Self::Decide | Self::Settle | Self::Cancel | Self::Steer | Self::Interrupt | Self::Repeat
+        )
     }
 
     /// Returns its name in tables.

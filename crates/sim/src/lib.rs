@@ -18,6 +18,7 @@ mod journal;
 mod model;
 mod outside;
 mod tools;
+mod rules;
 mod client;
 
 mod life;

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
+use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{Clock, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError, Workspaces};
 use palyra_runtime::gateway;
@@ -30,6 +31,7 @@ use crate::clock::SimClock;
 use crate::fault::{Fault, Phase};
 use crate::journal::{SimJournal, Working};
 use crate::model::SimModel;
+use crate::rules;
 use crate::tools::SimTools;
 use crate::world::World;
 
@@ -72,6 +74,7 @@ pub(crate) struct Birth {
     pub(crate) clients: Vec<Client>,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
     pub(crate) entropy: Arc<FixedEntropy>,
+    pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
 }
 
 /// Lives one life on a journal.
@@ -158,8 +161,9 @@ fn start(
     purpose: Purpose,
 ) -> impl Future<Output = ()> + 'static {
     let (clients, world) = (birth.clients.clone(), Arc::clone(&birth.world));
+    let policy = birth.policy.subscribe();
     async move {
-        match gateway::start_with_rules(ports, SimTools::rules(), config).await {
+        match gateway::start_with_policy(ports, policy, config).await {
             Ok(gateway) => {
                 daemon.is(Condition::Up(Box::new(gateway.clone())));
                 for client in clients {
@@ -274,6 +278,15 @@ impl<'a> Driver<'a> {
         let phase = phases[world.dice.index(phases.len())];
         if world.strikes(Fault::Crash, phase) {
             return Some(End::Gone);
+        }
+        if world.strikes(Fault::ClockSet, phase) {
+            world.set_clock();
+        }
+        if world.strikes(Fault::PolicyChanges, phase) {
+            let other = world.dice.index(rules::all().len());
+            world.note(format_args!("rules {other} are in force"));
+            world.policy_changes();
+            self.birth.policy.send_replace(Arc::clone(&rules::all()[other]));
         }
         if let Condition::Up(gateway) = self.daemon.condition()
             && world.strikes(Fault::Restart, phase)

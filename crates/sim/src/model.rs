@@ -20,7 +20,7 @@ use palyra_types::model::{
 use palyra_types::tool::ToolName;
 
 use crate::fault::{Fault, Phase};
-use crate::tools::{ACT, CHANGE, COUNT, LOOK, PAY, POST, QUESTION, SEND};
+use crate::tools::{ACT, CHANGE, COUNT, LOOK, PAY, POST, QUESTION, SEND, SIGN, WIRE};
 use crate::world::{World, turns};
 
 /// How large the models' window is: stories are short.
@@ -31,6 +31,10 @@ const PIECES_MAX: u64 = 6;
 const PAUSE_MAX: Duration = Duration::from_secs(3);
 /// What a provider asks to wait, at most.
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(90);
+
+/// What a model proposes, each as often as it stands here.
+const SOME_TOOLS: &[&str] =
+    &[LOOK, LOOK, COUNT, ACT, ACT, POST, CHANGE, CHANGE, CHANGE, SEND, SIGN, PAY, WIRE, QUESTION, "no_such"];
 
 /// The provider `sim`.
 #[derive(Clone)]
@@ -74,7 +78,7 @@ impl SimModel {
 
     fn answer(&self) -> ModelAnswer {
         let dice = &self.world.dice;
-        let mut proposals: Vec<ToolProposal> = if dice.below(5) < 2 {
+        let mut proposals: Vec<ToolProposal> = if dice.below(2) == 0 {
             (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
         } else {
             Vec::new()
@@ -106,11 +110,10 @@ impl SimModel {
 
     fn proposal(&self, at: u64) -> ToolProposal {
         let dice = &self.world.dice;
-        let tool =
-            dice.pick(&[LOOK, LOOK, COUNT, ACT, ACT, POST, CHANGE, CHANGE, SEND, PAY, QUESTION, "no_such"]);
+        let tool = dice.pick(SOME_TOOLS);
         let arguments = match dice.below(12) {
             0 => "{".to_owned(),
-            1..=5 => format!("{{\"n\":{}}}", dice.below(2)),
+            1..=7 => format!("{{\"n\":{}}}", dice.below(2)),
             _ => format!("{{\"n\":{}}}", dice.below(100_000)),
         };
         let model_call_id = Redacted::new(format!("call-{at}"));

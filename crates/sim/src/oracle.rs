@@ -12,15 +12,18 @@ mod told;
 
 mod permission;
 
+mod grants;
+
 mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use palyra_types::approval::ApprovalState;
+use palyra_types::approval::{ApprovalState, Separation};
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
-use palyra_types::{ApprovalId, EffectId, RunId, SessionId, TapeSeq};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq};
 
 use crate::fault::Phase;
 
@@ -43,6 +46,7 @@ pub(crate) struct Oracle {
     cancels: BTreeSet<RunId>,
     executions: BTreeMap<(RunId, EffectId), u32>,
     refused: BTreeSet<String>,
+    grants: grants::Grants,
     starts_under_way: usize,
     findings: Vec<String>,
 }
@@ -99,6 +103,10 @@ impl Oracle {
         self.hear(event, run, tape_seq);
         if matches!(event, TapeEvent::ModelRequested(_)) {
             self.check_turn(session, run);
+        }
+        let tape = self.runs.get(&run).map(RunView::tape).unwrap_or_default();
+        if let Some(what) = self.grants.take(tape, session, event) {
+            self.find(what);
         }
         match self.runs.get_mut(&run) {
             Some(view) => {
@@ -216,7 +224,7 @@ impl Oracle {
     /// Returns the approvals that wait, with their runs.
     pub(crate) fn pending_approvals(&self) -> Vec<(RunId, ApprovalId)> {
         let pending = self.runs.iter().flat_map(|(run, view)| {
-            let waits = view.approvals().iter().filter(|(_, state)| **state == ApprovalState::Pending);
+            let waits = view.approvals().iter().filter(|(_, asked)| asked.state == ApprovalState::Pending);
             waits.map(|(approval, _)| (*run, *approval))
         });
         pending.collect()
@@ -224,7 +232,39 @@ impl Oracle {
 
     /// Returns where an approval stands.
     pub(crate) fn approval_state(&self, run: RunId, approval: ApprovalId) -> Option<ApprovalState> {
-        self.runs.get(&run)?.approvals().get(&approval).copied()
+        self.runs.get(&run)?.approvals().get(&approval).map(|asked| asked.state)
+    }
+
+    /// Returns whether somebody said yes to it and was counted.
+    pub(crate) fn has_voted(&self, run: RunId, approval: ApprovalId, who: PrincipalId) -> bool {
+        let asked = self.runs.get(&run).and_then(|view| view.approvals().get(&approval));
+        asked.is_some_and(|asked| asked.yes.contains(&who))
+    }
+
+    /// Returns whether the rule that asks lets this person decide, who has not yet.
+    pub(crate) fn may_decide(&self, run: RunId, approval: ApprovalId, who: PrincipalId) -> bool {
+        let Some(view) = self.runs.get(&run) else { return false };
+        let Some(asked) = view.approvals().get(&approval) else { return false };
+        let own = view.tape().first().is_some_and(|first| first.principal == who);
+        let eligible = asked.terms.separation == Separation::AnyPerson || !own;
+        eligible && !asked.yes.contains(&who)
+    }
+
+    /// Returns the calls of open runs whose outcome nobody knows.
+    pub(crate) fn doubts(&self) -> impl Iterator<Item = (RunId, EffectId)> {
+        let open = self.runs.iter().filter(|(_, view)| !view.state().is_terminal());
+        open.flat_map(|(run, view)| view.doubts().map(|effect| (*run, effect)))
+    }
+
+    /// Returns the calls of which a person said what became of them.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = (RunId, EffectId)> {
+        self.runs.iter().flat_map(|(run, view)| view.resolutions().map(|(effect, _)| (*run, effect)))
+    }
+
+    /// Returns what a person said became of a call.
+    pub(crate) fn settled_as(&self, run: RunId, effect: EffectId) -> Option<EffectResolution> {
+        let mut resolutions = self.runs.get(&run)?.resolutions();
+        resolutions.find(|(other, _)| *other == effect).map(|(_, resolution)| resolution)
     }
 
     /// Returns all runs.

@@ -13,14 +13,16 @@ use palyra_testkit::FixedEntropy;
 use palyra_types::run::RunLimits;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, TapeSeq};
+use tokio::sync::watch;
 
-use crate::client::Client;
+use crate::client::{Client, Doubts};
 use crate::dice::Dice;
 use crate::fault::{Matrix, Phase};
 use crate::journal::SimJournal;
 use crate::life::{self, Birth, End, Purpose};
 use crate::mutation::Mutation;
 use crate::oracle::Rest;
+use crate::rules;
 use crate::world::{Chronicled, World};
 
 /// Lives with faults, at most.
@@ -75,7 +77,8 @@ pub fn tell(seed: u64, mutation: Option<Mutation>, chronicled: Chronicled) -> Ou
     let dice = world.dice.apart();
     let clients = (0..=dice.below(3)).map(|number| Client::new(&world, number, acts(&dice))).collect();
     let entropy = Arc::new(FixedEntropy::new(dice.below(u64::MAX)));
-    let birth = Birth { world: Arc::clone(&world), clients, config: config(&dice), entropy };
+    let (policy, _) = watch::channel(Arc::clone(&rules::all()[0]));
+    let birth = Birth { world: Arc::clone(&world), clients, config: config(&dice), entropy, policy };
     let mut telling = Telling { journal: SimJournal::new(Arc::clone(&world)), birth, lives: 0 };
     telling.storm(&dice);
     telling.calm(&dice);
@@ -172,7 +175,9 @@ impl Telling {
                                 if asked {
                                     self.birth.clients[client].will_decide(run);
                                 } else {
-                                    self.birth.clients[client].will_answer(run);
+                                    let doubted = world.oracle().doubts().any(|(other, _)| other == run);
+                                    let doubts = if doubted { Doubts::Some } else { Doubts::None };
+                                    self.birth.clients[client].will_answer(run, doubts);
                                 }
                             }
                         }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
-use palyra_policy::ToolPolicyRules;
 use palyra_ports::{Clock, EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::ErrorCode;
@@ -41,15 +40,10 @@ pub(crate) const PAY: &str = "pay";
 /// A question to the person.
 pub(crate) const QUESTION: &str = "question";
 
-/// What runs unattended and what asks.
-const RULES: &str = r#"@id("runs") @reason("a story wants it")
-permit (principal, action == Action::"execute_unattended", resource)
-when { [Tool::"look", Tool::"count", Tool::"act", Tool::"post", Tool::"question"].contains(resource) };
-@id("asks") @reason("a story wants to be asked") @expires("5m")
-permit (principal, action == Action::"execute", resource)
-when { [Tool::"change", Tool::"send"].contains(resource) };
-@id("parks") @reason("a story wants to be asked") @at_expiry("park")
-permit (principal, action == Action::"execute", resource == Tool::"pay");"#;
+/// Opaque: it transfers something once two people approve.
+pub(crate) const WIRE: &str = "wire";
+/// Keyed: it signs once somebody approves for whom the run does not work.
+pub(crate) const SIGN: &str = "sign";
 
 /// How long a call may take.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -87,6 +81,11 @@ pub(crate) struct SimTools {
 
 impl SimTools {
     pub(crate) fn new(world: Arc<World>) -> Self {
+        Self { world, catalog: Self::all() }
+    }
+
+    /// Returns the catalogue, which is the same in every story.
+    pub(crate) fn all() -> Arc<ToolCatalog> {
         let catalog = ToolCatalog::new(vec![
             spec(LOOK, EffectContract::Pure, Parallelism::Parallel),
             spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
@@ -97,19 +96,16 @@ impl SimTools {
                 ..spec(CHANGE, EffectContract::Probe, Parallelism::Exclusive)
             },
             spec(SEND, EffectContract::Keyed, Parallelism::Parallel),
+            spec(SIGN, EffectContract::Keyed, Parallelism::Parallel),
             spec(PAY, EffectContract::Opaque, Parallelism::Parallel),
+            spec(WIRE, EffectContract::Opaque, Parallelism::Parallel),
             ToolSpec {
                 conduct: ToolConduct::Question,
                 capabilities: vec![Capability::AskUser],
                 ..spec(QUESTION, EffectContract::Local, Parallelism::Exclusive)
             },
         ]);
-        Self { world, catalog: Arc::new(catalog) }
-    }
-
-    /// Returns rules that permit all of them, some after a yes.
-    pub(crate) fn rules() -> ToolPolicyRules {
-        ToolPolicyRules::default().with_file("story.cedar", RULES)
+        Arc::new(catalog)
     }
 
     fn acts(&self, grant: &Grant) {
@@ -137,7 +133,7 @@ impl SimTools {
                     (Change::Conflict, Execution::Again) => Err(Unable::Doubt),
                 }
             }
-            SEND => {
+            SEND | SIGN => {
                 let before = self.world.outside().deliver(key.0, who);
                 if before.is_some_and(|before| before != who) {
                     self.world.oracle().find(format!("two calls have one key: {before:?} and {who:?}"));

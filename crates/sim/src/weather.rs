@@ -10,7 +10,7 @@ use crate::fault::{Fault, Phase};
 
 /// Of a thousand occasions for the fault a story looks for, so many are taken.
 const SOUGHT_IN_THOUSAND: u32 = 350;
-/// The same for ending the daemon, for which every step is an occasion.
+/// The same for what every step of the daemon is an occasion for.
 const SOUGHT_STEP_IN_THOUSAND: u32 = 60;
 
 /// The weather of a story.
@@ -32,7 +32,7 @@ impl Weather {
 
     /// Returns how often of a thousand occasions the fault strikes here.
     pub(crate) fn in_thousand(&self, fault: Fault, phase: Phase) -> u32 {
-        let steps = matches!(fault, Fault::Crash | Fault::Restart);
+        let steps = matches!(fault, Fault::Crash | Fault::Restart | Fault::ClockSet | Fault::PolicyChanges);
         if self.sought == (fault, phase) {
             return if steps { SOUGHT_STEP_IN_THOUSAND } else { SOUGHT_IN_THOUSAND };
         }
@@ -49,7 +49,7 @@ fn rate(fault: Fault, dice: &Dice) -> u32 {
     let usual: u32 = match fault {
         // Every step of the daemon is an occasion.
         Fault::Crash => 2,
-        Fault::Restart => 1,
+        Fault::Restart | Fault::ClockSet | Fault::PolicyChanges => 1,
         Fault::QuarantinedLost | Fault::QuarantinedKept => 4,
         Fault::UnknownLost | Fault::UnknownKept | Fault::DiskFull | Fault::DiskFullForNewWork => 15,
         Fault::Model(_) | Fault::AppendBusy | Fault::ReadFails | Fault::ReadBusy => 20,
@@ -62,7 +62,9 @@ fn rate(fault: Fault, dice: &Dice) -> u32 {
         Fault::PrepareRefuses | Fault::PrepareHangs | Fault::PreparePanics => 60,
         Fault::WorldChanges => 150,
         Fault::ModelSlow | Fault::ToolSlow | Fault::PrepareSlow => 200,
-        Fault::Decide | Fault::Cancel | Fault::Steer | Fault::Interrupt | Fault::Repeat => 120,
+        Fault::Decide | Fault::Settle | Fault::Cancel | Fault::Steer | Fault::Interrupt | Fault::Repeat => {
+            120
+        }
     };
     match dice.below(6) {
         0 | 1 => 0,

@@ -7,6 +7,7 @@ use std::fmt::Arguments;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use palyra_ports::Clock;
 use palyra_testkit::FakeClock;
@@ -21,6 +22,15 @@ use crate::weather::Weather;
 /// Lines of the chronicle that are kept for whoever reads about a failure.
 const LINES_KEPT_MAX: usize = 100_000;
 
+/// How far the wall clock is set back when it is a little: less than the daemon waits for.
+const CLOCK_BACK_LITTLE_MAX: Duration = Duration::from_secs(4);
+/// How far it is set back at once, at most.
+const CLOCK_BACK_MAX: Duration = Duration::from_secs(10 * 60);
+/// How far it is set on at once, mostly.
+const CLOCK_ON_MAX: Duration = Duration::from_secs(10 * 60);
+/// How far now and then: beyond every expiry.
+const CLOCK_FAR_ON_MAX: Duration = Duration::from_secs(30 * 60 * 60);
+
 /// Shared by everything in a story.
 pub(crate) struct World {
     pub(crate) clock: FakeClock,
@@ -28,9 +38,19 @@ pub(crate) struct World {
     pub(crate) mutation: Option<Mutation>,
     weather: Weather,
     calm: AtomicBool,
+    ahead: Mutex<Ahead>,
+    policy_changed: AtomicBool,
     oracle: Mutex<Oracle>,
     outside: Mutex<Outside>,
     chronicle: Mutex<Chronicle>,
+}
+
+/// Microseconds that the wall clock is ahead of a right one, or behind.
+#[derive(Debug, Default, Clone, Copy)]
+struct Ahead {
+    now: i64,
+    /// The most it ever was.
+    most: i64,
 }
 
 /// What was noted down.
@@ -62,6 +82,8 @@ impl World {
             mutation,
             weather,
             calm: AtomicBool::new(false),
+            ahead: Mutex::default(),
+            policy_changed: AtomicBool::new(false),
             oracle: Mutex::default(),
             outside: Mutex::default(),
             chronicle: Mutex::new(Chronicle { lines, ..Chronicle::default() }),
@@ -117,9 +139,45 @@ impl World {
         self.note(format_args!("! {} while {}", fault.name(), phase.name()));
     }
 
-    /// Ends all faults.
+    /// Sets the wall clock: a little or far back, on by minutes, or by more than a day.
+    pub(crate) fn set_clock(&self) {
+        let dice = &self.dice;
+        let by = match dice.below(5) {
+            0 => -dice.micros(CLOCK_BACK_LITTLE_MAX),
+            1 | 2 => -dice.micros(CLOCK_BACK_MAX),
+            3 => dice.micros(CLOCK_ON_MAX),
+            _ => dice.micros(CLOCK_FAR_ON_MAX),
+        };
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.now += by;
+        ahead.most = ahead.most.max(ahead.now);
+        self.clock.set_wall_ahead(ahead.now);
+        self.note(format_args!("the clock is {} us ahead", ahead.now));
+    }
+
+    /// Returns whether the clock may be behind what was recorded.
+    pub(crate) fn is_clock_behind(&self) -> bool {
+        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.now < ahead.most
+    }
+
+    /// Notes that other rules are in force than those that the story began with.
+    pub(crate) fn policy_changes(&self) {
+        self.policy_changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether they ever changed.
+    pub(crate) fn has_policy_changed(&self) -> bool {
+        self.policy_changed.load(Ordering::Relaxed)
+    }
+
+    /// Ends all faults; a clock that is behind is set to where it was before.
     pub(crate) fn calm_down(&self) {
         self.calm.store(true, Ordering::Relaxed);
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.now = ahead.most;
+        self.clock.set_wall_ahead(ahead.now);
+        drop(ahead);
         self.note(format_args!("calm"));
     }
 

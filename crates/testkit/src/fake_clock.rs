@@ -30,6 +30,8 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     elapsed: Duration,
+    /// Microseconds that the wall clock is ahead of where it would be, or behind.
+    ahead: i64,
     sleepers: BTreeMap<(BootTime, u64), oneshot::Sender<()>>,
     sleepers_ever: u64,
 }
@@ -64,6 +66,12 @@ impl FakeClock {
         }
     }
 
+    /// Sets the wall clock so many microseconds ahead of where it would be if nobody had set it, or behind; boot time
+    /// and whoever sleeps do not notice.
+    pub fn set_wall_ahead(&self, microseconds: i64) {
+        self.lock().ahead = microseconds;
+    }
+
     /// Returns the earliest time somebody sleeps until; sleepers that were dropped do not count.
     #[must_use]
     pub fn next_deadline(&self) -> Option<BootTime> {
@@ -90,7 +98,8 @@ impl FakeClock {
 
 impl Clock for FakeClock {
     fn wall(&self) -> Timestamp {
-        FAKE_WALL_START.after(self.lock().elapsed)
+        let state = self.lock();
+        Timestamp(FAKE_WALL_START.after(state.elapsed).0.saturating_add(state.ahead))
     }
 
     fn boot(&self) -> BootTime {

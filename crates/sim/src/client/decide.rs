@@ -1,17 +1,17 @@
 //! What a client says to approvals, and what it makes of the answers.
 
-use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, Counted, Remember, RememberScope, Resolved};
+use palyra_runtime::{Caller, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
-use palyra_types::{ApprovalId, RunId};
+use palyra_types::{ApprovalId, PrincipalId, RunId};
 
 use super::Connected;
-use super::speak::{explain, leave_after};
+use super::speak::{PATIENCE_TURNS_MAX, explain, leave_after};
 use crate::dice::Dice;
 use crate::fault::Fault;
 
-/// Turns that a client waits before it is gone, at most.
-const PATIENCE_TURNS_MAX: u64 = 60;
+/// Others whose yes a rule may want, by their numbers; they come over the same transport as everybody.
+const OTHERS: u64 = 2;
 
 /// Decides one of the approvals that wait, if any does: mostly with a yes.
 pub(super) async fn decide_something(connected: &Connected) {
@@ -22,15 +22,32 @@ pub(super) async fn decide_something(connected: &Connected) {
     }
     let (run, approval) = pending[dice.index(pending.len())];
     let reply = some_reply(&dice);
-    decide(connected, run, approval, reply).await;
+    let who = who(connected, dice.below(1 + OTHERS));
+    decide(connected, who, (run, approval), reply).await;
 }
 
-/// Decides everything that a run waits for.
+/// Returns the person that a client speaks for: its own, or another.
+fn who(connected: &Connected, number: u64) -> Caller {
+    match number {
+        0 => connected.caller,
+        other => Caller { principal: PrincipalId::from_parts(other, 77), ..connected.caller },
+    }
+}
+
+/// Decides everything that a run waits for, by one person after the other until enough have said so.
 pub(super) async fn decide_all(connected: &Connected, run: RunId) {
     let pending = connected.client.world.oracle().pending_approvals();
     for (_, approval) in pending.into_iter().filter(|(waiting, _)| *waiting == run) {
-        let reply = some_reply(&connected.client.dice());
-        decide(connected, run, approval, ApprovalReply { edited: None, ..reply }).await;
+        let dice = connected.client.dice();
+        let (reply, first) = (some_reply(&dice), dice.below(1 + OTHERS));
+        for number in 0..=OTHERS {
+            let state = connected.client.world.oracle().approval_state(run, approval);
+            if state == Some(ApprovalState::Pending) {
+                let reply = ApprovalReply { edited: None, ..reply.clone() };
+                let who = who(connected, (first + number) % (1 + OTHERS));
+                decide(connected, who, (run, approval), reply).await;
+            }
+        }
     }
 }
 
@@ -39,7 +56,7 @@ fn some_reply(dice: &Dice) -> ApprovalReply {
     match dice.below(10) {
         0 | 1 => ApprovalReply { note: "no".into(), ..ApprovalReply::plain(ApprovalDecision::Deny) },
         2 => ApprovalReply { edited: Some(format!("{{\"n\":{}}}", dice.below(100)).into()), ..plain },
-        3 => {
+        3 | 4 => {
             let scope = if dice.below(2) == 0 { RememberScope::Session } else { RememberScope::Principal };
             let remember = Remember { scope, expires: None, uses_max: Some(2), rules: Vec::new() };
             ApprovalReply { remember: Some(remember), ..plain }
@@ -48,7 +65,12 @@ fn some_reply(dice: &Dice) -> ApprovalReply {
     }
 }
 
-async fn decide(connected: &Connected, run: RunId, approval: ApprovalId, reply: ApprovalReply) {
+async fn decide(
+    connected: &Connected,
+    who: Caller,
+    (run, approval): (RunId, ApprovalId),
+    reply: ApprovalReply,
+) {
     let client = &connected.client;
     let world = &client.world;
     let phase = world.oracle().phase_of(run);
@@ -57,29 +79,34 @@ async fn decide(connected: &Connected, run: RunId, approval: ApprovalId, reply: 
         world.outside().change_otherwise();
     }
     let decision = reply.decision;
-    world.note(format_args!("> {} {approval} {decision:?}", client.name()));
+    world.note(format_args!("> {} for {} {approval} {decision:?}", client.name(), who.principal));
     let patience = world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
         biased;
-        answer = connected.gateway.approvals.resolve(connected.caller, approval, reply) => answer,
+        answer = connected.gateway.approvals.resolve(who, approval, reply) => answer,
         () = leave_after(patience) => return,
     };
     world.note(format_args!("< {} {approval} {:?}", client.name(), answer.as_ref().map(|told| told.counted)));
     match answer {
-        Ok(told) => heed(connected, run, &told),
+        Ok(told) => heed(connected, who, run, &told),
         Err(RequestError::ApprovalDecided { state, .. }) if state != ApprovalState::Pending => {}
+        Err(RequestError::ApproverNotEligible)
+            if world.has_policy_changed() || !world.oracle().may_decide(run, approval, who.principal) => {}
+        Err(RequestError::ClockBehind { .. }) if world.is_clock_behind() => {}
         Err(error) => explain(client, &error),
     }
 }
 
 /// What one is told must be in the journal.
-fn heed(connected: &Connected, run: RunId, told: &Resolved) {
+fn heed(connected: &Connected, who: Caller, run: RunId, told: &Resolved) {
     let mut oracle = connected.client.world.oracle();
-    let recorded = oracle.approval_state(run, told.record.approval);
-    if recorded != Some(told.record.state)
-        || told.counted == Counted::Yes && recorded == Some(ApprovalState::Pending)
-    {
-        let (approval, state) = (told.record.approval, told.record.state);
+    let (approval, state) = (told.record.approval, told.record.state);
+    let kept = if state == ApprovalState::Pending {
+        told.counted == Counted::No || oracle.has_voted(run, approval, who.principal)
+    } else {
+        oracle.approval_state(run, approval) == Some(state)
+    };
+    if !kept {
         oracle.find(format!("somebody was told that {approval} is {state:?}, which is not in the journal"));
     }
 }

@@ -16,7 +16,7 @@ use crate::world::turns;
 /// Attempts after which a client gives a wish up that is refused.
 const ATTEMPTS_MAX: u32 = 4;
 /// Turns that a client waits before it is gone, at most.
-const PATIENCE_TURNS_MAX: u64 = 60;
+pub(super) const PATIENCE_TURNS_MAX: u64 = 60;
 
 /// Takes an input out that waits to be said again.
 pub(super) fn take_unanswered(client: &Client, dice: &Dice) -> Option<Wish> {

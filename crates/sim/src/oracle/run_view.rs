@@ -2,18 +2,19 @@
 //!
 //! Owns the tape, the machine and the transcript that follow from it, and where the run stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_run_core::RunStateMachine;
 use palyra_run_core::transcript::Transcript;
-use palyra_types::approval::ApprovalState;
+use palyra_types::approval::{ApprovalState, ApprovalTerms, Separation};
+use palyra_types::effect::EffectResolution;
 use palyra_types::event::{NextAttempt, TapeEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{ApprovalId, EffectId, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, Seq, SessionId, TapeSeq};
 
 use crate::fault::Phase;
 
@@ -28,10 +29,20 @@ pub(crate) struct RunView {
     answer: Answer,
     /// Calls that were started: their contract, and whether they came to an outcome.
     started: BTreeMap<EffectId, (EffectContract, Settled)>,
-    approvals: BTreeMap<ApprovalId, ApprovalState>,
+    approvals: BTreeMap<ApprovalId, Asking>,
+    /// Calls whose outcome nobody knew: what a person said of them since.
+    doubted: BTreeMap<EffectId, Option<EffectResolution>>,
     stopping: bool,
     ends_under_way: usize,
     active_left: Option<Duration>,
+}
+
+/// A question to people, as the tape tells it.
+pub(super) struct Asking {
+    pub(super) state: ApprovalState,
+    pub(super) terms: ApprovalTerms,
+    /// Who said yes so far.
+    pub(super) yes: BTreeSet<PrincipalId>,
 }
 
 /// What a model is asked for a run.
@@ -70,6 +81,7 @@ impl RunView {
             answer: Answer::Silent,
             started: BTreeMap::new(),
             approvals: BTreeMap::new(),
+            doubted: BTreeMap::new(),
             stopping: false,
             ends_under_way: 0,
             active_left: None,
@@ -123,17 +135,18 @@ impl RunView {
             }
             TapeEvent::ToolOutcomeUnknown { effect, .. } => {
                 self.answer = Answer::SilentAfterOutcome;
+                self.doubted.insert(*effect, None);
                 return self.settle(*effect);
             }
-            TapeEvent::ApprovalRequested(asked) => {
-                if self.approvals.insert(asked.approval, ApprovalState::Pending).is_some() {
-                    return Some(format!("tape {run} asks {} a second time", asked.approval));
+            TapeEvent::EffectResolved { effect, resolution, .. } => {
+                if self.doubted.insert(*effect, Some(*resolution)) != Some(None) {
+                    return Some(format!("tape {run} settles {effect}, which is in no doubt"));
                 }
             }
-            TapeEvent::ApprovalResolved(resolved) => {
-                if self.approvals.insert(resolved.approval, resolved.state) != Some(ApprovalState::Pending) {
-                    return Some(format!("tape {run} decides {} a second time", resolved.approval));
-                }
+            TapeEvent::ApprovalRequested(_)
+            | TapeEvent::ApprovalVoted(_)
+            | TapeEvent::ApprovalResolved(_) => {
+                return self.note_asking(record);
             }
             TapeEvent::CancelRequested { .. } => self.stopping = true,
             TapeEvent::RunFinished(finished) if finished.reason == TerminationReason::InternalError => {
@@ -141,7 +154,7 @@ impl RunView {
             }
             TapeEvent::RunFinished(_) => {
                 let open = self.started.iter().find(|(_, (_, settled))| *settled == Settled::No);
-                if self.approvals.values().any(|state| *state == ApprovalState::Pending) {
+                if self.approvals.values().any(|asked| asked.state == ApprovalState::Pending) {
                     return Some(format!("run {run} is over, and somebody is still asked"));
                 }
                 if let Some((effect, _)) = open {
@@ -153,14 +166,46 @@ impl RunView {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
-            | TapeEvent::ApprovalVoted(_)
             | TapeEvent::GrantStored(_)
-            | TapeEvent::EffectResolved { .. }
             | TapeEvent::LoopDetected { .. }
             | TapeEvent::RunHeld { .. }
             | TapeEvent::Unknown { .. } => {}
         }
         None
+    }
+
+    /// Takes note of a question, a yes that is not enough, or a decision.
+    fn note_asking(&mut self, record: &OrchestratorTapeRecord) -> Option<String> {
+        let run = self.run;
+        if let TapeEvent::ApprovalRequested(asked) = &record.event {
+            let asking = Asking { state: ApprovalState::Pending, terms: asked.terms, yes: BTreeSet::new() };
+            let again = self.approvals.insert(asked.approval, asking);
+            return again.map(|_| format!("tape {run} asks {} a second time", asked.approval));
+        }
+        let (approval, state, by) = if let TapeEvent::ApprovalVoted(voted) = &record.event {
+            (voted.approval, ApprovalState::Pending, Some(voted.by))
+        } else if let TapeEvent::ApprovalResolved(resolved) = &record.event {
+            let by = resolved.by.filter(|_| resolved.state == ApprovalState::Approved);
+            (resolved.approval, resolved.state, by)
+        } else {
+            return None;
+        };
+        let pending = |asked: &&mut Asking| asked.state == ApprovalState::Pending;
+        let Some(asked) = self.approvals.get_mut(&approval).filter(pending) else {
+            return Some(format!("tape {run} decides {approval} a second time"));
+        };
+        asked.state = state;
+        let counted = by.is_none_or(|by| asked.yes.insert(by));
+        let own = record.principal;
+        if !counted {
+            Some(format!("tape {run} counts one yes to {approval} twice"))
+        } else if by == Some(own) && asked.terms.separation == Separation::AnotherPerson {
+            Some(format!("tape {run} takes the word of the one for whom it works on {approval}"))
+        } else if state == ApprovalState::Approved && asked.yes.len() < asked.terms.needed as usize {
+            Some(format!("tape {run} takes less people for enough on {approval}"))
+        } else {
+            None
+        }
     }
 
     fn settle(&mut self, effect: EffectId) -> Option<String> {
@@ -219,8 +264,18 @@ impl RunView {
         self.started.values().any(|(_, settled)| *settled == Settled::No)
     }
 
-    pub(super) fn approvals(&self) -> &BTreeMap<ApprovalId, ApprovalState> {
+    pub(super) fn approvals(&self) -> &BTreeMap<ApprovalId, Asking> {
         &self.approvals
+    }
+
+    /// Returns the calls whose outcome nobody knows.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = EffectId> {
+        self.doubted.iter().filter(|(_, said)| said.is_none()).map(|(effect, _)| *effect)
+    }
+
+    /// Returns what people said of such calls.
+    pub(super) fn resolutions(&self) -> impl Iterator<Item = (EffectId, EffectResolution)> {
+        self.doubted.iter().filter_map(|(effect, said)| said.map(|said| (*effect, said)))
     }
 
     pub(crate) fn state(&self) -> RunLifecycleState {
