@@ -32,6 +32,8 @@ mod workspace;
 mod failure;
 mod quantity;
 
+pub mod untrusted;
+
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]

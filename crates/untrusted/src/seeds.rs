@@ -26,6 +26,7 @@ pub fn of(target: &str) -> Seeds {
         "chat_completions" => named(&CHAT_COMPLETIONS),
         "messages" => named(&MESSAGES),
         "tool_arguments" => named(&TOOL_ARGUMENTS),
+        "patch" => named(&PATCHES),
         "configuration" => configurations(),
         _ => Vec::new(),
     }
@@ -206,4 +207,34 @@ const TOOL_ARGUMENTS: [(&str, &str); 6] = [
     ("search", "{\"pattern\":\"fn main\",\"path\":\"src\"}"),
     ("deep", "{\"a\":[[[[[[[[[[[[[[[[{\"b\":1}]]]]]]]]]]]]]]]]}"),
     ("escaped", "{\"path\":\"..\\/..\\u002fetc\\u0000\",\"path\":1e400}"),
+];
+
+/// Each with the file that it is for, behind a NUL.
+const PATCHES: [(&str, &str); 8] = [
+    (
+        "change",
+        "diff --git a/src/lib.rs b/src/lib.rs\nindex 1..2 100644\n--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1,3 +1,3 @@ fn\n one\n-two\n+TWO\n three\n\0one\ntwo\nthree\n",
+    ),
+    (
+        "create",
+        "diff --git a/new b/new\nnew file mode 100755\n--- /dev/null\n+++ b/new\n@@ -0,0 +1,2 @@\n+a\n+b\n\0",
+    ),
+    ("remove", "--- a/old\t2026-01-01\n+++ /dev/null\t1970-01-01\n@@ -1 +0,0 @@\n-a\n\0a\n"),
+    (
+        "rename",
+        "diff --git a/from b/to\nsimilarity index 90%\nrename from from\nrename to to\n--- a/from\n+++ b/to\n@@ -2 +2 @@\n-b\n+B\n\0a\nb\n",
+    ),
+    (
+        "two_files",
+        "words before\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+c\n-- \n2.40\n\0a\n",
+    ),
+    (
+        "open_ends",
+        "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n\0a\nb",
+    ),
+    (
+        "leads_out",
+        "--- a/./../x\n+++ b/a/../../x\n@@ -0,0 +1 @@\n+a\n--- a//.git//config\r\n+++ b/.git/config\r\n@@ -1 +1 @@\n-a\n+b\n\0a\n",
+    ),
+    ("moved_hunks", "--- x\n+++ x\n@@ -9,1 +9,2 @@\n b\n+n\n@@ -12,2 +13 @@\n-c\n d\n\0a\nb\n\nc\nd\n"),
 ];

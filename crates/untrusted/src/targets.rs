@@ -1,6 +1,6 @@
 //! The targets: one function of bytes each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use palyra_ledger::Envelope;
@@ -10,7 +10,7 @@ use palyra_tools::BuiltinTools;
 use palyra_types::approval::Approvers;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
-use palyra_types::tool::{CallContext, Taints, ToolCall, ToolVerdict};
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolName, ToolVerdict};
 use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
 use palyra_wire::v1::RunStreamRequest;
 use prost::Message;
@@ -20,13 +20,14 @@ use sha2::{Digest, Sha256};
 pub type Target = fn(&[u8]);
 
 /// All targets by the name of their corpus.
-pub const ALL: [(&str, Target); 7] = [
+pub const ALL: [(&str, Target); 8] = [
     ("envelope", envelope),
     ("stored_entry", stored_entry),
     ("grpc_frame", grpc_frame),
     ("chat_completions", chat_completions),
     ("messages", messages),
     ("tool_arguments", tool_arguments),
+    ("patch", patch),
     ("configuration", configuration),
 ];
 
@@ -114,14 +115,19 @@ fn nobody() -> CallContext {
     }
 }
 
-/// Arguments as a model wrote them, for each tool that ships: what is allowed is an object, and judging is a function.
-pub fn tool_arguments(bytes: &[u8]) {
+/// What ships, compiled once.
+fn shipped() -> &'static ToolCallPolicySnapshot {
     static SNAPSHOT: OnceLock<ToolCallPolicySnapshot> = OnceLock::new();
-    let snapshot = SNAPSHOT.get_or_init(|| {
+    SNAPSHOT.get_or_init(|| {
         let digest = |text: &str| -> [u8; 32] { Sha256::digest(text.as_bytes()).into() };
         ToolCallPolicySnapshot::compile(BuiltinTools::new().catalog(), ToolPolicyRules::shipped(), digest)
             .expect("what ships compiles")
-    });
+    })
+}
+
+/// Arguments as a model wrote them, for each tool that ships: what is allowed is an object, and judging is a function.
+pub fn tool_arguments(bytes: &[u8]) {
+    let snapshot = shipped();
     let arguments = String::from_utf8_lossy(bytes).into_owned();
     for tool in snapshot.catalog().iter() {
         let written = arguments.as_str().into();
@@ -134,6 +140,41 @@ pub fn tool_arguments(bytes: &[u8]) {
             assert!(parsed.is_ok(), "arguments that are no object are allowed");
         }
     }
+}
+
+/// A patch and, behind a NUL, the file that it is for. Whoever judges a patch sees every path that it would change,
+/// and nothing but the lines of the patch comes into the file or goes out of it.
+pub fn patch(bytes: &[u8]) {
+    let mut parts = bytes.splitn(2, |byte| *byte == 0);
+    let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+    let old = parts.next().unwrap_or_default();
+    let Some(files) = palyra_tools::untrusted::patch(&text, old) else { return };
+    let seen = judged_paths("apply_patch", &serde_json::json!({ "patch": text }));
+    let lines = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
+    for file in files {
+        if let Some(seen) = &seen {
+            for path in &file.paths {
+                let named = judged_paths("write_file", &serde_json::json!({ "path": path, "content": "" }));
+                assert!(
+                    named.is_none_or(|named| named.is_subset(seen)),
+                    "{path:?} is changed and was not judged"
+                );
+            }
+        }
+        let [_, removed, added] = file.lines;
+        if let Some(made) = file.made {
+            assert_eq!(lines(&made) + removed, lines(old) + added, "lines come from nowhere, or are lost");
+        }
+    }
+}
+
+/// Returns the paths by which a call is judged; `None` for one that is refused before.
+fn judged_paths(tool: &str, arguments: &serde_json::Value) -> Option<BTreeSet<String>> {
+    let call =
+        ToolCall { tool: ToolName::new(tool), arguments: arguments.to_string().into(), context: nobody() };
+    let decision = decide_tool_call(shipped(), &call, &CallEvidence::default());
+    let request: serde_json::Value = serde_json::from_str(decision.request.expose()).ok()?;
+    serde_json::from_value(request["paths"].clone()).ok()
 }
 
 /// A configuration file: it is read, or every mistake in it is told in words.

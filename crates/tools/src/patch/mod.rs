@@ -10,5 +10,5 @@ mod header;
 mod source;
 
 pub(crate) use apply::apply;
-pub(crate) use file_patch::{FilePatch, Hunk, PatchKind};
+pub(crate) use file_patch::{FilePatch, Hunk, Line, PatchKind};
 pub(crate) use read::read_patch;

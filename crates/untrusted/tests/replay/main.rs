@@ -32,9 +32,10 @@ fn replay(name: &str, mutated: usize) {
         survives(target, bytes, &file.display().to_string());
     }
     let files: Vec<Vec<u8>> = files.into_iter().map(|(_, bytes)| bytes).collect();
-    let mutator = Mutator::new(&files, 1);
+    let seed = palyra_testkit::suite_seed();
+    let mutator = Mutator::new(&files, seed);
     for number in 0..mutated {
-        survives(target, &mutator.input(), &format!("mutated input {number}"));
+        survives(target, &mutator.input(), &format!("mutated input {number} of seed {seed}"));
     }
 }
 
@@ -74,6 +75,11 @@ fn arguments_of_tools() {
 }
 
 #[test]
+fn patches() {
+    replay("patch", MUTATED);
+}
+
+#[test]
 fn configurations() {
     replay("configuration", MUTATED_WITH_A_FILE);
 }
@@ -92,6 +98,12 @@ fn every_seed_is_in_its_corpus_and_reaches_past_the_first_check() {
     }
     for (_, bytes) in seeds::of("envelope") {
         assert!(palyra_ledger::Envelope::decode(&bytes).is_ok());
+    }
+    for (name, bytes) in seeds::of("patch") {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (patch, old) = text.split_once('\0').expect("a patch and its file");
+        let read = palyra_tools::untrusted::patch(patch, old.as_bytes());
+        assert!(read.is_some_and(|files| files.iter().all(|file| file.made.is_some())), "{name}");
     }
     for (name, bytes) in seeds::of("stored_entry") {
         let facts = usize::from(u16::from_le_bytes([bytes[2], bytes[3]]));
