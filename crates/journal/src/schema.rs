@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 6;
+pub(crate) const PROJECTIONS_VERSION: i64 = 7;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -251,7 +251,8 @@ CREATE TABLE run(
     questions INTEGER NOT NULL,
     unknown INTEGER NOT NULL,
     asked INTEGER NOT NULL,
-    held INTEGER NOT NULL
+    held INTEGER NOT NULL,
+    unprepared INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX run_idempotency ON run(principal, idempotency) WHERE idempotency IS NOT NULL;
 CREATE INDEX run_of_principal ON run(principal);
@@ -302,6 +303,7 @@ CREATE TABLE effect(
     ended INTEGER,
     ended_tape_seq INTEGER,
     ended_seq INTEGER,
+    unprepared INTEGER NOT NULL,
     UNIQUE(run, effect)
 ) STRICT;
 CREATE INDEX effect_started ON effect(started_seq) WHERE started_seq IS NOT NULL;

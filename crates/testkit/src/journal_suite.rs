@@ -79,6 +79,7 @@ macro_rules! journal_conformance_tests {
             asking: a_stored_grant_ends_by_use_time_or_revocation,
             asking: effects_say_what_became_of_them,
             asking: a_run_waits_only_when_nothing_of_it_runs,
+            asking: a_run_says_how_many_calls_are_to_be_prepared,
             asking: a_taking_back_is_open_until_it_ends,
             asking: what_was_asked_is_empty_once_erased,
             content: every_event_is_read_back_as_written,

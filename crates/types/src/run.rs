@@ -274,6 +274,9 @@ pub struct RunRecord {
     pub turns: u32,
     /// Tool calls used.
     pub tool_calls: u32,
+    /// Calls that have to be prepared before they start, or before they are asked about, and are not: at least those
+    /// at which somebody has to work, though the run waits for a person.
+    pub unprepared: u32,
     /// Tokens used.
     pub usage: TokenUsage,
     /// The first characters of the input, at most 120; empty once erased.

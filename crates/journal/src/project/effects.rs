@@ -5,7 +5,7 @@
 
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
 use palyra_types::event::{DecidedBy, TapeEvent, ToolDecided};
-use palyra_types::tool::{EffectContract, ToolConduct};
+use palyra_types::tool::{EffectContract, ToolConduct, ToolVerdict};
 use palyra_types::{
     ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
 };
@@ -18,7 +18,8 @@ use crate::sql::{seq_from_sql, seq_to_sql};
 
 /// Columns that [`EffectRow::read`] takes, in its order.
 pub(crate) const EFFECT_COLUMNS: &str = "seq, run, effect, session, principal, contract, conduct, state,
-    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq";
+    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
+    unprepared";
 
 /// Characters of a tool's name that a list shows: no real one is longer, but a model may say anything.
 const TOOL_CHARS_MAX: usize = 64;
@@ -37,6 +38,8 @@ pub(crate) struct EffectRow {
     principal: PrincipalId,
     contract: EffectContract,
     conduct: ToolConduct,
+    /// Whether it may be prepared, and is neither asked about nor started.
+    unprepared: bool,
     /// `None` until it is started.
     state: Option<EffectState>,
     approval: Option<ApprovalId>,
@@ -81,19 +84,21 @@ impl Family for Effects {
             time(row.ended),
             tape_seq(row.ended),
             seq(row.ended),
+            row.unprepared,
         ];
         connection.prepare_cached(STORE)?.execute(values).map(drop)
     }
 }
 
 const STORE: &str = "INSERT INTO effect(seq, run, effect, session, principal, contract, conduct, state,
-    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+    approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
+    unprepared)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
 ON CONFLICT(seq) DO UPDATE SET contract = excluded.contract, conduct = excluded.conduct,
     state = excluded.state, approval = excluded.approval, failure = excluded.failure,
     started = excluded.started, started_tape_seq = excluded.started_tape_seq,
     started_seq = excluded.started_seq, ended = excluded.ended, ended_tape_seq = excluded.ended_tape_seq,
-    ended_seq = excluded.ended_seq";
+    ended_seq = excluded.ended_seq, unprepared = excluded.unprepared";
 
 /// Folds one tape entry; returns by how much what its run has under way changes.
 pub(super) fn fold(
@@ -128,6 +133,8 @@ pub(super) fn fold(
 enum Change<'a> {
     Nothing,
     Decided(&'a ToolDecided),
+    Asked,
+    Answered,
     Started(At, EffectContract),
     Ended(At, EffectState, Option<Option<ErrorCode>>),
 }
@@ -136,6 +143,8 @@ fn change_of(event: &TapeEvent, at: At) -> Option<(EffectId, Change<'_>)> {
     match event {
         TapeEvent::ToolProposed(proposed) => Some((proposed.effect, Change::Nothing)),
         TapeEvent::ToolDecided(decided) => Some((decided.effect, Change::Decided(decided))),
+        TapeEvent::ApprovalRequested(requested) => Some((requested.effect, Change::Asked)),
+        TapeEvent::ApprovalResolved(resolved) => Some((resolved.effect, Change::Answered)),
         TapeEvent::ToolStarted(started) => Some((started.effect, Change::Started(at, started.contract))),
         TapeEvent::ToolFinished(finished) => {
             let state = finished.failure.map_or(EffectState::Finished, |_| EffectState::Failed);
@@ -157,11 +166,16 @@ impl Change<'_> {
             Self::Nothing => {}
             Self::Decided(decided) if row.state.is_none() => {
                 row.conduct = decided.conduct;
+                row.unprepared = decided.verdict != ToolVerdict::Deny && row.is_prepared();
                 if let DecidedBy::Approval(approval) = decided.decided_by {
                     row.approval = Some(approval);
                 }
             }
+            Self::Asked => row.unprepared = false,
+            // The entries behind it say what it came to.
+            Self::Answered if row.state.is_none() => row.unprepared = row.is_prepared(),
             Self::Started(at, contract) if row.state.is_none() => {
+                row.unprepared = false;
                 row.state = Some(EffectState::Started);
                 row.contract = contract;
                 row.started = Some(at);
@@ -171,7 +185,7 @@ impl Change<'_> {
                 row.ended = Some(at);
                 row.failure = failure.unwrap_or(row.failure);
             }
-            Self::Decided(_) | Self::Started(..) | Self::Ended(..) => {}
+            Self::Decided(_) | Self::Answered | Self::Started(..) | Self::Ended(..) => {}
         }
     }
 }
@@ -196,6 +210,7 @@ fn first_row(
         principal: entry.principal,
         contract: EffectContract::Opaque,
         conduct: ToolConduct::Direct,
+        unprepared: false,
         state: None,
         approval: None,
         failure: None,
@@ -206,6 +221,10 @@ fn first_row(
 }
 
 impl EffectRow {
+    fn is_prepared(&self) -> bool {
+        self.conduct == ToolConduct::Prepared
+    }
+
     fn under_way(&self) -> UnderWay {
         let started = i64::from(self.state == Some(EffectState::Started));
         let unknown = i64::from(self.state == Some(EffectState::Unknown));
@@ -213,7 +232,8 @@ impl EffectRow {
             ToolConduct::Direct | ToolConduct::Prepared => (started, 0),
             ToolConduct::Question => (0, started),
         };
-        UnderWay { running, questions, unknown, ..UnderWay::default() }
+        let unprepared = i64::from(self.unprepared);
+        UnderWay { running, questions, unknown, unprepared, ..UnderWay::default() }
     }
 
     /// Makes the record that lists show; `None` until it is started.
@@ -257,6 +277,7 @@ impl EffectRow {
             tool: row.get::<_, String>(10)?.into(),
             started: at(11)?,
             ended: at(14)?,
+            unprepared: row.get(17)?,
         })
     }
 }

@@ -18,6 +18,9 @@ pub(crate) struct UnderWay {
     pub(crate) asked: i64,
     /// 1 while it is held, and only an input lets it go on.
     pub(crate) held: i64,
+    /// Calls that have to be prepared, and are neither asked about nor started: a start works at them, whatever the
+    /// run waits for. One that waits behind an exclusive call counts, too.
+    pub(crate) unprepared: i64,
 }
 
 impl UnderWay {
@@ -29,6 +32,7 @@ impl UnderWay {
             unknown: self.unknown.saturating_add(other.unknown),
             asked: self.asked.saturating_add(other.asked),
             held: self.held.saturating_add(other.held),
+            unprepared: self.unprepared.saturating_add(other.unprepared),
         }
     }
 
@@ -40,7 +44,13 @@ impl UnderWay {
             unknown: self.unknown.saturating_sub(other.unknown),
             asked: self.asked.saturating_sub(other.asked),
             held: self.held.saturating_sub(other.held),
+            unprepared: self.unprepared.saturating_sub(other.unprepared),
         }
+    }
+
+    /// Returns the calls to be prepared, as a record shows them.
+    pub(super) fn shown_unprepared(self) -> u32 {
+        u32::try_from(self.unprepared.max(0)).unwrap_or(u32::MAX)
     }
 
     /// Returns the phase of a run, given the one it had.

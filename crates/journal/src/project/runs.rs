@@ -24,7 +24,7 @@ const INPUT_PREVIEW_CHARS_MAX: usize = 120;
 pub(crate) const RUN_COLUMNS: &str = "seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
     output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
-    unknown, asked, held";
+    unknown, asked, held, unprepared";
 
 /// A row of `run`.
 #[derive(Debug, Clone)]
@@ -65,21 +65,21 @@ impl Family for Runs {
 const INSERT: &str = "INSERT INTO run(seq, run, principal, session, agent, state, wait, reason, error,
     last_tape_seq, last_seq, created, updated, turns, tool_calls, input_tokens, cached_input_tokens,
     output_tokens, reasoning_tokens, usage_source, idempotency, input_preview, delivery, running, questions,
-    unknown, asked, held)
+    unknown, asked, held, unprepared)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27, ?28)";
+    ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
 
 const UPDATE: &str = "UPDATE run SET state = ?12, reason = ?13, error = ?14, wait = ?2, last_tape_seq = ?3,
     last_seq = ?4, updated = ?5, turns = ?6, tool_calls = ?7, input_tokens = ?8, cached_input_tokens = ?9,
     output_tokens = ?10, reasoning_tokens = ?11, usage_source = ?15, running = ?16, questions = ?17,
-    unknown = ?18, asked = ?19, held = ?20
+    unknown = ?18, asked = ?19, held = ?20, unprepared = ?21
 WHERE seq = ?1";
 
 /// As [`UPDATE`] for a run whose state stays: no index is touched.
 const MOVE_ON: &str = "UPDATE run SET reason = ?13, error = ?14, wait = ?2, last_tape_seq = ?3,
     last_seq = ?4, updated = ?5, turns = ?6, tool_calls = ?7, input_tokens = ?8, cached_input_tokens = ?9,
     output_tokens = ?10, reasoning_tokens = ?11, usage_source = ?15, running = ?16, questions = ?17,
-    unknown = ?18, asked = ?19, held = ?20
+    unknown = ?18, asked = ?19, held = ?20, unprepared = ?21
 WHERE seq = ?1 AND state = ?12";
 
 fn insert(connection: &Connection, row: &RunRow) -> rusqlite::Result<()> {
@@ -116,6 +116,7 @@ fn insert(connection: &Connection, row: &RunRow) -> rusqlite::Result<()> {
             row.under_way.unknown,
             row.under_way.asked,
             row.under_way.held,
+            row.under_way.unprepared,
         ])
         .map(drop)
 }
@@ -147,6 +148,7 @@ fn update(connection: &Connection, row: &RunRow, sql: &str) -> rusqlite::Result<
             row.under_way.unknown,
             row.under_way.asked,
             row.under_way.held,
+            row.under_way.unprepared,
         ])
         .map(drop)
 }
@@ -173,7 +175,7 @@ pub(super) fn fold(
         row.under_way = row.under_way.plus(change);
         row.under_way.held = held(row.under_way.held, event);
         apply(&mut row.record, row.under_way, event);
-        row.record.phase = row.under_way.phase(row.record.state, row.record.phase);
+        row.stand();
     })
 }
 
@@ -186,7 +188,7 @@ pub(super) fn changed(
 ) -> rusqlite::Result<()> {
     runs.change(connection, &run, |row| {
         row.under_way = row.under_way.plus(change);
-        row.record.phase = row.under_way.phase(row.record.state, row.record.phase);
+        row.stand();
     })
 }
 
@@ -211,6 +213,7 @@ fn first_row(entry: &Folded<'_>, place: (RunId, SessionId), started: Option<&Run
             updated: entry.time,
             turns: 0,
             tool_calls: 0,
+            unprepared: 0,
             usage: TokenUsage::default(),
             input_preview: Redacted::new(started.map_or_else(String::new, preview)),
         },
@@ -298,11 +301,25 @@ fn finish(record: &mut RunRecord, finished: &RunFinished) {
 }
 
 impl RunRow {
+    /// Says what the run waits for, from what it has under way.
+    fn stand(&mut self) {
+        self.record.phase = self.under_way.phase(self.record.state, self.record.phase);
+        self.record.unprepared = self.under_way.shown_unprepared();
+    }
+
     /// Reads a row of [`RUN_COLUMNS`].
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let state = state_from_stored(row.get(5)?);
         let idempotency: Option<[u8; 32]> = row.get(20)?;
         let error: u16 = row.get(8)?;
+        let under_way = UnderWay {
+            running: row.get(23)?,
+            questions: row.get(24)?,
+            unknown: row.get(25)?,
+            asked: row.get(26)?,
+            held: row.get(27)?,
+            unprepared: row.get(28)?,
+        };
         Ok(Self {
             record: RunRecord {
                 run: RunId::from_bytes(row.get(1)?),
@@ -320,6 +337,7 @@ impl RunRow {
                 updated: Timestamp(row.get(12)?),
                 turns: row.get(13)?,
                 tool_calls: row.get(14)?,
+                unprepared: under_way.shown_unprepared(),
                 usage: TokenUsage {
                     input_tokens: u64_from_sql(row.get(15)?),
                     cached_input_tokens: u64_from_sql(row.get(16)?),
@@ -335,13 +353,7 @@ impl RunRow {
             },
             last_seq: seq_from_sql(row.get(10)?),
             idempotency: idempotency.map(IdempotencyDigest),
-            under_way: UnderWay {
-                running: row.get(23)?,
-                questions: row.get(24)?,
-                unknown: row.get(25)?,
-                asked: row.get(26)?,
-                held: row.get(27)?,
-            },
+            under_way,
             stored_state: Some(state),
         })
     }

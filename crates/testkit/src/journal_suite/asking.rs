@@ -94,12 +94,21 @@ pub fn decided(
     conduct: ToolConduct,
     decided_by: DecidedBy,
 ) -> Vec<NewEntry> {
+    judged(run, effect, (conduct, decided_by), ToolVerdict::Allow)
+}
+
+fn judged(
+    run: &mut SampleRun,
+    effect: u32,
+    (conduct, decided_by): (ToolConduct, DecidedBy),
+    verdict: ToolVerdict,
+) -> Vec<NewEntry> {
     let mut entries = run.proposed(effect);
     if let Some(JournalEvent::Tape(TapeEvent::ToolDecided(decided))) =
         entries.last_mut().map(|entry| &mut entry.event)
     {
         (decided.conduct, decided.decided_by) = (conduct, decided_by);
-        (decided.verdict, decided.reason) = (ToolVerdict::Allow, DecisionReason::Permitted);
+        (decided.verdict, decided.reason) = (verdict, DecisionReason::Permitted);
     }
     entries
 }
@@ -329,6 +338,36 @@ pub async fn a_run_waits_only_when_nothing_of_it_runs(factory: &impl JournalFact
     for (at, (entries, phase)) in steps.into_iter().enumerate() {
         journal.append(append(entries)).await.unwrap();
         assert_eq!(journal.run(run.run).await.unwrap().unwrap().phase, phase, "step {at}");
+    }
+}
+
+/// Whatever it waits for.
+pub async fn a_run_says_how_many_calls_are_to_be_prepared(factory: &impl JournalFactory) {
+    let journal = factory.make();
+    let (mut run, entries) = begin(0);
+    journal.append(append(entries)).await.unwrap();
+    let mut steps: Vec<(Vec<NewEntry>, u32)> = Vec::new();
+    let prepared = |run: &mut SampleRun, effect, verdict| {
+        judged(run, effect, (ToolConduct::Prepared, DecidedBy::Policy), verdict)
+    };
+    steps.push((judged(&mut run, 1, (ToolConduct::Direct, DecidedBy::Policy), ToolVerdict::Ask), 0));
+    steps.push((prepared(&mut run, 2, ToolVerdict::Ask), 1));
+    steps.push((prepared(&mut run, 3, ToolVerdict::Allow), 2));
+    steps.push((prepared(&mut run, 4, ToolVerdict::Deny), 2));
+    steps.push((vec![asked(&mut run, 0, 1, None)], 2));
+    steps.push((vec![asked(&mut run, 1, 2, None)], 1));
+    steps.push((vec![begun(&mut run, 3, EffectContract::Probe)], 0));
+    steps.push((vec![run.tool_finished(3, "done")], 0));
+    steps.push((vec![resolved(&mut run, 1, 2, ApprovalState::Approved)], 1));
+    steps.push((vec![asked(&mut run, 2, 2, None)], 0));
+    steps.push((vec![resolved(&mut run, 2, 2, ApprovalState::Denied)], 1));
+    steps.push((prepared(&mut run, 2, ToolVerdict::Deny), 0));
+    steps.push((vec![resolved(&mut run, 0, 1, ApprovalState::Approved)], 0));
+    for (at, (entries, unprepared)) in steps.into_iter().enumerate() {
+        journal.append(append(entries)).await.unwrap();
+        let record = journal.run(run.run).await.unwrap().unwrap();
+        assert_eq!(record.unprepared, unprepared, "step {at}");
+        assert_eq!(journal.open_runs().await.unwrap(), [record], "step {at}");
     }
 }
 

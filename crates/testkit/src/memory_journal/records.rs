@@ -212,6 +212,7 @@ impl Records {
         for run in [Some(run), decided].into_iter().flatten() {
             if let Some(record) = self.runs.get_mut(&run) {
                 record.phase = self.waits.phase(record);
+                record.unprepared = self.waits.unprepared(run);
             }
         }
     }
@@ -233,6 +234,7 @@ impl Records {
             updated: entry.new.time,
             turns: 0,
             tool_calls: 0,
+            unprepared: 0,
             usage: TokenUsage::default(),
             input_preview: Redacted::default(),
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
-use palyra_types::tool::ToolConduct;
+use palyra_types::tool::{ToolConduct, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId, RunId};
 
 /// Where a call stands.
@@ -22,6 +22,8 @@ pub(super) struct Waits {
     calls: BTreeMap<(RunId, EffectId), (ToolConduct, Station)>,
     asked: BTreeSet<ApprovalId>,
     open: BTreeMap<ApprovalId, RunId>,
+    /// Calls that may be prepared, and are neither asked about nor started.
+    unprepared: BTreeSet<(RunId, EffectId)>,
     held: BTreeSet<RunId>,
 }
 
@@ -36,9 +38,15 @@ impl Waits {
             TapeEvent::ToolDecided(decided) => {
                 if let Some((conduct, Station::Proposed)) = self.calls.get_mut(&(run, decided.effect)) {
                     *conduct = decided.conduct;
+                    if decided.verdict == ToolVerdict::Deny {
+                        self.unprepared.remove(&(run, decided.effect));
+                    } else {
+                        self.wants_preparation(run, decided.effect);
+                    }
                 }
             }
             TapeEvent::ToolStarted(started) => {
+                self.unprepared.remove(&(run, started.effect));
                 let proposal = (ToolConduct::Direct, Station::Proposed);
                 let (_, station) = self.calls.entry((run, started.effect)).or_insert(proposal);
                 if *station == Station::Proposed {
@@ -48,8 +56,11 @@ impl Waits {
             TapeEvent::ToolFinished(finished) => self.end(run, finished.effect, Station::Over),
             TapeEvent::ToolOutcomeUnknown { effect, .. } => self.end(run, *effect, Station::Unknown),
             TapeEvent::EffectResolved { effect, .. } => self.end(run, *effect, Station::Over),
-            TapeEvent::ApprovalRequested(requested) if self.asked.insert(requested.approval) => {
-                self.open.insert(requested.approval, run);
+            TapeEvent::ApprovalRequested(requested) => {
+                self.unprepared.remove(&(run, requested.effect));
+                if self.asked.insert(requested.approval) {
+                    self.open.insert(requested.approval, run);
+                }
             }
             TapeEvent::RunHeld { .. } => {
                 self.held.insert(run);
@@ -57,10 +68,28 @@ impl Waits {
             TapeEvent::InputReceived { .. } => {
                 self.held.remove(&run);
             }
-            TapeEvent::ApprovalResolved(resolved) => return self.open.remove(&resolved.approval),
+            TapeEvent::ApprovalResolved(resolved) => {
+                self.wants_preparation(run, resolved.effect);
+                return self.open.remove(&resolved.approval);
+            }
             _ => {}
         }
         None
+    }
+
+    fn wants_preparation(&mut self, run: RunId, effect: EffectId) {
+        let call = self.calls.get(&(run, effect));
+        if call.is_some_and(|call| *call == (ToolConduct::Prepared, Station::Proposed)) {
+            self.unprepared.insert((run, effect));
+        } else {
+            self.unprepared.remove(&(run, effect));
+        }
+    }
+
+    /// Returns how many calls of a run are to be prepared.
+    pub(super) fn unprepared(&self, run: RunId) -> u32 {
+        let of_run = self.unprepared.range((run, EffectId(0))..=(run, EffectId(u32::MAX)));
+        u32::try_from(of_run.count()).unwrap_or(u32::MAX)
     }
 
     fn end(&mut self, run: RunId, effect: EffectId, end: Station) {
