@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use palyra_ports::ReadError;
 use palyra_ports::maintain_journal::JournalHealth;
-use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord};
 use palyra_types::session::SessionRef;
 
 use crate::parts::RuntimePorts;
-use crate::session::SessionsHandle;
+use crate::session::{SessionsHandle, needs_driving};
 
 /// Wakes the sessions that have work to do; a run that waits for a person stays a row. Returns the runs found.
 pub(crate) async fn take_up_open_runs(
@@ -34,16 +34,15 @@ pub(crate) async fn take_up_open_runs(
     Ok(open.len())
 }
 
-/// An unknown outcome may have other tools running beside it, so such a run is looked at once more.
-fn waits_for_a_person(run: &palyra_types::run::RunRecord) -> bool {
-    matches!(run.phase, RunPhase::Waiting(reason) if reason != WaitReason::OutcomeUnknown)
+fn waits_for_a_person(run: &RunRecord) -> bool {
+    matches!(run.phase, RunPhase::Waiting(_)) && !needs_driving(run)
 }
 
 /// A run that waits for a person does not wait for ever when another one was accepted to interrupt it.
-fn waits_to_interrupt(run: &palyra_types::run::RunRecord) -> bool {
+fn waits_to_interrupt(run: &RunRecord) -> bool {
     run.state == RunLifecycleState::Pending && run.delivery == InputDelivery::Interrupt
 }
 
-fn session_of(run: &palyra_types::run::RunRecord) -> SessionRef {
+fn session_of(run: &RunRecord) -> SessionRef {
     SessionRef { principal: run.principal, id: run.session }
 }

@@ -36,6 +36,7 @@ mod history;
 
 pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use handle::SessionsHandle;
+pub(crate) use loaded::needs_driving;
 pub use request::{
     Admission, BranchWish, CleanedSession, ExistingSession, InputRequest, ResetWish, ResolvedSession,
     SessionChange, SessionSelector, SubmitRequest, Submitted,

@@ -78,14 +78,11 @@ impl SimModel {
 
     fn answer(&self) -> ModelAnswer {
         let dice = &self.world.dice;
-        let mut proposals: Vec<ToolProposal> = if dice.below(2) == 0 {
+        let proposals: Vec<ToolProposal> = if dice.below(2) == 0 {
             (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
         } else {
             Vec::new()
         };
-        // A run that is asked about one call while it prepares another is a row that waits for an approval; a start
-        // takes no such row up, so no story may restart there.
-        proposals.sort_by_key(|proposal| proposal.tool.as_str() == CHANGE);
         let usage = (dice.below(2) == 0).then(|| TokenUsage {
             input_tokens: dice.below(500),
             output_tokens: dice.below(200),

@@ -222,7 +222,15 @@ pub(super) async fn open_runs(engine: &Engine, session: SessionRef) -> Result<Ve
     Ok(newest_first)
 }
 
-/// A run beside whose unknown outcome other tools may still have been running is driven until it really waits.
-fn needs_driving(record: &RunRecord) -> bool {
-    matches!(record.phase, RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown))
+/// Returns whether a run that has begun has something to do that no person does. Beside an unknown outcome other tools
+/// may still have been running, and beside a question another call may still have to be prepared: such a run is driven
+/// until it really waits.
+pub(crate) fn needs_driving(record: &RunRecord) -> bool {
+    match record.phase {
+        RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown) => true,
+        RunPhase::Waiting(WaitReason::Approval | WaitReason::Question) => record.unprepared > 0,
+        RunPhase::Waiting(WaitReason::LoopCheck | WaitReason::UnknownKind)
+        | RunPhase::Queued
+        | RunPhase::Finished => false,
+    }
 }

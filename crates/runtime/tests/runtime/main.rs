@@ -57,6 +57,8 @@ mod counted_reads;
 
 mod restart;
 
+mod preparing;
+
 mod drain;
 
 mod history;
