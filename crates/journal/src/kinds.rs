@@ -86,6 +86,7 @@ kinds! {
     GrantRevoked = 0x0070,
     UndoRequested = 0x0071,
     UndoFinished = 0x0072,
+    EffectSettled = 0x0073,
 
     SkillInstalled = 0x0080,
     SkillEnabled = 0x0081,

@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 7;
+pub(crate) const PROJECTIONS_VERSION: i64 = 8;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -304,6 +304,8 @@ CREATE TABLE effect(
     ended_tape_seq INTEGER,
     ended_seq INTEGER,
     unprepared INTEGER NOT NULL,
+    settled INTEGER,
+    settled_seq INTEGER,
     UNIQUE(run, effect)
 ) STRICT;
 CREATE INDEX effect_started ON effect(started_seq) WHERE started_seq IS NOT NULL;

@@ -6,7 +6,8 @@ use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
 use palyra_types::session::SessionRef;
 use palyra_types::{
-    ApprovalId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, TapeSeq, Timestamp,
+    ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, TapeSeq,
+    Timestamp,
 };
 
 /// Entries of one append, at most.
@@ -119,6 +120,13 @@ pub enum Guard {
         grant: StoredGrantId,
         /// The time.
         now: Timestamp,
+    },
+    /// Nobody knows the outcome of this effect, and nobody said it.
+    EffectUnknown {
+        /// Its run.
+        run: RunId,
+        /// Its number.
+        effect: EffectId,
     },
     /// The session does not exist yet, nor does another one of this principal with the key.
     SessionAbsent {

@@ -92,6 +92,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             maybe(label);
         }
         JournalEvent::SessionRenamed { label, .. } => maybe(label),
+        JournalEvent::EffectSettled(settled) => see(settled.note.expose()),
         JournalEvent::UndoFinished { files, .. } => {
             for file in files {
                 if let UndoResult::Conflict(difference) = &file.result {

@@ -78,6 +78,7 @@ macro_rules! journal_conformance_tests {
             asking: waiting_approvals_are_listed_by_cursor_and_by_time,
             asking: a_stored_grant_ends_by_use_time_or_revocation,
             asking: effects_say_what_became_of_them,
+            asking: an_unknown_outcome_is_settled_once_after_the_end_of_its_run,
             asking: a_run_waits_only_when_nothing_of_it_runs,
             asking: a_run_says_how_many_calls_are_to_be_prepared,
             asking: a_taking_back_is_open_until_it_ends,

@@ -65,6 +65,21 @@ pub enum EffectResolution {
     Retry,
 }
 
+/// What a person says, after the end of a run, about one of its effects whose outcome nobody knew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectSettled {
+    /// The run; its tape is closed.
+    pub run: RunId,
+    /// The effect.
+    pub effect: EffectId,
+    /// What became of it.
+    pub resolution: EffectResolution,
+    /// Who says so.
+    pub by: PrincipalId,
+    /// What they say with it.
+    pub note: Redacted<String>,
+}
+
 /// Where an effect stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EffectState {
@@ -107,7 +122,7 @@ pub struct EffectRecord {
     pub ended: Option<Timestamp>,
     /// The entry of its start.
     pub started_at: (TapeSeq, Seq),
-    /// The entry of its outcome.
+    /// The entry of its outcome; when it was settled after the end of its run, the last one about it on the tape.
     pub ended_at: Option<(TapeSeq, Seq)>,
 }
 

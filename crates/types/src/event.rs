@@ -15,7 +15,7 @@ use crate::agent::AgentProfile;
 use crate::approval::{
     ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, Approvers, StoredGrant,
 };
-use crate::effect::{EffectPlan, EffectResolution, UndoRequested, UndoneFile};
+use crate::effect::{EffectPlan, EffectResolution, EffectSettled, UndoRequested, UndoneFile};
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
@@ -154,6 +154,8 @@ pub enum JournalEvent {
         /// Who revoked it.
         by: PrincipalId,
     },
+    /// What became of an effect of a run that was over by then.
+    EffectSettled(EffectSettled),
     /// What a run changed is about to be taken back.
     UndoRequested(UndoRequested),
     /// What became of taking it back.

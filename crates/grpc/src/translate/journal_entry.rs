@@ -43,6 +43,7 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::SessionArchived { .. } => "session_archived",
         JournalEvent::SessionRestored { .. } => "session_restored",
         JournalEvent::GrantRevoked { .. } => "grant_revoked",
+        JournalEvent::EffectSettled(_) => "effect_settled",
         JournalEvent::UndoRequested(_) => "undo_requested",
         JournalEvent::UndoFinished { .. } => "undo_finished",
         JournalEvent::Skill(event) => skill_kind(event),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent, ToolStarted};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
@@ -103,6 +103,31 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         note: payload.note.into(),
     })
+}
+
+pub(super) fn encode_settled(settled: &EffectSettled) -> Pair {
+    pair(
+        &store::EffectSettledFacts {
+            version: VERSION,
+            run: unless_zero(&settled.run.to_bytes()),
+            effect: settled.effect.0,
+            resolution: settled.resolution.to_stored(),
+            by: unless_zero(&settled.by.to_bytes()),
+        },
+        &store::EffectSettledPayload { note: settled.note.expose().clone() },
+    )
+}
+
+pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::EffectSettledFacts::decode(facts)?;
+    let payload = store::EffectSettledPayload::decode(payload)?;
+    Ok(JournalEvent::EffectSettled(EffectSettled {
+        run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
+        effect: EffectId(facts.effect),
+        resolution: StoredEnum::from_stored(facts.resolution)?,
+        by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
+        note: payload.note.into(),
+    }))
 }
 
 pub(super) fn encode_undo_requested(requested: &UndoRequested) -> Pair {

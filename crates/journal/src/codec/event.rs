@@ -73,6 +73,7 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::GrantRevoked { grant, by } => {
             (Kind::GrantRevoked, approval::encode_grant_revoked(*grant, *by))
         }
+        JournalEvent::EffectSettled(settled) => (Kind::EffectSettled, effect::encode_settled(settled)),
         JournalEvent::UndoRequested(requested) => {
             (Kind::UndoRequested, effect::encode_undo_requested(requested))
         }
@@ -184,6 +185,7 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::SessionArchived => log::decode_session_archived(facts),
         Kind::SessionRestored => log::decode_session_restored(facts),
         Kind::GrantRevoked => approval::decode_grant_revoked(facts),
+        Kind::EffectSettled => effect::decode_settled(facts, payload),
         Kind::UndoRequested => effect::decode_undo_requested(facts, payload),
         Kind::UndoFinished => effect::decode_undo_finished(facts, payload),
         Kind::SkillInstalled => skill::decode_installed(facts, payload),

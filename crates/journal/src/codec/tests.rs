@@ -10,7 +10,7 @@ use palyra_types::approval::{
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
     AbandonCause, Ask, Attested, ContentDigest, DecidedBy, HeldCause, JournalEvent, LoopGuard, NextAttempt,
@@ -165,6 +165,13 @@ fn outside_after_runs() -> Vec<JournalEvent> {
     let file = |path: &str, result| UndoneFile { path: path.into(), result };
     vec![
         JournalEvent::GrantRevoked { grant: StoredGrantId::from_parts(6, 7), by: samples::principal(0) },
+        JournalEvent::EffectSettled(EffectSettled {
+            run,
+            effect: EffectId(3),
+            resolution: EffectResolution::DidNotHappen,
+            by: samples::principal(0),
+            note: "no mail went out".into(),
+        }),
         JournalEvent::UndoRequested(UndoRequested { undo, run, paths: vec!["a.md".into(), "b.md".into()] }),
         JournalEvent::UndoFinished {
             undo,

@@ -99,6 +99,9 @@ fn take(
 fn of_run(connection: &Connection, run: RunId, into: &mut Gathered) -> rusqlite::Result<()> {
     let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
     take(connection, sql, [run.to_bytes()], into)?;
+    let settled =
+        "SELECT settled_seq FROM effect WHERE run = ?1 AND settled_seq IS NOT NULL ORDER BY settled_seq";
+    take(connection, settled, [run.to_bytes()], into)?;
     take(connection, "SELECT seq FROM undo WHERE run = ?1 ORDER BY seq", [run.to_bytes()], into)
 }
 

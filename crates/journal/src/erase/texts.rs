@@ -31,6 +31,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         JournalEvent::SessionRenamed { label, .. } => {
             label.iter().map(|label| Text::Plain(label.expose())).collect()
         }
+        JournalEvent::EffectSettled(settled) => vec![Text::Plain(settled.note.expose())],
         JournalEvent::UndoRequested(requested) => {
             requested.paths.iter().map(|path| Text::Plain(path.expose())).collect()
         }

@@ -3,7 +3,7 @@
 //! A row is made by the proposal, so that it knows the tool's name and who permitted it; it is listed from its
 //! start on. Keyed by run and number.
 
-use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
+use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
 use palyra_types::event::{DecidedBy, TapeEvent, ToolDecided};
 use palyra_types::tool::{EffectContract, ToolConduct, ToolVerdict};
 use palyra_types::{
@@ -19,7 +19,7 @@ use crate::sql::{seq_from_sql, seq_to_sql};
 /// Columns that [`EffectRow::read`] takes, in its order.
 pub(crate) const EFFECT_COLUMNS: &str = "seq, run, effect, session, principal, contract, conduct, state,
     approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
-    unprepared";
+    unprepared, settled, settled_seq";
 
 /// Characters of a tool's name that a list shows: no real one is longer, but a model may say anything.
 const TOOL_CHARS_MAX: usize = 64;
@@ -47,6 +47,8 @@ pub(crate) struct EffectRow {
     tool: Redacted<String>,
     started: Option<At>,
     ended: Option<At>,
+    /// What a person said after the end of the run: an entry outside of its tape.
+    settled: Option<(Timestamp, Seq)>,
 }
 
 /// The table `effect`.
@@ -85,6 +87,8 @@ impl Family for Effects {
             tape_seq(row.ended),
             seq(row.ended),
             row.unprepared,
+            row.settled.map(|(time, _)| time.0),
+            row.settled.map(|(_, seq)| seq_to_sql(seq)),
         ];
         connection.prepare_cached(STORE)?.execute(values).map(drop)
     }
@@ -92,13 +96,14 @@ impl Family for Effects {
 
 const STORE: &str = "INSERT INTO effect(seq, run, effect, session, principal, contract, conduct, state,
     approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
-    unprepared)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+    unprepared, settled, settled_seq)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
 ON CONFLICT(seq) DO UPDATE SET contract = excluded.contract, conduct = excluded.conduct,
     state = excluded.state, approval = excluded.approval, failure = excluded.failure,
     started = excluded.started, started_tape_seq = excluded.started_tape_seq,
     started_seq = excluded.started_seq, ended = excluded.ended, ended_tape_seq = excluded.ended_tape_seq,
-    ended_seq = excluded.ended_seq, unprepared = excluded.unprepared";
+    ended_seq = excluded.ended_seq, unprepared = excluded.unprepared, settled = excluded.settled,
+    settled_seq = excluded.settled_seq";
 
 /// Folds one tape entry; returns by how much what its run has under way changes.
 pub(super) fn fold(
@@ -125,6 +130,25 @@ pub(super) fn fold(
         let before = row.under_way();
         change.apply(row);
         difference = row.under_way().since(before);
+    })?;
+    Ok(difference)
+}
+
+/// Folds what a person says of an unknown outcome once the run is over; returns the change of what it has under way.
+pub(super) fn settled(
+    effects: &mut Held<Effects>,
+    connection: &Connection,
+    entry: &Folded<'_>,
+    settled: &EffectSettled,
+) -> rusqlite::Result<UnderWay> {
+    let mut difference = UnderWay::default();
+    effects.change(connection, &(settled.run, settled.effect), |row| {
+        if row.is_unknown() {
+            let before = row.under_way();
+            row.state = Some(EffectState::Resolved(settled.resolution));
+            row.settled = Some((entry.time, entry.seq));
+            difference = row.under_way().since(before);
+        }
     })?;
     Ok(difference)
 }
@@ -180,7 +204,7 @@ impl Change<'_> {
                 row.contract = contract;
                 row.started = Some(at);
             }
-            Self::Ended(at, state, failure) if row.state.is_some() => {
+            Self::Ended(at, state, failure) if row.state.is_some() && row.settled.is_none() => {
                 row.state = Some(state);
                 row.ended = Some(at);
                 row.failure = failure.unwrap_or(row.failure);
@@ -217,6 +241,7 @@ fn first_row(
         tool,
         started: None,
         ended: None,
+        settled: None,
     }
 }
 
@@ -225,9 +250,14 @@ impl EffectRow {
         self.conduct == ToolConduct::Prepared
     }
 
+    /// Returns whether nobody knows the outcome, and nobody said it.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.state == Some(EffectState::Unknown)
+    }
+
     fn under_way(&self) -> UnderWay {
         let started = i64::from(self.state == Some(EffectState::Started));
-        let unknown = i64::from(self.state == Some(EffectState::Unknown));
+        let unknown = i64::from(self.is_unknown());
         let (running, questions) = match self.conduct {
             ToolConduct::Direct | ToolConduct::Prepared => (started, 0),
             ToolConduct::Question => (0, started),
@@ -250,7 +280,7 @@ impl EffectRow {
             failure: self.failure,
             tool: self.tool,
             started,
-            ended: self.ended.map(|(time, ..)| time),
+            ended: self.settled.map(|(time, _)| time).or(self.ended.map(|(time, ..)| time)),
             started_at: (tape_seq, seq),
             ended_at: self.ended.map(|(_, tape_seq, seq)| (tape_seq, seq)),
         })
@@ -278,6 +308,10 @@ impl EffectRow {
             started: at(11)?,
             ended: at(14)?,
             unprepared: row.get(17)?,
+            settled: row
+                .get::<_, Option<i64>>(18)?
+                .map(Timestamp)
+                .zip(row.get::<_, Option<i64>>(19)?.map(seq_from_sql)),
         })
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Projections {
     pub(crate) sessions: Held<Sessions>,
     pub(crate) approvals: Held<Approvals>,
     pub(crate) stored_grants: Held<StoredGrants>,
-    effects: Held<Effects>,
+    pub(crate) effects: Held<Effects>,
     undos: Held<Undos>,
     skills: Held<Skills>,
     input_keys: Held<InputKeys>,
@@ -107,6 +107,10 @@ impl Projections {
             }
             JournalEvent::GrantRevoked { grant, .. } => {
                 stored_grants::revoked(&mut self.stored_grants, connection, entry, *grant)?;
+            }
+            JournalEvent::EffectSettled(settled) => {
+                let under_way = effects::settled(&mut self.effects, connection, entry, settled)?;
+                runs::changed(&mut self.runs, connection, settled.run, under_way)?;
             }
             JournalEvent::UndoRequested(requested) => {
                 let names = (requested.undo, requested.run);

@@ -40,6 +40,9 @@ fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusq
         }
         Guard::ApprovalPending { approval } => authority::is_pending(connection, rows, *approval),
         Guard::GrantUsable { grant, now } => authority::is_usable(connection, rows, *grant, *now),
+        Guard::EffectUnknown { run, effect } => {
+            Ok(rows.effects.get(connection, &(*run, *effect))?.is_some_and(|row| row.is_unknown()))
+        }
         Guard::SessionAbsent { session, key } => {
             if rows.sessions.get(connection, session)?.is_some() {
                 return Ok(false);

@@ -6,15 +6,15 @@ use palyra_ports::{
     AppendError, AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Guard, JournalAppendRequest,
     NewEntry, ReadApprovals, ReadError,
 };
-use palyra_testkit::journal_suite::asking::{approval, asked, granted, resolved, stored_grant};
+use palyra_testkit::journal_suite::asking::{approval, asked, begun, granted, resolved, stored_grant};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalState, ApprovalVoted, ArgumentRule, ArgumentShape,
 };
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
-use palyra_types::event::{JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolStarted, UnknownOutcomeCause};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::Surface;
 use palyra_types::tool::EffectContract;
@@ -87,6 +87,9 @@ pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
         by: samples::principal(2),
         note: NOTE.into(),
     }));
+    entries.push(begun(run, 8, EffectContract::Opaque));
+    let cause = UnknownOutcomeCause::Cancelled;
+    entries.push(run.entry(TapeEvent::ToolOutcomeUnknown { effect: EffectId(8), cause }));
     entries
 }
 
@@ -108,13 +111,21 @@ fn planned(run: &mut SampleRun) -> NewEntry {
     }))
 }
 
-/// Makes the taking back of what a run did, which stands on no tape and names no session.
+/// Makes what is said of a run, and the taking back of what it did, which stand on no tape and name no session.
 pub(crate) fn undoing_entries(run: &SampleRun, n: u64) -> Vec<NewEntry> {
     let undo = UndoId::from_parts(8, n.into());
     let requested = UndoRequested { undo, run: run.run, paths: vec![PATH.into()] };
     let conflict = UndoneFile { path: PATH.into(), result: UndoResult::Conflict(DIFFERENCE.into()) };
     let finished = JournalEvent::UndoFinished { undo, run: run.run, files: vec![conflict] };
-    [JournalEvent::UndoRequested(requested), finished].map(|event| outside(PrincipalId::NIL, event)).into()
+    let settled = EffectSettled {
+        run: run.run,
+        effect: EffectId(8),
+        resolution: EffectResolution::Happened,
+        by: samples::principal(2),
+        note: NOTE.into(),
+    };
+    let events = [JournalEvent::EffectSettled(settled), JournalEvent::UndoRequested(requested), finished];
+    events.map(|event| outside(PrincipalId::NIL, event)).into()
 }
 
 fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {

@@ -12,7 +12,7 @@ use palyra_types::approval::{
     ArgumentRule, ArgumentShape, GrantScope, StoredGrant,
 };
 use palyra_types::effect::{
-    EffectPlan, EffectResolution, EffectState, UndoRequested, UndoResult, UndoneFile,
+    EffectPlan, EffectResolution, EffectSettled, EffectState, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
     ContentDigest, DecidedBy, JournalEvent, TapeEvent, ToolStarted, UnknownOutcomeCause,
@@ -314,6 +314,54 @@ pub async fn effects_say_what_became_of_them(factory: &impl JournalFactory) {
     assert_eq!(journal.effects(of_run.clone()).await.unwrap(), page[1..]);
     of_run.principal = Some(samples::principal(1));
     assert_eq!(journal.effects(of_run).await.unwrap(), []);
+}
+
+/// What was said first stands, and the tape has no more entries for it.
+pub async fn an_unknown_outcome_is_settled_once_after_the_end_of_its_run(factory: &impl JournalFactory) {
+    let journal = factory.make();
+    let (mut run, mut entries) = begin(0);
+    entries.extend(run.proposed(1));
+    entries.push(begun(&mut run, 1, EffectContract::Opaque));
+    journal.append(append(entries)).await.unwrap();
+    let settled = |resolution, time| NewEntry {
+        time: Timestamp(time),
+        principal: run.session.principal,
+        session: Some(run.session.id),
+        run: None,
+        event: JournalEvent::EffectSettled(EffectSettled {
+            run: run.run,
+            effect: EffectId(1),
+            resolution,
+            by: samples::principal(1),
+            note: "I looked".into(),
+        }),
+    };
+    let unknown = Guard::EffectUnknown { run: run.run, effect: EffectId(1) };
+    let happened = guarded(unknown.clone(), vec![settled(EffectResolution::Happened, 900)]);
+    let known = Err(AppendError::GuardFailed { index: 0 });
+    assert_eq!(journal.append(happened.clone()).await, known, "it runs");
+    let mut over = run.clone();
+    let lost = TapeEvent::ToolOutcomeUnknown { effect: EffectId(1), cause: UnknownOutcomeCause::Cancelled };
+    let ends = vec![over.entry(lost), over.finished()];
+    journal.append(append(ends)).await.unwrap();
+    let query = |only| EffectQuery { only, limit: 9, ..EffectQuery::default() };
+    let doubted = journal.effects(query(EffectFilter::Unknown)).await.unwrap();
+    let before = journal.run(run.run).await.unwrap();
+
+    let seq = journal.append(happened).await.unwrap().first_seq;
+    let contradiction = vec![settled(EffectResolution::DidNotHappen, 901)];
+    assert_eq!(journal.append(guarded(unknown, contradiction.clone())).await, known);
+    journal.append(append(contradiction)).await.unwrap();
+    assert_eq!(journal.effects(query(EffectFilter::Unknown)).await.unwrap(), []);
+    let record = journal.effects(query(EffectFilter::All)).await.unwrap().remove(0);
+    assert_eq!(
+        (record.state, record.ended),
+        (EffectState::Resolved(EffectResolution::Happened), Some(Timestamp(900)))
+    );
+    assert_eq!(record.ended_at, doubted[0].ended_at, "the tape ends where it ended");
+    assert_eq!(journal.run(run.run).await.unwrap(), before);
+    factory.erase(&journal, seq);
+    assert_eq!(journal.effects(query(EffectFilter::All)).await.unwrap(), [record]);
 }
 
 /// For an approval first, then for an answer.

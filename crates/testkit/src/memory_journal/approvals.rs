@@ -2,7 +2,7 @@
 //!
 //! Begin at [`State::approvals`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -32,6 +32,13 @@ fn done<T: Send + 'static>(value: T) -> Reading<T> {
     ready(Ok(value)).boxed()
 }
 
+fn on_tape(entry: &Entry) -> Option<OnTape<'_>> {
+    let JournalEvent::Tape(event) = &entry.new.event else { return None };
+    let ((run, tape_seq), session) = (entry.new.run?, entry.new.session?);
+    let (principal, seq, time) = (entry.new.principal, entry.seq, entry.new.time);
+    Some(OnTape { run, session, principal, tape_seq, seq, time, event })
+}
+
 /// An entry of a tape, with its place.
 struct OnTape<'a> {
     run: RunId,
@@ -45,13 +52,7 @@ struct OnTape<'a> {
 
 impl State {
     fn on_tapes(&self) -> impl Iterator<Item = OnTape<'_>> {
-        let on_tape = |entry: &Entry| matches!(entry.new.event, JournalEvent::Tape(_));
-        self.entries.iter().filter(move |entry| on_tape(entry)).filter_map(|entry| {
-            let JournalEvent::Tape(event) = &entry.new.event else { return None };
-            let ((run, tape_seq), session) = (entry.new.run?, entry.new.session?);
-            let (principal, seq, time) = (entry.new.principal, entry.seq, entry.new.time);
-            Some(OnTape { run, session, principal, tape_seq, seq, time, event })
-        })
+        self.entries.iter().filter_map(on_tape)
     }
 
     /// Returns every approval there ever was.
@@ -121,12 +122,29 @@ impl State {
             .is_some_and(|record| stands(record) && record.stored.expires.is_none_or(|expires| now < expires))
     }
 
+    /// Returns whether nobody knows the outcome of an effect, and nobody said it.
+    pub(super) fn is_unknown(&self, run: RunId, effect: EffectId) -> bool {
+        self.effects().get(&(run, effect)).is_some_and(|record| record.state == EffectState::Unknown)
+    }
+
     /// Returns every effect there ever was.
     fn effects(&self) -> BTreeMap<(RunId, EffectId), EffectRecord> {
         let mut effects: BTreeMap<(RunId, EffectId), EffectRecord> = BTreeMap::new();
         let mut tools: BTreeMap<(RunId, EffectId), Redacted<String>> = BTreeMap::new();
         let mut approved: BTreeMap<(RunId, EffectId), ApprovalId> = BTreeMap::new();
-        for at in self.on_tapes() {
+        let mut settled: BTreeSet<(RunId, EffectId)> = BTreeSet::new();
+        for entry in &self.entries {
+            if let JournalEvent::EffectSettled(said) = &entry.new.event {
+                let key = (said.run, said.effect);
+                if let Some(record) =
+                    effects.get_mut(&key).filter(|record| record.state == EffectState::Unknown)
+                {
+                    record.state = EffectState::Resolved(said.resolution);
+                    record.ended = Some(entry.new.time);
+                    settled.insert(key);
+                }
+            }
+            let Some(at) = on_tape(entry) else { continue };
             match at.event {
                 TapeEvent::ToolProposed(proposed) => {
                     tools.entry((at.run, proposed.effect)).or_insert_with(|| proposed.tool.clone());
@@ -150,18 +168,21 @@ impl State {
                         None => EffectState::Finished,
                         Some(_) => EffectState::Failed,
                     };
-                    if let Some(record) = effects.get_mut(&(at.run, finished.effect)) {
+                    let key = (at.run, finished.effect);
+                    if let Some(record) = effects.get_mut(&key).filter(|_| !settled.contains(&key)) {
                         ended(record, &at, state);
                         record.failure = finished.failure;
                     }
                 }
                 TapeEvent::ToolOutcomeUnknown { effect, .. } => {
-                    if let Some(record) = effects.get_mut(&(at.run, *effect)) {
+                    let key = (at.run, *effect);
+                    if let Some(record) = effects.get_mut(&key).filter(|_| !settled.contains(&key)) {
                         ended(record, &at, EffectState::Unknown);
                     }
                 }
                 TapeEvent::EffectResolved { effect, resolution, .. } => {
-                    if let Some(record) = effects.get_mut(&(at.run, *effect)) {
+                    let key = (at.run, *effect);
+                    if let Some(record) = effects.get_mut(&key).filter(|_| !settled.contains(&key)) {
                         ended(record, &at, EffectState::Resolved(*resolution));
                     }
                 }

@@ -53,6 +53,7 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             label.iter_mut().for_each(&mut empty);
             *label = None;
         }
+        JournalEvent::EffectSettled(settled) => empty(&mut settled.note),
         JournalEvent::UndoRequested(requested) => {
             requested.paths.iter_mut().for_each(&mut empty);
             requested.paths.clear();

@@ -22,7 +22,9 @@ use super::state::State;
 impl EraseJournal for MemoryJournal {
     fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         let wanted = |entry: &Entry| match subject {
-            ErasureSubject::Run(run) => entry.new.run.is_some_and(|(own, _)| own == run),
+            ErasureSubject::Run(run) => {
+                entry.new.run.is_some_and(|(own, _)| own == run) || says_of(entry, run)
+            }
             ErasureSubject::Session(session) => {
                 entry.new.principal == session.principal && entry.new.session == Some(session.id)
             }
@@ -53,6 +55,11 @@ impl EraseJournal for MemoryJournal {
     fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
         ready(erase(&mut self.lock(), &order)).boxed()
     }
+}
+
+/// Returns whether an entry outside of tapes says what became of an effect of a run.
+fn says_of(entry: &Entry, run: RunId) -> bool {
+    matches!(&entry.new.event, JournalEvent::EffectSettled(settled) if settled.run == run)
 }
 
 fn plan(state: &State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {

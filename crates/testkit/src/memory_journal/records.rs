@@ -53,6 +53,12 @@ impl Records {
         let principal = entry.new.principal;
         match &entry.new.event {
             JournalEvent::Tape(event) => self.fold_tape(entry, event),
+            JournalEvent::EffectSettled(settled) => {
+                self.waits.settle(settled.run, settled.effect);
+                if let Some(record) = self.runs.get_mut(&settled.run) {
+                    record.phase = self.waits.phase(record);
+                }
+            }
             JournalEvent::PrincipalRegistered { principal, name } => {
                 let record = PrincipalRecord { id: *principal, name: name.clone() };
                 self.principals.insert(*principal, record);

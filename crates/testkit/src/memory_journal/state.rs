@@ -173,6 +173,7 @@ impl State {
             }),
             Guard::ApprovalPending { approval } => self.is_pending(*approval),
             Guard::GrantUsable { grant, now } => self.is_usable(*grant, *now),
+            Guard::EffectUnknown { run, effect } => self.is_unknown(*run, *effect),
             Guard::SessionAbsent { session, key } => {
                 let key = key.as_ref().map(Redacted::expose);
                 !records.sessions.contains_key(session)

@@ -14,6 +14,7 @@ enum Station {
     Started,
     Unknown,
     Over,
+    Settled,
 }
 
 /// Everything under way.
@@ -92,9 +93,18 @@ impl Waits {
         u32::try_from(of_run.count()).unwrap_or(u32::MAX)
     }
 
+    /// Takes in what a person says of an unknown outcome once the run is over.
+    pub(super) fn settle(&mut self, run: RunId, effect: EffectId) {
+        if let Some((_, station)) = self.calls.get_mut(&(run, effect))
+            && *station == Station::Unknown
+        {
+            *station = Station::Settled;
+        }
+    }
+
     fn end(&mut self, run: RunId, effect: EffectId, end: Station) {
         match self.calls.get_mut(&(run, effect)) {
-            Some((_, Station::Proposed)) | None => {}
+            Some((_, Station::Proposed | Station::Settled)) | None => {}
             Some((_, station)) => *station = end,
         }
     }

@@ -11,7 +11,7 @@ use palyra_types::approval::{
     ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{Ask, Attested, ContentDigest, DecidedBy, JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
@@ -67,8 +67,15 @@ impl RandomAppends {
 
     pub(super) fn undo_event(&mut self) -> JournalEvent {
         let run = self.any_run();
-        match self.below(2) {
-            0 => JournalEvent::UndoRequested(UndoRequested {
+        match self.below(3) {
+            0 => JournalEvent::EffectSettled(EffectSettled {
+                run,
+                effect: EffectId(self.number()),
+                resolution: self.one_of(&[EffectResolution::Happened, EffectResolution::DidNotHappen]),
+                by: self.principal(),
+                note: self.text(),
+            }),
+            1 => JournalEvent::UndoRequested(UndoRequested {
                 undo: UndoId::from_parts(7, self.made.into()),
                 run,
                 paths: (0..self.below(3)).map(|_| self.text()).collect(),
