@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_ports::{AppendClass, AppendError, Guard, JournalAppendRequest, NewEntry};
 use palyra_run_core::RunInput;
-use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
+use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
+use palyra_types::event::JournalEvent;
 use palyra_types::session::SessionRef;
 use palyra_types::{EffectId, Redacted, RunId};
 
@@ -38,11 +40,11 @@ impl EffectsHandle {
     }
 
     /// Says what became of an effect whose outcome nobody knew; returns once that is durable. Saying the same again
-    /// changes nothing.
+    /// changes nothing. The tape of a run that is over stays as it is: what is said then is an entry beside it.
     ///
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::EffectNotUnknown`];
-    /// [`RequestError::RunFinished`] for a run that is over: its tape takes no more entries.
+    /// [`RequestError::RunFinished`] for [`EffectResolution::Retry`] in a run that is over: nothing tries again there.
     pub async fn resolve(
         &self,
         caller: Caller,
@@ -63,16 +65,57 @@ impl EffectsHandle {
             }
         }
         let note = self.engine.ports.redactor.redact(note).text;
-        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note };
+        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note: note.clone() };
         let session = SessionRef { principal: record.principal, id: record.session };
-        match self.sessions.deliver(session, run, input, Vec::new()).await {
-            Ok(_) => self.find(caller, run, effect).await,
+        let said = match self.sessions.deliver(session, run, input, Vec::new()).await {
+            Err(RequestError::RunFinished) => self.settle(caller, &record, resolution, note).await,
+            delivered => delivered.map(drop),
+        };
+        match said {
+            Ok(()) => self.find(caller, run, effect).await,
             Err(RequestError::EffectNotUnknown) => {
                 let record = self.find(caller, run, effect).await?;
                 let same = record.state == EffectState::Resolved(resolution);
                 if same { Ok(record) } else { Err(RequestError::EffectNotUnknown) }
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Records what a person says of an effect of a run that is over, beside its tape.
+    async fn settle(
+        &self,
+        caller: Caller,
+        record: &EffectRecord,
+        resolution: EffectResolution,
+        note: Redacted<String>,
+    ) -> Result<(), RequestError> {
+        match resolution {
+            EffectResolution::Happened | EffectResolution::DidNotHappen => {}
+            EffectResolution::Retry => return Err(RequestError::RunFinished),
+        }
+        let ports = &self.engine.ports;
+        let (run, effect, by) = (record.run, record.effect, caller.principal);
+        let settled = EffectSettled { run, effect, resolution, by, note };
+        let entry = NewEntry {
+            time: ports.clock.wall(),
+            principal: record.principal,
+            session: Some(record.session),
+            run: None,
+            event: JournalEvent::EffectSettled(settled),
+        };
+        let entries = vec![entry];
+        let request = JournalAppendRequest {
+            guards: vec![Guard::EffectUnknown { run, effect }],
+            redaction: self.engine.redaction_of(&entries),
+            entries,
+            class: AppendClass::Ending,
+            ..JournalAppendRequest::default()
+        };
+        match ports.append.append(request).await {
+            Ok(_) => Ok(()),
+            Err(AppendError::GuardFailed { .. }) => Err(RequestError::EffectNotUnknown),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -142,3 +142,49 @@ async fn what_nobody_knows_is_said_by_a_person_and_the_run_goes_on() {
         assert_eq!(rig.tools.executions().len(), 1, "nobody repeats it");
     }
 }
+
+/// Its tape is closed: what is said stands beside it, once, and nothing begins anew.
+#[tokio::test]
+async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
+    let rig = asking_rig().await;
+    rig.tools.push(ACT, ToolScript::Lose);
+    let (run, approval) = ask(&rig, "k", ACT, "{}").await;
+    approve(&rig, approval).await.unwrap();
+    rig.until(run, "the doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+    settle().await;
+    rig.cancel(run).await.unwrap();
+    let over = rig.finished(run).await;
+    let (tape, asked) = (rig.tape(run).await, rig.model.counts());
+    let at = (run, EffectId(1));
+    let effects = rig.gateway.runs.effects();
+    let say =
+        |who, resolution, note: &str| soon("a resolution", effects.resolve(who, at, resolution, note.into()));
+    let (happened, did_not) = (EffectResolution::Happened, EffectResolution::DidNotHappen);
+    let stranger = say(rig.stranger(), happened, "").await;
+    assert!(matches!(stranger, Err(RequestError::RunNotFound)), "{stranger:?}");
+    let retried = say(rig.me(), EffectResolution::Retry, "").await;
+    assert!(matches!(retried, Err(RequestError::RunFinished)), "nothing would try again: {retried:?}");
+    let (one, other) =
+        futures::future::join(say(rig.me(), happened, "I looked"), say(rig.me(), did_not, "")).await;
+    assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+    let (said, refused) = if one.is_ok() { (one, other) } else { (other, one) };
+    let said = said.unwrap();
+    assert!(matches!(refused, Err(RequestError::EffectNotUnknown)), "{refused:?}");
+    let EffectState::Resolved(resolution) = said.state else { panic!("{said:?}") };
+    assert_eq!(say(rig.me(), resolution, "once more").await.unwrap(), said);
+    let entries = entries_of(&rig.memory).await;
+    let settled = entries.iter().filter_map(|entry| match &entry.event {
+        JournalEvent::EffectSettled(settled) => Some((entry.principal, entry.run, settled.clone())),
+        _ => None,
+    });
+    let settled: Vec<_> = settled.collect();
+    let [(principal, None, settled)] = settled.as_slice() else { panic!("{settled:?}") };
+    assert_eq!((*principal, settled.by), (over.principal, rig.me().principal));
+    assert_eq!((settled.run, settled.effect, settled.resolution), (run, EffectId(1), resolution));
+    assert_eq!((rig.tape(run).await, rig.record(run).await, rig.model.counts()), (tape, over, asked));
+    let rig = rig.restarted().await;
+    settle().await;
+    let query = EffectQuery { run: Some(run), limit: 10, ..EffectQuery::default() };
+    assert_eq!(rig.gateway.runs.effects().list(rig.me(), query).await.unwrap(), [said]);
+    assert_eq!((rig.model.counts().begun, rig.tools.counts().begun), (0, 0));
+}

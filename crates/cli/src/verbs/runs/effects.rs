@@ -42,7 +42,7 @@ pub(crate) struct EffectsArgs {
 
 #[derive(Debug, Subcommand)]
 enum EffectsVerb {
-    /// Say what became of an effect whose outcome nobody knows; its run goes on
+    /// Say what became of an effect whose outcome nobody knows; a run that waits for it goes on
     #[command(
         after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\""
     )]
@@ -51,10 +51,10 @@ enum EffectsVerb {
         run: RunName,
         /// The effect's number
         effect: u32,
-        /// What became of it; retry: it did not, and the model may call again
+        /// What became of it; retry: it did not, and the model may call again, unless the run is over
         #[arg(value_parser = ["happened", "did-not-happen", "retry"])]
         resolution: String,
-        /// What to say with it; the model reads it
+        /// What to say with it; the model of a run that goes on reads it
         #[arg(long, default_value = "", value_name = "TEXT")]
         note: String,
         /// The outcome as JSON
@@ -148,7 +148,7 @@ async fn resolve(
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {
-        let told = format!("recorded; `palyra runs tail {run}` shows how it goes on");
+        let told = format!("recorded; a run that waited for it goes on: `palyra runs tail {run}`");
         context.output.note(Mark::Good, &told);
     }
     Ok(Exit::Done)
