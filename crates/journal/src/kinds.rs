@@ -94,5 +94,8 @@ kinds! {
     SkillQuarantined = 0x0083,
     SkillRemoved = 0x0084,
 
+    PostureChanged = 0x0090,
+
     ModelReasoning = 0x8050,
+    ShadowCounted = 0x8090,
 }

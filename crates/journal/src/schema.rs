@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 8;
+pub(crate) const PROJECTIONS_VERSION: i64 = 9;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -39,6 +39,8 @@ pub(crate) const PROJECTION_TABLES: &[&str] = &[
     "effect",
     "undo",
     "skill",
+    "posture",
+    "shadow",
 ];
 
 /// Tables that may be emptied at any start. None yet.
@@ -330,6 +332,17 @@ CREATE TABLE skill(
     quarantined_seq INTEGER,
     removed INTEGER
 ) STRICT;
+
+CREATE TABLE posture(
+    seq INTEGER PRIMARY KEY,
+    ended_seq INTEGER
+) STRICT;
+CREATE INDEX posture_standing ON posture(seq) WHERE ended_seq IS NULL;
+
+CREATE TABLE shadow(
+    candidate BLOB PRIMARY KEY NOT NULL,
+    seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Creates all tables and stamps the format; the caller holds the transaction.

@@ -16,8 +16,10 @@ use palyra_ports::{
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::shadow::ShadowCounts;
 use palyra_types::skill::SkillRecord;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
@@ -303,6 +305,17 @@ impl ReadRecords for JournalStore {
 
     fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>> {
         self.read(read::skills)
+    }
+
+    fn postures(&self) -> BoxFuture<'static, Result<Vec<PostureRecord>, ReadError>> {
+        self.read(read::postures)
+    }
+
+    fn shadow(
+        &self,
+        candidate: Option<[u8; 32]>,
+    ) -> BoxFuture<'static, Result<Option<ShadowCounts>, ReadError>> {
+        self.read(move |connection| read::shadow(connection, candidate))
     }
 
     fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>> {

@@ -1,10 +1,12 @@
-//! Reading projections: sessions, runs, agents, skills, principals, tokens.
+//! Reading projections: sessions, runs, agents, skills, postures, principals, tokens.
 
 use futures::future::BoxFuture;
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::shadow::ShadowCounts;
 use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId};
 
@@ -69,6 +71,15 @@ pub trait ReadRecords: Send + Sync {
     /// Returns all skills, those that were removed too, in the order in which they were installed; of the removed ones
     /// only the newest, at most [`SKILL_RECORDS_MAX`] together.
     fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>>;
+
+    /// Returns the standing settings of tools that hold, oldest first.
+    fn postures(&self) -> BoxFuture<'static, Result<Vec<PostureRecord>, ReadError>>;
+
+    /// Returns the newest count of a candidate, by the digest of its files; of any where none is named.
+    fn shadow(
+        &self,
+        candidate: Option<[u8; 32]>,
+    ) -> BoxFuture<'static, Result<Option<ShadowCounts>, ReadError>>;
 
     /// Returns all principals, in order of id.
     fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>>;

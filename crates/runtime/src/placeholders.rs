@@ -14,6 +14,7 @@ use palyra_types::approval::ApprovalPromptRecord;
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::UndoResult;
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
 use palyra_types::{BootTime, PrincipalId, Redacted};
@@ -101,6 +102,11 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             }
         }
         JournalEvent::TokenCreated { label, .. } => see(label.expose()),
+        JournalEvent::PostureChanged(changed) => {
+            if let PostureScope::Workspace(path) = &changed.scope {
+                see(path.expose());
+            }
+        }
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
         JournalEvent::Skill(SkillEvent::Installed(installed)) => {
             see(installed.description.expose());
@@ -120,6 +126,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::SessionReset { .. }
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::UndoRequested(_)
+        | JournalEvent::ShadowCounted(_)
         | JournalEvent::Unknown { .. } => {}
     }
 }

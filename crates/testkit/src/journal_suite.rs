@@ -18,6 +18,7 @@ pub mod crowd;
 pub mod guards;
 pub mod paging;
 pub mod records;
+pub mod policies;
 pub mod skills;
 
 use palyra_ports::maintain_journal::MaintainJournal;
@@ -64,6 +65,8 @@ macro_rules! journal_conformance_tests {
             records: names_agents_and_tokens_are_listed,
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
+            policies: postures_hold_until_they_are_replaced,
+            policies: the_newest_count_of_a_candidate_is_found,
             crowd: appends_from_many_tasks_keep_each_runs_order,
             crowd: what_was_acknowledged_is_read_at_once,
             crowd: of_rivals_for_one_place_one_wins,

@@ -18,6 +18,7 @@ mod approvals;
 mod waits;
 
 mod entry;
+mod policies;
 
 mod content;
 

@@ -19,12 +19,14 @@ use crate::effect::{EffectPlan, EffectResolution, EffectSettled, UndoRequested, 
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
+use crate::posture::PostureChanged;
 use crate::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use crate::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
     UserInput,
 };
 use crate::session::BranchPoint;
+use crate::shadow::ShadowCounts;
 use crate::skill::{ActivatedSkill, SkillEvent};
 use crate::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
@@ -169,6 +171,10 @@ pub enum JournalEvent {
     },
     /// What became of an installed skill; who did it is in the envelope, nil for the daemon itself.
     Skill(SkillEvent),
+    /// A standing setting of a tool was made, replaced or taken back.
+    PostureChanged(PostureChanged),
+    /// What policies that are tried out would have decided so far.
+    ShadowCounted(ShadowCounts),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.

@@ -25,6 +25,7 @@ pub mod attachment;
 pub mod posture;
 pub mod run;
 pub mod session;
+pub mod shadow;
 pub mod skill;
 
 pub mod event;

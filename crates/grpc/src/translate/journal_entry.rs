@@ -47,6 +47,8 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::UndoRequested(_) => "undo_requested",
         JournalEvent::UndoFinished { .. } => "undo_finished",
         JournalEvent::Skill(event) => skill_kind(event),
+        JournalEvent::PostureChanged(_) => "posture_changed",
+        JournalEvent::ShadowCounted(_) => "shadow_counted",
         JournalEvent::Tape(event) => return tape_kind(event),
         JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
     };

@@ -5,7 +5,8 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
     approval_entries as approval, effect_entries as effect, log_entries as log, model_entries as model,
-    proof_entries as proof, run_entries as run, skill_entries as skill, tool_entries as tool,
+    policy_entries as policy, proof_entries as proof, run_entries as run, skill_entries as skill,
+    tool_entries as tool,
 };
 use crate::kinds::Kind;
 
@@ -81,6 +82,8 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
             (Kind::UndoFinished, effect::encode_undo_finished(*undo, *run, files))
         }
         JournalEvent::Skill(event) => skill::encode(event),
+        JournalEvent::PostureChanged(changed) => (Kind::PostureChanged, policy::encode_posture(changed)),
+        JournalEvent::ShadowCounted(counts) => (Kind::ShadowCounted, policy::encode_shadow(counts)),
         JournalEvent::Unknown { .. } => return Err(NotStorable),
     };
     Ok(Coded { kind: kind.number(), facts, payload })
@@ -193,6 +196,8 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::SkillDisabled => skill::decode_disabled(facts),
         Kind::SkillQuarantined => skill::decode_quarantined(facts),
         Kind::SkillRemoved => skill::decode_removed(facts),
+        Kind::PostureChanged => policy::decode_posture(facts, payload),
+        Kind::ShadowCounted => policy::decode_shadow(facts),
         _ => Err(Unreadable::Malformed),
     }
 }

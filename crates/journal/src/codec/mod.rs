@@ -11,6 +11,7 @@ mod attachments;
 mod effect_entries;
 mod log_entries;
 mod model_entries;
+mod policy_entries;
 mod proof_entries;
 mod run_entries;
 mod skill_entries;

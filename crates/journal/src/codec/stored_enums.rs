@@ -4,6 +4,7 @@ use palyra_types::approval::{ApprovalState, Approvers, AtExpiry, Separation};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
+use palyra_types::posture::Posture;
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::tool::{
@@ -73,6 +74,7 @@ stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network
     Timeout);
 stored_enum!(ToolVerdict, Verdict, Allow Ask Deny);
+stored_enum!(Posture, Posture, AlwaysAllow Ask Disabled);
 stored_enum!(DecisionReason, DecisionReason,
     Permitted NoRulePermits UnknownTool InvalidArguments BudgetExhausted NeedsApproval NoApprovalChannel Forbidden
     Disabled SkillForbids PolicyError SecretInArguments PlaceholderInArguments Granted Approved ApprovalDenied

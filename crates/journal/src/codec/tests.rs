@@ -2,7 +2,7 @@
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_testkit::journal_suite::skills;
+use palyra_testkit::journal_suite::{policies, skills};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -17,6 +17,7 @@ use palyra_types::event::{
     TapeEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
+use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
 use palyra_types::session::BranchPoint;
@@ -85,6 +86,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     let mut events = log_events();
     events.extend(outside_after_runs());
     events.extend(skill_events());
+    events.extend(policy_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     let of_kind = |kind: Kind| {
@@ -183,6 +185,12 @@ fn outside_after_runs() -> Vec<JournalEvent> {
             ],
         },
     ]
+}
+
+fn policy_events() -> Vec<JournalEvent> {
+    let work = PostureScope::Workspace("/home/somebody/work".into());
+    let changed = policies::posture(work, Some(Posture::Disabled), Some(Seq(7)));
+    vec![JournalEvent::PostureChanged(changed), JournalEvent::ShadowCounted(policies::shadow(3, 9))]
 }
 
 fn skill_events() -> Vec<JournalEvent> {

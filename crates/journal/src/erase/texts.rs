@@ -4,6 +4,7 @@ use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
 
@@ -37,6 +38,13 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         }
         JournalEvent::UndoFinished { files, .. } => files.iter().flat_map(of_undone).collect(),
         JournalEvent::Skill(event) => of_skill(event),
+        JournalEvent::PostureChanged(changed) => {
+            let mut texts = vec![Text::Plain(changed.tool.expose())];
+            if let PostureScope::Workspace(path) = &changed.scope {
+                texts.push(Text::Plain(path.expose()));
+            }
+            texts
+        }
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
@@ -47,6 +55,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         | JournalEvent::SessionReset { .. }
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
+        | JournalEvent::ShadowCounted(_)
         | JournalEvent::Unknown { .. } => Vec::new(),
     }
 }

@@ -11,18 +11,20 @@ use super::folded::Folded;
 use super::input_keys::InputKeys;
 use super::kinds_seen::KindsSeen;
 use super::phases::UnderWay;
+use super::postures::Postures;
 use super::principals::Principals;
 use super::resets::Resets;
 use super::rows::Held;
 use super::runs::Runs;
 use super::sessions::Sessions;
+use super::shadows::Shadows;
 use super::skills::Skills;
 use super::stored_grants::StoredGrants;
 use super::tokens::Tokens;
 use super::undos::{Said, Undos};
 use super::{
-    agents, approvals, effects, epochs, input_keys, kinds_seen, principals, resets, runs, sessions, skills,
-    stored_grants, tokens, undos,
+    agents, approvals, effects, epochs, input_keys, kinds_seen, postures, principals, resets, runs, sessions,
+    shadows, skills, stored_grants, tokens, undos,
 };
 
 /// All projections.
@@ -34,6 +36,8 @@ pub(crate) struct Projections {
     pub(crate) effects: Held<Effects>,
     undos: Held<Undos>,
     skills: Held<Skills>,
+    postures: Held<Postures>,
+    shadows: Held<Shadows>,
     input_keys: Held<InputKeys>,
     resets: Held<Resets>,
     agents: Held<Agents>,
@@ -53,6 +57,8 @@ impl Projections {
             effects: Held::new(),
             undos: Held::new(),
             skills: Held::new(),
+            postures: Held::new(),
+            shadows: Held::new(),
             input_keys: Held::new(),
             resets: Held::new(),
             agents: Held::new(),
@@ -120,6 +126,12 @@ impl Projections {
                 undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
             }
             JournalEvent::Skill(event) => skills::fold(&mut self.skills, connection, entry, event)?,
+            JournalEvent::PostureChanged(changed) => {
+                postures::changed(&mut self.postures, connection, entry, changed)?;
+            }
+            JournalEvent::ShadowCounted(counts) => {
+                shadows::counted(&mut self.shadows, entry, counts.candidate);
+            }
             JournalEvent::LogOpened { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
@@ -162,6 +174,8 @@ impl Projections {
         self.effects.flush(connection)?;
         self.undos.flush(connection)?;
         self.skills.flush(connection)?;
+        self.postures.flush(connection)?;
+        self.shadows.flush(connection)?;
         self.input_keys.flush(connection)?;
         self.resets.flush(connection)?;
         self.agents.flush(connection)?;
@@ -180,6 +194,8 @@ impl Projections {
             || self.effects.is_full()
             || self.undos.is_full()
             || self.skills.is_full()
+            || self.postures.is_full()
+            || self.shadows.is_full()
             || self.input_keys.is_full()
             || self.resets.is_full()
             || self.agents.is_full()
@@ -195,6 +211,8 @@ impl Projections {
         self.effects.forget();
         self.undos.forget();
         self.skills.forget();
+        self.postures.forget();
+        self.shadows.forget();
         self.input_keys.forget();
         self.resets.forget();
         self.agents.forget();

@@ -4,6 +4,7 @@ mod pool;
 
 mod approvals;
 mod blobs;
+mod policies;
 mod records;
 mod skills;
 mod tapes;
@@ -12,6 +13,7 @@ pub(crate) use approvals::{
     approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos,
 };
 pub(crate) use blobs::blob;
+pub(crate) use policies::{postures, shadow};
 pub(crate) use pool::ReaderPool;
 pub(crate) use records::{
     open_runs, reset_before, run, run_by_idempotency, runs, session, session_by_key, sessions,

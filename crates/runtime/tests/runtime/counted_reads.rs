@@ -12,8 +12,10 @@ use palyra_testkit::{Gate, Script};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::TapeEvent;
+use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::shadow::ShadowCounts;
 use palyra_types::skill::SkillRecord;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
@@ -70,6 +72,14 @@ impl ReadRecords for FaultyJournal {
 
     fn skills(&self) -> Reading<Vec<SkillRecord>> {
         self.counted().skills()
+    }
+
+    fn postures(&self) -> Reading<Vec<PostureRecord>> {
+        self.counted().postures()
+    }
+
+    fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {
+        self.counted().shadow(candidate)
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

@@ -11,8 +11,10 @@ use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::event::TapeEvent;
+use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::shadow::ShadowCounts;
 use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq};
 
@@ -172,6 +174,14 @@ impl ReadRecords for SimJournal {
 
     fn skills(&self) -> Reading<Vec<SkillRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory.skills())
+    }
+
+    fn postures(&self) -> Reading<Vec<PostureRecord>> {
+        self.read(Phase::Idle, move |journal| journal.memory.postures())
+    }
+
+    fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {
+        self.read(Phase::Idle, move |journal| journal.memory.shadow(candidate))
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

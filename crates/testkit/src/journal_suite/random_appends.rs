@@ -28,6 +28,7 @@ use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
 
 mod asking;
+mod policies;
 mod skills;
 mod variants;
 
@@ -77,6 +78,12 @@ impl RandomAppends {
         all.push(exposed(&journal.skills().await.unwrap(), |skill| {
             format!("{:?} {:?}", skill.installed.name.expose(), skill.installed.source.expose())
         }));
+        all.push(exposed(&journal.postures().await.unwrap(), |posture| {
+            format!("{:?} {:?}", posture.change.tool.expose(), posture.change.scope)
+        }));
+        for candidate in [None, Some([0; 32]), Some([1; 32])] {
+            all.push(format!("{:?}", journal.shadow(candidate).await.unwrap()));
+        }
         all.push(exposed(&journal.principals().await.unwrap(), |one| one.name.expose().clone()));
         all.push(exposed(&journal.tokens().await.unwrap(), |token| token.label.expose().clone()));
         asking::records(journal, &mut all).await;
@@ -96,7 +103,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(10) {
+        let event = match self.below(12) {
+            10 | 11 => self.policy_event(),
             8 | 9 => JournalEvent::Skill(self.skill_event()),
             5 => JournalEvent::GrantRevoked { grant: self.stored_grant_id(), by: self.principal() },
             6 | 7 => self.undo_event(),

@@ -7,6 +7,7 @@ use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{Before, EffectPlan, UndoResult};
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
 
@@ -74,7 +75,14 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             empty(&mut installed.source);
             installed.allowed_tools = None;
         }
+        JournalEvent::PostureChanged(changed) => {
+            empty(&mut changed.tool);
+            if let PostureScope::Workspace(path) = &mut changed.scope {
+                empty(path);
+            }
+        }
         JournalEvent::Skill(_)
+        | JournalEvent::ShadowCounted(_)
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::LogOpened { .. }
         | JournalEvent::Erased { .. }

@@ -13,8 +13,10 @@ use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, Rea
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::shadow::ShadowCounts;
 use palyra_types::skill::SkillRecord;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
@@ -175,6 +177,14 @@ impl ReadRecords for MemoryJournal {
         let mut skills: Vec<_> = self.lock().records.skills.values().cloned().collect();
         skills.sort_by_key(|skill| skill.seq);
         done(skills)
+    }
+
+    fn postures(&self) -> Reading<Vec<PostureRecord>> {
+        done(self.lock().postures())
+    }
+
+    fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {
+        done(self.lock().shadow(candidate))
     }
 
     fn principals(&self) -> Reading<Vec<PrincipalRecord>> {

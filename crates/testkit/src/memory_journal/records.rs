@@ -96,7 +96,9 @@ impl Records {
             | JournalEvent::SessionRestored { .. } => {
                 self.fold_session(entry);
             }
-            JournalEvent::LogOpened { .. }
+            JournalEvent::PostureChanged(_)
+            | JournalEvent::ShadowCounted(_)
+            | JournalEvent::LogOpened { .. }
             | JournalEvent::EpochStarted { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
