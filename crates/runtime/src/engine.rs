@@ -22,6 +22,7 @@ use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 use crate::policy::PolicyInForce;
+use crate::shadow::Shadow;
 use crate::standing_grants::StandingGrants;
 use crate::tape::TapeHub;
 
@@ -56,6 +57,8 @@ pub(crate) struct Engine {
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) policy: PolicyInForce,
+    /// Policies that are tried out beside it.
+    pub(crate) shadow: Shadow,
     /// The stored grants that hold.
     pub(crate) grants: StandingGrants,
     /// Open questions, as counts and wake-ups.
@@ -78,6 +81,7 @@ impl Engine {
         config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     ) -> Result<Self, ReadError> {
         let tools = ports.tools.catalog();
+        let drain = Drain::default();
         let grants = StandingGrants::load(&ports).await?;
         let status = ports.maintain.status();
         let from = Seq(status.entries.saturating_sub(LAST_ENTRIES as u64));
@@ -85,9 +89,10 @@ impl Engine {
         Ok(Self {
             agents,
             hub,
-            drain: Drain::default(),
             config,
-            policy: PolicyInForce::new(policy),
+            policy: PolicyInForce::new(policy, ports.records.postures().await?),
+            shadow: Shadow::start(Arc::clone(&ports), drain.clone()),
+            drain,
             grants,
             asking: Asking::default(),
             log_id: status.log_id,
@@ -121,6 +126,7 @@ impl Engine {
             self.grants.committed(record);
             self.asking.committed(record);
         }
+        self.shadow.committed(&self.policy, records);
     }
 
     /// Returns the time of the newest entry that is known here.

@@ -40,6 +40,8 @@ pub mod approvals;
 
 pub mod grants;
 pub mod rules;
+pub mod postures;
+pub mod shadow;
 
 mod recovery;
 

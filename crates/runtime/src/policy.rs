@@ -1,14 +1,16 @@
 //! The policy in force, and the texts of the ones that decided of late.
 //!
-//! Owns nothing of what a policy says: who makes a new one puts it into the watch channel, whole, and the next call is
-//! judged by it. A set that is not valid never gets here. Begin at [`PolicyInForce::snapshot`].
+//! Owns how the two makers of a snapshot come together: who reads files puts a whole one into the watch channel, and the
+//! journal's standing settings are laid over it here. The next call is judged by what both are then. A set that is not
+//! valid never gets here. Begin at [`PolicyInForce::snapshot`].
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::StaticText;
 use palyra_types::event::TapeEvent;
+use palyra_types::posture::PostureRecord;
 use tokio::sync::watch;
 
 /// Texts of earlier policies that are kept, for decisions that are on their way into the journal.
@@ -17,26 +19,61 @@ const TEXTS_MAX: usize = 8;
 /// Shared by all that judge.
 pub(crate) struct PolicyInForce {
     current: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
-    /// Newest first.
-    texts: Mutex<VecDeque<StaticText>>,
+    joined: Mutex<Joined>,
+    /// Held by who changes a setting of the journal: one after the other.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+}
+
+/// The snapshot of the files with the settings of the journal over it.
+#[derive(Default)]
+struct Joined {
+    /// `None` when they cannot be read.
+    postures: Option<Arc<[PostureRecord]>>,
+    /// What it was made of last, and what came of it.
+    made: Option<(Arc<ToolCallPolicySnapshot>, Arc<ToolCallPolicySnapshot>)>,
+    /// Of each policy its own text and the one that it refers to; newest first.
+    texts: VecDeque<Vec<StaticText>>,
 }
 
 impl PolicyInForce {
-    pub(crate) fn new(current: watch::Receiver<Arc<ToolCallPolicySnapshot>>) -> Self {
-        Self { current, texts: Mutex::default() }
+    pub(crate) fn new(
+        current: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+        postures: Vec<PostureRecord>,
+    ) -> Self {
+        let joined = Joined { postures: Some(postures.into()), ..Joined::default() };
+        Self { current, joined: Mutex::new(joined), changing: tokio::sync::Mutex::default() }
     }
 
     /// Returns what calls are judged by now.
     pub(crate) fn snapshot(&self) -> Arc<ToolCallPolicySnapshot> {
-        let snapshot = Arc::clone(&self.current.borrow());
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        if texts.iter().all(|text| text.sha256 != snapshot.digest()) {
-            texts.truncate(TEXTS_MAX - 1);
-            texts
-                .push_front(StaticText { sha256: snapshot.digest(), body: snapshot.canonical_text().into() });
+        let files = Arc::clone(&self.current.borrow());
+        let mut joined = self.lock();
+        if let Some((of, made)) = &joined.made
+            && Arc::ptr_eq(of, &files)
+        {
+            return Arc::clone(made);
         }
-        drop(texts);
-        snapshot
+        let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+        let made = Arc::new(files.with_stored_postures(joined.postures.as_deref(), digest));
+        let text = |text: &palyra_policy::SnapshotText| StaticText {
+            sha256: text.digest,
+            body: Arc::clone(&text.text),
+        };
+        joined.texts.truncate(TEXTS_MAX - 1);
+        joined.texts.push_front(made.texts().iter().map(text).collect());
+        joined.made = Some((files, Arc::clone(&made)));
+        made
+    }
+
+    /// Puts the settings of the journal in force; `None` when they cannot be read, which disables everything.
+    pub(crate) fn set_postures(&self, postures: Option<Arc<[PostureRecord]>>) {
+        let mut joined = self.lock();
+        (joined.postures, joined.made) = (postures, None);
+    }
+
+    /// Returns the settings of the journal that are in force.
+    pub(crate) fn postures(&self) -> Option<Arc<[PostureRecord]>> {
+        self.lock().postures.clone()
     }
 
     /// Returns the texts of the policies by which these events decided, each once.
@@ -46,7 +83,18 @@ impl PolicyInForce {
                 |event| matches!(event, TapeEvent::ToolDecided(decided) if decided.policy_digest == *digest),
             )
         };
-        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.iter().filter(|text| decided(&text.sha256)).cloned().collect()
+        let joined = self.lock();
+        let used = |texts: &&Vec<StaticText>| texts.first().is_some_and(|own| decided(&own.sha256));
+        let mut texts: Vec<StaticText> = Vec::new();
+        for text in joined.texts.iter().filter(used).flatten() {
+            if texts.iter().all(|known| known.sha256 != text.sha256) {
+                texts.push(text.clone());
+            }
+        }
+        texts
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Joined> {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ const PAGE_ENTRIES: usize = 1_000;
 /// Looks at the rules.
 #[derive(Clone)]
 pub struct PolicyHandle {
-    engine: Arc<Engine>,
+    pub(crate) engine: Arc<Engine>,
 }
 
 /// A recorded decision that other rules would have made otherwise.
@@ -118,7 +118,7 @@ impl PolicyHandle {
         }
     }
 
-    fn snapshot(&self) -> Arc<ToolCallPolicySnapshot> {
+    pub(crate) fn snapshot(&self) -> Arc<ToolCallPolicySnapshot> {
         self.engine.policy.snapshot()
     }
 
@@ -148,6 +148,15 @@ impl PolicyHandle {
     ) -> Result<ToolDecided, RequestError> {
         let record = self.engine.ports.records.run(run).await?;
         record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        Ok(self.decision(run, effect).await?.ok_or(RequestError::RunNotFound)?.1)
+    }
+
+    /// Returns the first decision about an effect, and when it was made.
+    pub(crate) async fn decision(
+        &self,
+        run: RunId,
+        effect: EffectId,
+    ) -> Result<Option<(Timestamp, ToolDecided)>, ReadError> {
         let mut after = TapeSeq::default();
         loop {
             let page = self.engine.ports.tapes.tape(run, after, PAGE_ENTRIES).await?;
@@ -156,11 +165,11 @@ impl PolicyHandle {
                 if let TapeEvent::ToolDecided(decided) = &entry.event
                     && decided.effect == effect
                 {
-                    return Ok(decided.clone());
+                    return Ok(Some((entry.time, decided.clone())));
                 }
             }
             if page.more == MoreEntries::None {
-                return Err(RequestError::RunNotFound);
+                return Ok(None);
             }
         }
     }

@@ -75,7 +75,10 @@ impl ReadRecords for FaultyJournal {
     }
 
     fn postures(&self) -> Reading<Vec<PostureRecord>> {
-        self.counted().postures()
+        match self.posture_fault() {
+            Some(error) => futures::FutureExt::boxed(std::future::ready(Err(error))),
+            None => self.counted().postures(),
+        }
     }
 
     fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {

@@ -3,7 +3,7 @@
 //! Wraps the journal in memory; knows nothing of runs. Begin at [`FaultyJournal`].
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
@@ -37,6 +37,7 @@ pub(crate) struct FaultyJournal {
     late_appends: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
     reads: Arc<AtomicUsize>,
+    unreadable_postures: Arc<AtomicBool>,
 }
 
 impl FaultyJournal {
@@ -50,6 +51,7 @@ impl FaultyJournal {
             late_appends: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
             reads: Arc::default(),
+            unreadable_postures: Arc::default(),
         }
     }
 
@@ -90,6 +92,16 @@ impl FaultyJournal {
     /// Returns how many reads are still to fail.
     pub(crate) fn reads_to_fail(&self) -> usize {
         lock(&self.bad_reads).len()
+    }
+
+    /// Lets standing settings be unreadable, or readable again.
+    pub(crate) fn postures_are_unreadable(&self, unreadable: bool) {
+        self.unreadable_postures.store(unreadable, Ordering::SeqCst);
+    }
+
+    /// Returns why standing settings cannot be read, if so.
+    pub(crate) fn posture_fault(&self) -> Option<ReadError> {
+        self.unreadable_postures.load(Ordering::SeqCst).then_some(ReadError::Corrupt { seq: 1 })
     }
 
     /// Returns how often anything was read so far.

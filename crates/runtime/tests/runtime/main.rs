@@ -37,6 +37,10 @@ mod approval_races;
 
 mod stored_grants;
 
+mod postures;
+
+mod shadow;
+
 mod taken_back;
 
 mod waiting;

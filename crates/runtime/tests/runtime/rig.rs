@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules};
 
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::redactor::PassThrough;
@@ -284,6 +284,21 @@ impl Rig {
     pub(crate) fn rule(&self, rules: &ToolPolicyRules) {
         let (policy, catalog) = &self.policy;
         policy.send_replace(compile(Arc::clone(catalog), rules));
+    }
+
+    /// Replaces the rules that calls are judged by, and tries policies out beside them.
+    pub(crate) fn try_out(&self, rules: &ToolPolicyRules, candidate: &str) {
+        let (policy, catalog) = &self.policy;
+        let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+        let files = [PolicyFile::new("candidate.cedar", candidate)];
+        let candidate = CandidatePolicies::compile(&files, catalog, digest).unwrap();
+        let snapshot = ToolCallPolicySnapshot::compile(Arc::clone(catalog), rules.clone(), digest).unwrap();
+        policy.send_replace(Arc::new(snapshot.beside(Some(Arc::new(candidate)))));
+    }
+
+    /// Returns all entries.
+    pub(crate) async fn memory_entries(&self) -> Vec<JournalEventRecord> {
+        entries_of(&self.memory).await
     }
 
     /// Replaces all models.
