@@ -179,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn the_fixtures_beside_what_ships_pass_with_the_built_in_tools() {
+        let fixtures = include_str!("../../policy/policies/shipped.fixtures.json");
+        let found = examined(Examination::Test, &[("shipped.test.json", fixtures)]);
+        assert_eq!((found.passed, found.mistakes), (fixtures.matches("\"expect\"").count(), Vec::new()));
+        for tool in BuiltinTools::new().catalog().iter() {
+            assert!(fixtures.contains(&format!("{:?}", tool.name.as_str())), "{} has no fixture", tool.name);
+        }
+    }
+
+    #[test]
     fn a_folder_that_is_none_is_said_to_be_none() {
         let found = examine_policies(Examination::Check, Some(Path::new("/no/such")), None, &BTreeMap::new());
         assert_eq!(found.mistakes, ["/no/such is not a folder"]);

@@ -10,13 +10,21 @@ use crate::fixture::{call, catalog, snapshot_of};
 use crate::request::PolicyRequest;
 use crate::rules::ToolPolicyRules;
 
-const FIXTURES: &str = include_str!("../../policies/shipped.fixtures.json");
+/// What ships about capabilities, with a tool for each, whether or not one is built in. Fixtures of the built-in tools
+/// lie beside the policies, and are run by who has those tools.
+const CAPABILITIES: &str = r#"{"fixtures": [
+    {"name": "a command", "tool": "run_command", "arguments": {"argv": ["cargo", "test"]}, "expect": "ask", "by": ["commands"]},
+    {"name": "a fetch", "tool": "http_fetch", "arguments": {"url": "https://example.com/"}, "expect": "ask", "by": ["fetches"]},
+    {"name": "a memory", "tool": "memory_write", "arguments": {"text": "likes tea"}, "expect": "ask", "by": ["memories"]},
+    {"name": "a question", "tool": "ask_user", "arguments": {"question": "Tea?"}, "expect": "allow", "by": ["questions"]},
+    {"name": "a secret", "tool": "use_secret", "arguments": {"name": "k"}, "expect": "deny"},
+    {"name": "what no rule speaks of", "tool": "mystery", "arguments": {"text": "x"}, "expect": "deny"}
+]}"#;
 
 #[test]
-fn the_fixtures_beside_what_ships_pass() {
-    let tested = test_fixtures(&snapshot_of(ToolPolicyRules::shipped()), FIXTURES).expect("fixtures");
-    assert!(tested.len() >= 10);
-    assert_eq!(tested.iter().find(|fixture| fixture.failure.is_some()), None);
+fn what_ships_speaks_of_every_capability() {
+    let tested = test_fixtures(&snapshot_of(ToolPolicyRules::shipped()), CAPABILITIES).expect("fixtures");
+    assert_eq!((tested.len(), tested.iter().find(|fixture| fixture.failure.is_some())), (6, None));
 }
 
 #[test]
