@@ -144,6 +144,12 @@ impl Config {
         self.text("policy.dir")
     }
 
+    /// Returns the folder of policies that are tried out; empty for none.
+    #[must_use]
+    pub fn policy_shadow_dir(&self) -> &str {
+        self.text("policy.shadow_dir")
+    }
+
     /// Returns the tools that a setting of standing treatment names.
     pub(crate) fn posture_tools(&self, key: &str) -> &[String] {
         self.list(key)

@@ -19,7 +19,10 @@ use palyra_types::tool::{ToolCatalog, ToolName};
 
 use crate::config::Config;
 
+mod candidate;
 pub(crate) mod own;
+
+pub(crate) use candidate::Loaded;
 
 /// The folder of policies below the configuration's.
 pub(crate) const POLICIES_FOLDER: &str = "policies";
@@ -77,8 +80,9 @@ impl LoadPoliciesError {
 
 impl PolicySource {
     /// Reads and compiles what a configuration wants.
-    pub(crate) fn load(&self, config: &Config) -> Result<Arc<ToolCallPolicySnapshot>, LoadPoliciesError> {
+    pub(crate) fn load(&self, config: &Config) -> Result<Loaded, LoadPoliciesError> {
         let mut rules = self.shipped.clone();
+        candidate::add_own(&mut rules.own_paths, config);
         if let Some(folder) = self.folder_of(config) {
             let files = read_folder(&folder)?;
             let places = files.iter().map(|file| folder.join(&file.name));
@@ -100,18 +104,19 @@ impl PolicySource {
         if !unknown.is_empty() {
             return Err(LoadPoliciesError::Invalid { mistakes: unknown });
         }
-        self.compile(rules)
+        Ok(self.beside(self.compile(rules)?, config))
     }
 
     /// Returns what holds when nothing else does: every call is denied.
-    pub(crate) fn closed(&self) -> Result<Arc<ToolCallPolicySnapshot>, LoadPoliciesError> {
-        self.compile(ToolPolicyRules { files: Vec::new(), ..self.shipped.clone() })
+    pub(crate) fn closed(&self) -> Result<Loaded, LoadPoliciesError> {
+        let snapshot = self.compile(ToolPolicyRules { files: Vec::new(), ..self.shipped.clone() })?;
+        Ok(Loaded { snapshot: Arc::new(snapshot), check: None })
     }
 
-    fn compile(&self, rules: ToolPolicyRules) -> Result<Arc<ToolCallPolicySnapshot>, LoadPoliciesError> {
+    fn compile(&self, rules: ToolPolicyRules) -> Result<ToolCallPolicySnapshot, LoadPoliciesError> {
         let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
         let compiled = ToolCallPolicySnapshot::compile(Arc::clone(&self.catalog), rules, digest);
-        compiled.map(Arc::new).map_err(|error| LoadPoliciesError::Invalid {
+        compiled.map_err(|error| LoadPoliciesError::Invalid {
             mistakes: match error {
                 CompilePolicyError::Policies(mistakes) => {
                     mistakes.0.iter().map(ToString::to_string).collect()

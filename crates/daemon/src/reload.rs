@@ -15,7 +15,7 @@ use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
-use crate::policies::{self, LoadPoliciesError, PolicySource};
+use crate::policies::{self, LoadPoliciesError, Loaded, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
 use crate::{floors, models, secrets};
@@ -73,7 +73,7 @@ pub(crate) fn watched(
     let snapshot = floors::snapshot(&config);
     let (policy, policy_check) = match policies.load(&config) {
         Ok(policy) => {
-            let check = policies::in_force_check(&policy);
+            let check = policies::in_force_check(&policy.snapshot);
             (policy, check)
         }
         Err(error) => {
@@ -81,8 +81,9 @@ pub(crate) fn watched(
             (policies.closed()?, policies::closed_check(&error))
         }
     };
-    let checks = vec![in_force_check(&snapshot.digest, &[]), policy_check];
-    let (policy, policy_seen) = watch::channel(policy);
+    let checks = [in_force_check(&snapshot.digest, &[]), policy_check];
+    let checks: Vec<Check> = checks.into_iter().chain(policy.check).collect();
+    let (policy, policy_seen) = watch::channel(policy.snapshot);
     let (models, models_seen) = watch::channel(Arc::new(directory));
     let (snapshots, snapshots_seen) = watch::channel(Arc::new(snapshot));
     let (facts, facts_seen) = watch::channel(Arc::new(floors::facts_of(&config)));
@@ -160,6 +161,7 @@ impl Reloader {
                 return Err(refused);
             }
         };
+        let Loaded { snapshot: policy, check: shadow_check } = policy;
         let policy_check = policies::in_force_check(&policy);
         let snapshot = floors::snapshot(&config);
         let digest = snapshot.digest;
@@ -174,14 +176,15 @@ impl Reloader {
         self.swap.policy.send_replace(policy);
         self.swap.snapshots.send_replace(Arc::new(snapshot));
         self.swap.facts.send_replace(Arc::new(floors::facts_of(&config)));
-        let checks = vec![in_force_check(&digest, &needs_restart), policy_check];
+        let checks = [in_force_check(&digest, &needs_restart), policy_check];
+        let checks = checks.into_iter().chain(shadow_check).collect();
         self.swap.checks.send_replace(Arc::new(checks));
         self.swap.config.send_replace(Arc::new(config));
         tokio::spawn(models::suggest_local_servers(self.swap.models.clone()));
         Ok(ReloadReport { digest, changed, needs_restart })
     }
 
-    async fn validate(&self) -> Result<(Config, ModelDirectory, Arc<ToolCallPolicySnapshot>), ReloadError> {
+    async fn validate(&self) -> Result<(Config, ModelDirectory, Loaded), ReloadError> {
         let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
         let directory = models::build(&config, &self.source.environment).await;
         let told = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();

@@ -167,6 +167,12 @@ pub const SETTINGS: &[Setting] = &[
         "Folder of your own policies (*.cedar), beside the shipped ones; empty: `policies` beside this file.",
     ),
     tools("policy.disabled", "Tools whose calls are denied, whatever policy says."),
+    text(
+        "policy.shadow_dir",
+        "",
+        "Folder of policies (*.cedar) that are tried out: with the shipped ones, and instead of your own, they are asked \
+         about every decision, and change none; `palyra policy shadow` tells. Empty: none.",
+    ),
 ];
 
 /// Where a provider's API may begin, as TOML.
