@@ -29,6 +29,7 @@ mod sessions;
 mod approvals;
 mod effects;
 mod policy;
+mod postures;
 mod agents;
 mod models;
 mod proof;

@@ -2,6 +2,7 @@
 
 use palyra_runtime::Caller;
 use palyra_runtime::rules::{DecisionCounts, DecisionDifference, JudgedAgain, PolicyHandle, RuleOrigin};
+use palyra_runtime::shadow::{ShadowReport, ShadowedDecision};
 use palyra_types::{EffectId, Redacted, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::diff_policy_response::Step;
@@ -13,6 +14,7 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
 use crate::auth;
+use crate::postures::Postures;
 use crate::status::Refusal;
 use crate::translate;
 use crate::translate::InvalidValue;
@@ -28,11 +30,30 @@ const CANDIDATE_FILES_MAX: usize = 256;
 /// Answers `palyra.v1.PolicyService`.
 pub(crate) struct PolicyServiceImpl {
     policy: PolicyHandle,
+    postures: Postures,
 }
 
 impl PolicyServiceImpl {
-    pub(crate) fn new(policy: PolicyHandle) -> Self {
-        Self { policy }
+    pub(crate) fn new(policy: PolicyHandle, postures: Postures) -> Self {
+        Self { policy, postures }
+    }
+
+    async fn shadow(&self) -> Result<v1::GetShadowResponse, Refusal> {
+        let Some(ShadowReport { comparing, counts, examples }) = self.policy.shadow().await? else {
+            return Ok(v1::GetShadowResponse::default());
+        };
+        Ok(v1::GetShadowResponse {
+            comparing,
+            candidate: translate::hex(&counts.candidate),
+            since: translate::timestamp(counts.since),
+            judged: counts.judged,
+            same: counts.same,
+            would_allow: counts.newly_allowed,
+            would_ask: counts.newly_asked,
+            would_deny: counts.newly_denied,
+            missed: counts.missed,
+            examples: examples.into_iter().map(shadowed_to_wire).collect(),
+        })
     }
 
     fn in_force(&self) -> v1::GetPolicyResponse {
@@ -183,7 +204,6 @@ fn report(judged: DecisionCounts) -> v1::PolicyDiffReport {
 
 fn difference_to_wire(difference: DecisionDifference) -> v1::DecisionDifference {
     let change = difference.change.into_exposed();
-    let by = change.policies.join(", ");
     v1::DecisionDifference {
         run_id: difference.run.to_string(),
         effect_id: difference.effect.0,
@@ -191,7 +211,27 @@ fn difference_to_wire(difference: DecisionDifference) -> v1::DecisionDifference 
         tool: change.tool,
         was: translate::verdict(change.was).to_owned(),
         would_be: translate::verdict(change.would_be).to_owned(),
-        explanation: if by.is_empty() { "no rule permits it".to_owned() } else { format!("by {by}") },
+        explanation: told_by(&change.policies),
+    }
+}
+
+fn told_by(policies: &[String]) -> String {
+    if policies.is_empty() {
+        return "no rule permits it".to_owned();
+    }
+    format!("by {}", policies.join(", "))
+}
+
+fn shadowed_to_wire(shadowed: ShadowedDecision) -> v1::DecisionDifference {
+    let ShadowedDecision { example, time, tool, policies } = shadowed;
+    v1::DecisionDifference {
+        run_id: example.run.to_string(),
+        effect_id: example.effect.0,
+        time: time.and_then(translate::timestamp),
+        tool: tool.into_exposed(),
+        was: translate::verdict(example.was).to_owned(),
+        would_be: translate::verdict(example.would_be).to_owned(),
+        explanation: told_by(&policies),
     }
 }
 
@@ -212,6 +252,38 @@ impl PolicyService for PolicyServiceImpl {
     ) -> Result<Response<v1::ExplainDecisionResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(self.explained(caller, message).await?))
+    }
+
+    async fn get_shadow(
+        &self,
+        request: Request<v1::GetShadowRequest>,
+    ) -> Result<Response<v1::GetShadowResponse>, Status> {
+        auth::open(request)?;
+        Ok(Response::new(self.shadow().await?))
+    }
+
+    async fn list_postures(
+        &self,
+        request: Request<v1::ListPosturesRequest>,
+    ) -> Result<Response<v1::ListPosturesResponse>, Status> {
+        auth::open(request)?;
+        Ok(Response::new(self.postures.list()))
+    }
+
+    async fn set_posture(
+        &self,
+        request: Request<v1::SetPostureRequest>,
+    ) -> Result<Response<v1::SetPostureResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.postures.set(caller, message).await?))
+    }
+
+    async fn clear_posture(
+        &self,
+        request: Request<v1::ClearPostureRequest>,
+    ) -> Result<Response<v1::ClearPostureResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.postures.clear(caller, message).await?))
     }
 
     async fn diff_policy(

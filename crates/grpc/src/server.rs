@@ -37,6 +37,7 @@ use crate::journal::JournalServiceImpl;
 use crate::limits::ServeLimits;
 use crate::models::ModelsServiceImpl;
 use crate::policy::PolicyServiceImpl;
+use crate::postures::Postures;
 use crate::proof::ProofServiceImpl;
 use crate::sessions::SessionsServiceImpl;
 
@@ -181,7 +182,9 @@ fn routes(
     let erasures = ErasureServiceImpl::new(gateway.journal.erasures());
     let approvals = ApprovalsServiceImpl::new(gateway.approvals.clone(), stop.clone());
     let effects = EffectsServiceImpl::new(gateway.runs.clone());
-    let policy = PolicyServiceImpl::new(gateway.approvals.rules());
+    let rules = gateway.approvals.rules();
+    let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
+    let policy = PolicyServiceImpl::new(rules, postures);
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
