@@ -49,9 +49,13 @@ pub(crate) fn day() -> Result<String> {
     said("date", &["-u", "+%F"])
 }
 
-/// Returns what is checked out, and whether it was changed.
+/// Returns what is checked out, and whether it was changed; the page itself does not count, so that several suites
+/// may write it one after the other.
 pub(crate) fn commit() -> Result<String> {
-    said("git", &["describe", "--always", "--dirty"])
+    let commit = said("git", &["describe", "--always"])?;
+    let but_the_page = format!(":(exclude){DOCUMENT}");
+    let changed = said("git", &["diff", "--name-only", "HEAD", "--", ".", &but_the_page])?;
+    Ok(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
 }
 
 /// Returns what a program prints, without the line feed.
