@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use palyra_ports::read_approvals::GrantFilter;
-use palyra_ports::{AppendClass, JournalAppendRequest, NewEntry};
+use palyra_ports::{AppendClass, AppendError, JournalAppendRequest, NewEntry};
 use palyra_types::approval::{GrantScope, StoredGrant, StoredGrantRecord};
 use palyra_types::event::JournalEvent;
 use palyra_types::{PrincipalId, StoredGrantId};
@@ -67,7 +67,12 @@ impl GrantsHandle {
         };
         let class = AppendClass::Ending;
         let request = JournalAppendRequest { entries: vec![entry], class, ..JournalAppendRequest::default() };
-        self.engine.ports.append.append(request).await?;
+        let appended = self.engine.ports.append.append(request).await;
+        if appended == Err(AppendError::Unknown) {
+            self.engine.grants.doubt();
+            self.engine.grants.settle_doubt(&self.engine.ports).await;
+        }
+        appended?;
         self.engine.grants.forget(grant);
         self.visible(caller, grant).await
     }

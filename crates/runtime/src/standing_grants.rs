@@ -16,31 +16,71 @@ use palyra_types::{PrincipalId, StoredGrantId};
 
 use crate::parts::RuntimePorts;
 
+/// How often they are read again, at most, while commits change them in between.
+const READS_MAX: usize = 8;
+
 type ByPrincipal = BTreeMap<PrincipalId, BTreeMap<StoredGrantId, StoredGrantRecord>>;
 
 /// The grants that hold, as far as this process has seen commits.
-pub(crate) struct StandingGrants(Mutex<ByPrincipal>);
+pub(crate) struct StandingGrants(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    grants: ByPrincipal,
+    /// Changes so far.
+    changes: u64,
+    /// Whether an append of unknown fate may have changed them.
+    in_doubt: bool,
+}
 
 impl StandingGrants {
     pub(crate) async fn load(ports: &RuntimePorts) -> Result<Self, ReadError> {
-        let records = ports.approvals.stored_grants(GrantFilter::Standing).await?;
-        let mut all = ByPrincipal::new();
-        for record in records {
-            all.entry(record.stored.principal).or_default().insert(record.stored.grant, record);
+        let grants = read(ports).await?;
+        Ok(Self(Mutex::new(Known { grants, ..Known::default() })))
+    }
+
+    /// Takes note that an append whose fate nobody knows may have changed them.
+    pub(crate) fn doubt(&self) {
+        self.lock().in_doubt = true;
+    }
+
+    /// Reads them again if they are in doubt. What cannot be read stays so.
+    pub(crate) async fn settle_doubt(&self, ports: &RuntimePorts) {
+        for _ in 0..READS_MAX {
+            let Some(changes) = self.changes_in_doubt() else { return };
+            match read(ports).await {
+                Ok(grants) => self.replace(changes, grants),
+                Err(error) => {
+                    tracing::warn!(%error, "stored grants could not be read again");
+                    return;
+                }
+            }
         }
-        Ok(Self(Mutex::new(all)))
+    }
+
+    fn changes_in_doubt(&self) -> Option<u64> {
+        let known = self.lock();
+        known.in_doubt.then_some(known.changes)
+    }
+
+    /// Puts what was read in the place of what is known, unless that has changed since.
+    fn replace(&self, changes: u64, grants: ByPrincipal) {
+        let mut known = self.lock();
+        if known.changes == changes {
+            *known = Known { grants, changes, in_doubt: false };
+        }
     }
 
     /// Returns those for calls of a tool on behalf of a principal, in order of id; whether one holds is policy's to say.
     pub(crate) fn of(&self, principal: PrincipalId, tool: &ToolName) -> Vec<StoredGrantRecord> {
-        let all = self.lock();
-        let of = all.get(&principal).into_iter().flat_map(BTreeMap::values);
+        let known = self.lock();
+        let of = known.grants.get(&principal).into_iter().flat_map(BTreeMap::values);
         of.filter(|record| record.stored.tool.expose() == tool.as_str()).cloned().collect()
     }
 
     /// Returns whether one more may be given.
     pub(crate) fn has_room(&self) -> bool {
-        self.lock().values().map(BTreeMap::len).sum::<usize>() < STORED_GRANTS_MAX
+        self.lock().grants.values().map(BTreeMap::len).sum::<usize>() < STORED_GRANTS_MAX
     }
 
     /// Takes note of a committed entry.
@@ -50,7 +90,9 @@ impl StandingGrants {
                 let (created, seq) = (entry.time, entry.seq);
                 let record =
                     StoredGrantRecord { stored: stored.clone(), uses: 0, created, revoked: None, seq };
-                self.lock().entry(stored.principal).or_default().entry(stored.grant).or_insert(record);
+                let mut known = self.lock();
+                known.changes += 1;
+                known.grants.entry(stored.principal).or_default().entry(stored.grant).or_insert(record);
             }
             TapeEvent::ToolDecided(decided) if decided.verdict == ToolVerdict::Allow => {
                 if let DecidedBy::Grant(used) = decided.decided_by {
@@ -83,16 +125,28 @@ impl StandingGrants {
 
     /// Forgets one that the journal says is used up or revoked.
     pub(crate) fn forget(&self, grant: StoredGrantId) {
-        for of in self.lock().values_mut() {
+        let mut known = self.lock();
+        known.changes += 1;
+        for of in known.grants.values_mut() {
             of.remove(&grant);
         }
     }
 
     fn each(&self, grant: StoredGrantId, change: impl Fn(&mut StoredGrantRecord)) {
-        self.lock().values_mut().filter_map(|of| of.get_mut(&grant)).for_each(change);
+        let mut known = self.lock();
+        known.changes += 1;
+        known.grants.values_mut().filter_map(|of| of.get_mut(&grant)).for_each(change);
     }
 
-    fn lock(&self) -> MutexGuard<'_, ByPrincipal> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn read(ports: &RuntimePorts) -> Result<ByPrincipal, ReadError> {
+    let mut grants = ByPrincipal::new();
+    for record in ports.approvals.stored_grants(GrantFilter::Standing).await? {
+        grants.entry(record.stored.principal).or_default().insert(record.stored.grant, record);
+    }
+    Ok(grants)
 }

@@ -261,6 +261,9 @@ impl RunActor {
 
     async fn stall(mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
         tracing::error!(run = %self.state.machine.run(), %error, "the work on a run stops");
+        if *error == AppendError::Unknown {
+            self.engine.grants.doubt();
+        }
         // Of an unknown outcome they may find more there than was shown.
         self.engine.hub.look_again(self.state.machine.run());
         self.engine.hub.heed(error);

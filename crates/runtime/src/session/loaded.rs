@@ -116,6 +116,7 @@ impl Loaded {
         engine: &Engine,
         session: SessionRef,
     ) -> Result<(Self, Option<Revival>), RequestError> {
+        engine.grants.settle_doubt(&engine.ports).await;
         let record = engine.ports.records.session(session).await?;
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);

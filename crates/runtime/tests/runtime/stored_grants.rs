@@ -1,5 +1,6 @@
 //! Permissions that outlive the call they were given for: exactly as wide as they say, counted, revocable.
 
+use palyra_ports::AppendError;
 use palyra_ports::read_approvals::GrantFilter;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
@@ -140,4 +141,25 @@ async fn no_grant_is_given_for_anything_a_dangerous_tool_could_be_told() {
     assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })), "{refused:?}");
     assert_eq!(waiting(&rig).await.len(), 1);
     assert!(rig.tools.executions().is_empty());
+}
+
+/// The yes, the grant and the start of the call are in the journal, and nobody was told so.
+#[tokio::test]
+async fn a_grant_of_whose_append_nobody_heard_covers_calls_once_the_journal_is_read_again() {
+    let rig = asking_rig().await;
+    let (run, approval) = ask(&rig, "k", ACT, r#"{"a":1}"#).await;
+    rig.memory.lose_next_answer();
+    let told = answer(&rig, rig.me(), approval, remembering(None, Vec::new())).await;
+    assert!(matches!(told, Err(RequestError::Append(AppendError::Unknown))), "{told:?}");
+    for _ in 0..4 {
+        rig.clock.advance(std::time::Duration::from_secs(60));
+        settle().await;
+    }
+    assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
+    rig.cancel(run).await.unwrap();
+    rig.finished(run).await;
+    let grants = rig.gateway.approvals.grants().list(rig.me(), GrantFilter::Standing).await.unwrap();
+    assert_eq!(grants.len(), 1);
+    assert!(runs_silently(&rig, "k", r#"{"a":1}"#).await);
+    assert!(!runs_silently(&rig, "k", r#"{"a":2}"#).await);
 }
