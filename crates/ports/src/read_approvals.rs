@@ -20,6 +20,9 @@ pub trait ReadApprovals: Send + Sync {
     /// Returns approvals, newest first.
     fn approvals(&self, query: ApprovalQuery) -> BoxFuture<'static, Result<Vec<ApprovalRecord>, ReadError>>;
 
+    /// Returns how many approvals wait for each principal, all at one moment; whoever has none is left out.
+    fn waiting_approvals(&self) -> BoxFuture<'static, Result<Vec<(PrincipalId, usize)>, ReadError>>;
+
     /// Returns what is due next among those that wait: the earliest by time, at most `limit`, with their run.
     fn next_to_expire(&self, limit: usize) -> BoxFuture<'static, Result<Vec<ExpiringApproval>, ReadError>>;
 

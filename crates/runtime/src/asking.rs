@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
-use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::event::TapeEvent;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{ApprovalId, PrincipalId, RunId, Seq, Timestamp};
+use palyra_types::{ApprovalId, PrincipalId, RunId, Timestamp};
 use tokio::sync::{Notify, broadcast};
 
 /// Approvals of one run that may wait at once; a further call that would ask is denied.
@@ -38,14 +36,18 @@ pub(crate) struct Asking {
     sooner: Notify,
 }
 
-impl Default for Asking {
-    fn default() -> Self {
-        let changes = broadcast::Sender::new(CHANGES_MAX);
-        Self { changes, waiting: Mutex::default(), timer: Mutex::default(), sooner: Notify::new() }
-    }
-}
-
 impl Asking {
+    /// Counts those that wait, in one moment in which nothing is asked or answered: before any run is taken up.
+    pub(crate) async fn load(approvals: &dyn ReadApprovals) -> Result<Self, ReadError> {
+        let waiting = approvals.waiting_approvals().await?.into_iter().collect();
+        Ok(Self {
+            changes: broadcast::Sender::new(CHANGES_MAX),
+            waiting: Mutex::new(waiting),
+            timer: Mutex::default(),
+            sooner: Notify::new(),
+        })
+    }
+
     /// Takes note of a committed entry.
     pub(crate) fn committed(&self, record: &OrchestratorTapeRecord) {
         let approval = match &record.event {
@@ -93,33 +95,6 @@ impl Asking {
         lock(&self.waiting).get(&principal).copied().unwrap_or_default()
     }
 
-    /// Adds those that were asked before this process began, up to and including `upto`.
-    pub(crate) async fn count_earlier(
-        &self,
-        approvals: &dyn ReadApprovals,
-        upto: Seq,
-    ) -> Result<(), ReadError> {
-        let mut earlier: BTreeMap<PrincipalId, usize> = BTreeMap::new();
-        let mut before = Some(upto.next());
-        loop {
-            let query = ApprovalQuery {
-                only: ApprovalFilter::Pending,
-                before,
-                limit: RECORD_PAGE_ROWS_MAX,
-                ..ApprovalQuery::default()
-            };
-            let page = approvals.approvals(query).await?;
-            before = page.last().map(|record| record.seq);
-            page.iter().for_each(|record| *earlier.entry(record.principal).or_default() += 1);
-            if page.len() < RECORD_PAGE_ROWS_MAX {
-                break;
-            }
-        }
-        let mut waiting = lock(&self.waiting);
-        earlier.into_iter().for_each(|(principal, count)| *waiting.entry(principal).or_default() += count);
-        Ok(())
-    }
-
     /// Follows changes from now on.
     pub(crate) fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
@@ -138,4 +113,38 @@ impl Asking {
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_ports::{AppendTape, ReadTape};
+    use palyra_testkit::MemoryJournal;
+    use palyra_testkit::journal_suite::asking::{asked, resolved};
+    use palyra_testkit::journal_suite::samples::{self, SampleRun};
+    use palyra_types::TapeSeq;
+    use palyra_types::approval::ApprovalState;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_waited_before_the_start_is_counted_out_when_it_is_answered() {
+        let journal = MemoryJournal::new();
+        let principal = samples::principal(0);
+        let mut run = SampleRun::new(samples::session(principal, 0), 0);
+        let mut entries = vec![run.started("go"), run.requested(1)];
+        entries.extend([asked(&mut run, 0, 1, None), asked(&mut run, 1, 2, None)]);
+        journal.append(samples::append(entries)).await.expect("it takes them");
+        let asking = Asking::load(&journal).await.expect("it can be read");
+        assert_eq!(asking.waiting_of(principal), 2);
+        let last = run.tape_seq;
+        let answers = [0, 1].map(|n| resolved(&mut run, n, 1, ApprovalState::Denied));
+        journal.append(samples::append(answers.into())).await.expect("it takes them");
+        let page = journal.tape(run.run, last, 10).await.expect("it can be read");
+        for (record, left) in page.entries.iter().zip([1, 0]) {
+            asking.committed(record);
+            assert_eq!(asking.waiting_of(principal), left);
+        }
+        assert_eq!((page.entries.len(), last), (2, TapeSeq(4)));
+        assert_eq!(asking.waiting_of(samples::principal(1)), 0);
+    }
 }

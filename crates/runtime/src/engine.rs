@@ -94,7 +94,7 @@ impl Engine {
             shadow: Shadow::start(Arc::clone(&ports), drain.clone()),
             drain,
             grants,
-            asking: Asking::default(),
+            asking: Asking::load(&*ports.approvals).await?,
             log_id: status.log_id,
             newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),
             catalog: Arc::new(WrittenCatalog::new(Arc::clone(&tools))),

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
-use palyra_types::Seq;
 use tokio::sync::watch;
 
 use crate::access::AccessHandle;
@@ -90,7 +89,6 @@ pub async fn start_with_policy(
     let agents = AgentRegistry::open(Arc::clone(&ports), owner).await?;
     let models = ModelsHandle::new(Arc::clone(&ports));
     let hub = TapeHub::default();
-    let upto = Seq(ports.maintain.status().entries.saturating_sub(1));
     let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
     let engine = Arc::new(engine);
     let sessions = SessionsHandle::new(Arc::clone(&engine));
@@ -98,7 +96,7 @@ pub async fn start_with_policy(
     undoing.finish_open().await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    tokio::spawn(expiry::run(Arc::clone(&engine), sessions.clone(), upto));
+    tokio::spawn(expiry::run(Arc::clone(&engine), sessions.clone()));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub);
     let speaking = (sessions.clone(), tapes.clone());
     let erasures = ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone()));

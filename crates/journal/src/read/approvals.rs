@@ -140,6 +140,18 @@ fn decision(
     }
 }
 
+/// Returns how many approvals wait for each principal.
+pub(crate) fn waiting_approvals(connection: &Connection) -> Result<Vec<(PrincipalId, usize)>, ReadFault> {
+    let sql = "SELECT principal, count(*) FROM approval INDEXED BY approval_pending_of_principal
+        WHERE state = 0 GROUP BY principal";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        let count = usize::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
+        Ok((PrincipalId::from_bytes(row.get(0)?), count))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Returns what is due next among the approvals that wait.
 pub(crate) fn next_to_expire(
     connection: &Connection,

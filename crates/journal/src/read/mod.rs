@@ -10,7 +10,7 @@ mod skills;
 mod tapes;
 
 pub(crate) use approvals::{
-    approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos,
+    approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos, waiting_approvals,
 };
 pub(crate) use blobs::blob;
 pub(crate) use policies::{postures, shadow};

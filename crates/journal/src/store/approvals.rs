@@ -5,7 +5,7 @@ use palyra_ports::read_approvals::{ApprovalQuery, EffectQuery, ExpiringApproval,
 use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
-use palyra_types::{ApprovalId, StoredGrantId};
+use palyra_types::{ApprovalId, PrincipalId, StoredGrantId};
 
 use super::JournalStore;
 use crate::read;
@@ -20,6 +20,10 @@ impl ReadApprovals for JournalStore {
 
     fn approvals(&self, query: ApprovalQuery) -> BoxFuture<'static, Result<Vec<ApprovalRecord>, ReadError>> {
         self.read(move |connection| read::approvals(connection, &query))
+    }
+
+    fn waiting_approvals(&self) -> BoxFuture<'static, Result<Vec<(PrincipalId, usize)>, ReadError>> {
+        self.read(read::waiting_approvals)
     }
 
     fn next_to_expire(&self, limit: usize) -> BoxFuture<'static, Result<Vec<ExpiringApproval>, ReadError>> {

@@ -11,8 +11,8 @@ use futures::StreamExt;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_approvals::ExpiringApproval;
 use palyra_run_core::RunInput;
+use palyra_types::ApprovalId;
 use palyra_types::session::SessionRef;
-use palyra_types::{ApprovalId, Seq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -44,12 +44,9 @@ enum Looked {
 }
 
 /// Ends what is due, now and later, until the daemon drains.
-pub(crate) async fn run(engine: Arc<Engine>, sessions: SessionsHandle, upto: Seq) {
+pub(crate) async fn run(engine: Arc<Engine>, sessions: SessionsHandle) {
     let mut stuck = BTreeSet::new();
     let mut pause = RETRY_PAUSE_MIN;
-    if let Err(error) = engine.asking.count_earlier(&*engine.ports.approvals, upto).await {
-        tracing::error!(%error, "open approvals could not be counted");
-    }
     while !engine.drain.has_begun() {
         let span = match look(&engine, &sessions, &mut stuck).await {
             Looked::Ended => {

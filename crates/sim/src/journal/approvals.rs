@@ -5,7 +5,7 @@ use palyra_ports::read_approvals::{ApprovalQuery, EffectQuery, ExpiringApproval,
 use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
-use palyra_types::{ApprovalId, StoredGrantId};
+use palyra_types::{ApprovalId, PrincipalId, StoredGrantId};
 
 use super::SimJournal;
 use crate::fault::Phase;
@@ -26,6 +26,10 @@ impl ReadApprovals for SimJournal {
 
     fn approvals(&self, query: ApprovalQuery) -> Reading<Vec<ApprovalRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory().approvals(query))
+    }
+
+    fn waiting_approvals(&self) -> Reading<Vec<(PrincipalId, usize)>> {
+        self.read(Phase::Idle, move |journal| journal.memory().waiting_approvals())
     }
 
     fn next_to_expire(&self, limit: usize) -> Reading<Vec<ExpiringApproval>> {

@@ -222,6 +222,9 @@ pub async fn waiting_approvals_are_listed_by_cursor_and_by_time(factory: &impl J
     assert_eq!(journal.next_to_expire(1).await.unwrap()[0].run, runs[5].run);
     journal.append(append(vec![resolved(&mut runs[2], 2, 1, ApprovalState::Expired)])).await.unwrap();
     assert_eq!(journal.next_to_expire(2).await.unwrap()[1].approval, approval(3));
+    let mut waiting = journal.waiting_approvals().await.unwrap();
+    waiting.sort_unstable();
+    assert_eq!(waiting, [(samples::principal(0), 2), (samples::principal(1), 3)]);
 
     let ids = |records: &[ApprovalRecord]| records.iter().map(|one| one.approval).collect::<Vec<_>>();
     let mut query = ApprovalQuery { limit: 2, ..ApprovalQuery::default() };

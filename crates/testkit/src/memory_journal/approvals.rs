@@ -283,6 +283,14 @@ impl ReadApprovals for MemoryJournal {
         done(approvals)
     }
 
+    fn waiting_approvals(&self) -> Reading<Vec<(PrincipalId, usize)>> {
+        let mut waiting: BTreeMap<PrincipalId, usize> = BTreeMap::new();
+        let all = self.lock().approvals();
+        let pending = all.values().filter(|record| record.state == ApprovalState::Pending);
+        pending.for_each(|record| *waiting.entry(record.principal).or_default() += 1);
+        done(waiting.into_iter().collect())
+    }
+
     fn next_to_expire(&self, limit: usize) -> Reading<Vec<ExpiringApproval>> {
         let due = |record: ApprovalRecord| {
             let (approval, run) = (record.approval, record.run);
