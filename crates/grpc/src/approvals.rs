@@ -48,20 +48,17 @@ impl ApprovalsServiceImpl {
         caller: Caller,
         message: v1::ListApprovalsRequest,
     ) -> Result<v1::ListApprovalsResponse, Refusal> {
-        let limit = translate::page_rows(message.page_size);
         let query = ApprovalQuery {
             principal: None,
             run: optional("run_id", &message.run_id)?,
             only: translate::approval_filter(&message.only)?,
             before: translate::run_cursor(&message.page_token)?,
-            limit,
+            limit: translate::page_rows(message.page_size),
         };
-        let records = self.approvals.list(caller, query).await?;
-        let last = records.last().filter(|_| records.len() >= limit);
-        let next_page_token = last.map(|record| record.seq.to_string()).unwrap_or_default();
+        let page = self.approvals.list(caller, query).await?;
         Ok(v1::ListApprovalsResponse {
-            approvals: records.iter().map(translate::approval).collect(),
-            next_page_token,
+            approvals: page.records.iter().map(translate::approval).collect(),
+            next_page_token: page.next.map(|seq| seq.to_string()).unwrap_or_default(),
         })
     }
 
@@ -213,9 +210,8 @@ async fn tell_all(
         ApprovalQuery { only: ApprovalFilter::All, limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
     loop {
         let page = approvals.list(caller, query.clone()).await?;
-        query.before = page.last().map(|record| record.seq);
-        let full = page.len() == query.limit;
-        for record in page {
+        query.before = page.next;
+        for record in page.records {
             if since.is_some_and(|since| record.created < since) {
                 return Ok(());
             }
@@ -227,7 +223,7 @@ async fn tell_all(
                 return Ok(());
             }
         }
-        if !full {
+        if query.before.is_none() {
             return Ok(());
         }
     }

@@ -27,10 +27,12 @@ use crate::session::SessionsHandle;
 
 pub(crate) mod expiry;
 
+mod page;
 mod repeated;
 mod watch;
 
 pub use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
+pub use page::{APPROVAL_PAGE_BYTES_MAX, ApprovalPage};
 use repeated::repeated;
 pub use watch::{ApprovalWatcher, Watched};
 
@@ -144,29 +146,14 @@ impl ApprovalsHandle {
         record.filter(|record| self.sees(caller, record)).ok_or(RequestError::ApprovalNotFound)
     }
 
-    /// Lists approvals that the caller may see, newest first; the query's principal is ignored.
+    /// Lists approvals that the caller may see, newest first; the query's principal is ignored. A page ends by rows or by
+    /// [`APPROVAL_PAGE_BYTES_MAX`], whatever comes first.
     ///
     /// # Errors
     /// [`RequestError::Read`].
-    pub async fn list(
-        &self,
-        caller: Caller,
-        query: ApprovalQuery,
-    ) -> Result<Vec<ApprovalRecord>, RequestError> {
-        let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
-        let mut query = ApprovalQuery { principal: None, limit: RECORD_PAGE_ROWS_MAX, ..query };
-        let mut seen = Vec::new();
-        while seen.len() < limit {
-            let page = self.engine.ports.approvals.approvals(query.clone()).await?;
-            let full = page.len() == query.limit;
-            query.before = page.last().map(|record| record.seq);
-            seen.extend(page.into_iter().filter(|record| self.sees(caller, record)));
-            if !full {
-                break;
-            }
-        }
-        seen.truncate(limit);
-        Ok(seen)
+    pub async fn list(&self, caller: Caller, query: ApprovalQuery) -> Result<ApprovalPage, RequestError> {
+        let sees = |record: &ApprovalRecord| self.sees(caller, record);
+        Ok(page::read(&*self.engine.ports.approvals, query, sees).await?)
     }
 
     /// Answers an approval; returns once that is durable. Repeating an answer, with the same edit and the same wish to

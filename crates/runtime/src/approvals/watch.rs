@@ -101,11 +101,11 @@ impl ApprovalWatcher {
                 ..ApprovalQuery::default()
             };
             let page = self.approvals.list(self.caller, query).await?;
-            listing.before = page.last().map(|record| record.seq);
-            if page.len() < RECORD_PAGE_ROWS_MAX {
+            listing.before = page.next;
+            if page.next.is_none() {
                 listing.last = LastPage::Read;
             }
-            listing.page = page.into();
+            listing.page = page.records.into();
         }
         match listing.page.pop_front() {
             Some(record) => {

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Counted, Watched};
+use palyra_runtime::approvals::{APPROVAL_PAGE_BYTES_MAX, ApprovalReply, Counted, Watched};
 use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK, QUESTION, SEND};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::ErrorCode;
 use palyra_types::approval::{ApprovalDecision, ApprovalState, Approvers};
+use palyra_types::effect::PREVIEW_BYTES_MAX;
 use palyra_types::event::{DecidedBy, TapeEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
@@ -395,4 +397,34 @@ async fn waiting_approvals_are_rows_and_one_timer() {
     settle().await;
     assert_eq!(waiting(&rig).await.len(), 100);
     assert_eq!(rig.model.requests().len(), 0, "nothing was taken up");
+}
+
+/// Whole rows, each once, however large what they show is.
+#[tokio::test]
+async fn a_page_of_approvals_ends_by_its_bytes() {
+    let rig = Parts { rules: asking(), ..Parts::new() }.start().await;
+    rig.tools.finds(CHANGE, &"x".repeat(PREVIEW_BYTES_MAX - 100));
+    let mut asked_for = Vec::new();
+    for n in 0..40 {
+        asked_for.push(ask(&rig, &format!("k{n}"), CHANGE, "{}").await.1);
+    }
+    let mut query = ApprovalQuery { limit: 500, ..ApprovalQuery::default() };
+    let mut listed = Vec::new();
+    let mut pages = 0;
+    loop {
+        let page = rig.gateway.approvals.list(rig.me(), query.clone()).await.unwrap();
+        let bytes: usize = page.records.iter().map(|record| record.prompt.preview.expose().len()).sum();
+        assert!(bytes > PREVIEW_BYTES_MAX / 2 && bytes <= APPROVAL_PAGE_BYTES_MAX, "{bytes}");
+        listed.extend(page.records.iter().map(|record| record.approval));
+        pages += 1;
+        query.before = page.next;
+        if page.next.is_none() {
+            break;
+        }
+    }
+    asked_for.reverse();
+    assert_eq!((listed, pages), (asked_for, 3));
+    let small = ApprovalQuery { limit: 3, ..ApprovalQuery::default() };
+    let page = rig.gateway.approvals.list(rig.me(), small).await.unwrap();
+    assert_eq!((page.records.len(), page.next), (3, page.records.last().map(|record| record.seq)));
 }

@@ -65,5 +65,5 @@ pub(crate) async fn deny(rig: &Rig, approval: ApprovalId) -> Result<Resolved, Re
 /// Returns the approvals that wait, newest first.
 pub(crate) async fn waiting(rig: &Rig) -> Vec<ApprovalRecord> {
     let query = ApprovalQuery { only: ApprovalFilter::Pending, limit: 500, ..ApprovalQuery::default() };
-    rig.gateway.approvals.list(rig.me(), query).await.unwrap()
+    rig.gateway.approvals.list(rig.me(), query).await.unwrap().records
 }
