@@ -80,6 +80,7 @@ impl Harness {
             tools: Arc::new(BuiltinTools::new()),
             restore: Arc::new(BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
+            skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneWorkspace(Redacted::new(work.canonicalize()?))),
             clock,
             entropy,

@@ -13,6 +13,7 @@ use palyra_tools::BuiltinTools;
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::skills::StateSkillFolders;
 use crate::system::{SystemClock, SystemEntropy};
 use crate::workspaces::StateWorkspaces;
 
@@ -69,6 +70,7 @@ pub(crate) fn ports(
         tools,
         restore,
         redactor: crate::secrets::scanner(),
+        skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),

@@ -19,6 +19,8 @@ mod examine_policies;
 
 mod workspaces;
 
+mod skills;
+
 mod system;
 
 mod lock_watch;

@@ -237,7 +237,9 @@ fn of_asking(code: ErrorCode) -> Option<Code> {
         | E::EditRefused
         | E::PolicyInvalid
         | E::SkillInvalid => Code::InvalidArgument,
-        E::ApprovalNotFound | E::GrantNotFound => Code::NotFound,
+        E::ApprovalNotFound | E::GrantNotFound | E::SkillNotFound => Code::NotFound,
+        E::SkillLimit => Code::ResourceExhausted,
+        E::SkillUnreadable => Code::Unavailable,
         E::NoApprovalChannel | E::ApprovalDenied | E::ApproverNotEligible => Code::PermissionDenied,
         E::FileConflict
         | E::ApprovalDecided

@@ -52,7 +52,9 @@ pub use posture::{
 pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};
 pub use rules::{Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate};
 pub use skills::{
-    ActiveSkill, FRONT_MATTER_BYTES_MAX, SkillManifest, SkillManifestError, SkillStanding, forbidding_skill,
-    read_manifest, standing,
+    ALLOWED_TOOLS_MAX, ActiveSkill, FRONT_MATTER_BYTES_MAX, FileMode, SKILL_FILE_NAME, SKILL_PATH_BYTES_MAX,
+    SKILL_PATH_DEPTH_MAX, SkillFolderFault, SkillFolderFile, SkillManifest, SkillManifestError,
+    SkillStanding, SkillText, UnknownTool, check_folder, folder_text, forbidding_skill, read_skill, standing,
+    unknown_tools,
 };
 pub use snapshot::{CandidatePolicies, CompilePolicyError, SnapshotText, ToolCallPolicySnapshot};

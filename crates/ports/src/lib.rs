@@ -15,6 +15,7 @@ pub mod model_provider;
 pub mod redactor;
 pub mod tool_runtime;
 
+pub mod skill_folders;
 pub mod workspaces;
 
 pub mod clock;
@@ -38,6 +39,7 @@ pub use read_approvals::ReadApprovals;
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
+pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
     ToolRuntime,

@@ -24,6 +24,7 @@ use crate::grants::GrantsHandle;
 use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
+use crate::skills::SkillsHandle;
 
 pub(crate) mod expiry;
 
@@ -135,6 +136,12 @@ impl ApprovalsHandle {
     #[must_use]
     pub fn rules(&self) -> PolicyHandle {
         PolicyHandle::new(Arc::clone(&self.engine))
+    }
+
+    /// Returns the way to skills.
+    #[must_use]
+    pub fn skills(&self) -> SkillsHandle {
+        SkillsHandle::new(Arc::clone(&self.engine), self.owner)
     }
 
     /// Returns an approval.

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use palyra_policy::ToolCallPolicySnapshot;
+use palyra_policy::{ActiveSkill, ToolCallPolicySnapshot, forbidding_skill};
 use palyra_ports::{AppendRedaction, NewEntry, ReadError, StaticText};
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::tool::{ToolCatalog, ToolName};
+use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
 use palyra_types::{LogId, Seq, Timestamp};
 use tokio::sync::watch;
 
@@ -22,6 +22,7 @@ use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 use crate::policy::PolicyInForce;
+use crate::skill_book::SkillBook;
 use crate::shadow::Shadow;
 use crate::standing_grants::StandingGrants;
 use crate::tape::TapeHub;
@@ -61,6 +62,8 @@ pub(crate) struct Engine {
     pub(crate) shadow: Shadow,
     /// The stored grants that hold.
     pub(crate) grants: StandingGrants,
+    /// The skills there are.
+    pub(crate) skills: SkillBook,
     /// Open questions, as counts and wake-ups.
     pub(crate) asking: Asking,
     pub(crate) log_id: LogId,
@@ -83,6 +86,7 @@ impl Engine {
         let tools = ports.tools.catalog();
         let drain = Drain::default();
         let grants = StandingGrants::load(&ports).await?;
+        let skills = SkillBook::load(&ports).await?;
         let status = ports.maintain.status();
         let from = Seq(status.entries.saturating_sub(LAST_ENTRIES as u64));
         let last = ports.maintain.entries(from, LAST_ENTRIES).await?;
@@ -94,6 +98,7 @@ impl Engine {
             shadow: Shadow::start(Arc::clone(&ports), drain.clone()),
             drain,
             grants,
+            skills,
             asking: Asking::load(&*ports.approvals).await?,
             log_id: status.log_id,
             newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),
@@ -105,11 +110,19 @@ impl Engine {
         })
     }
 
-    /// Returns what an agent may use of the tools there are, written out: the tools of its profile that exist, and
-    /// none beyond them; all of them when it names none.
-    pub(crate) fn catalog_of(&self, agent: Option<&[ToolName]>) -> Arc<WrittenCatalog> {
-        let Some(names) = agent else { return Arc::clone(&self.catalog) };
-        let tools = names.iter().filter_map(|name| self.tools.get(name)).cloned();
+    /// Returns what a run may use of the tools there are, written out: the tools of its agent's profile that exist, and
+    /// none beyond them, or all of them when it names none; of these, what its skills leave.
+    pub(crate) fn catalog_of(
+        &self,
+        agent: Option<&[ToolName]>,
+        skills: &[ActiveSkill],
+    ) -> Arc<WrittenCatalog> {
+        if agent.is_none() && skills.is_empty() {
+            return Arc::clone(&self.catalog);
+        }
+        let of_agent = |tool: &&ToolSpec| agent.is_none_or(|names| names.contains(&tool.name));
+        let left = |tool: &&ToolSpec| forbidding_skill(skills, &tool.name).is_none();
+        let tools = self.tools.iter().filter(of_agent).filter(left).cloned();
         Arc::new(WrittenCatalog::new(Arc::new(ToolCatalog::new(tools.collect()))))
     }
 

@@ -8,6 +8,7 @@ use palyra_types::model::ModelFailure;
 use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
+use crate::skill_book::SkillError;
 
 /// Why a handle did not do what a caller asked.
 ///
@@ -129,6 +130,9 @@ pub enum RequestError {
     /// No workspace.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+    /// A skill could not be installed, switched or used.
+    #[error(transparent)]
+    Skill(#[from] SkillError),
     /// A model provider failed.
     #[error(transparent)]
     Model(#[from] ModelFailure),
@@ -168,6 +172,7 @@ impl RequestError {
             Self::Append(error) => error.code(),
             Self::Read(error) => error.code(),
             Self::Workspace(error) => error.code(),
+            Self::Skill(error) => error.code(),
             Self::Model(failure) => failure.class.code(),
         }
     }

@@ -31,7 +31,7 @@ pub struct GatewayRuntimeState {
     pub sessions: SessionsHandle,
     /// Runs: looking, answering, cancelling; their effects, and taking them back.
     pub runs: RunsHandle,
-    /// What waits for a person, and the grants that outlive an answer.
+    /// What people decide: what waits for them, grants that outlive an answer, rules, skills.
     pub approvals: ApprovalsHandle,
     /// Tapes: pages and live following.
     pub tapes: TapeHandle,
@@ -91,6 +91,7 @@ pub async fn start_with_policy(
     let hub = TapeHub::default();
     let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
     let engine = Arc::new(engine);
+    engine.skills.check_all(&ports).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = Undoing::new(Arc::clone(&engine));
     undoing.finish_open().await;

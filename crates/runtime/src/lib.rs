@@ -17,6 +17,7 @@ mod alarm;
 mod engine;
 mod asking;
 mod standing_grants;
+mod skill_book;
 mod policy;
 mod placeholders;
 
@@ -40,6 +41,7 @@ pub mod approvals;
 
 pub mod grants;
 pub mod rules;
+pub mod skills;
 pub mod postures;
 pub mod shadow;
 

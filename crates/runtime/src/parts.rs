@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_ports::{
     AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals, ReadRecords,
-    ReadTape, Redactor, RestoreFiles, ToolRuntime, Workspaces,
+    ReadTape, Redactor, RestoreFiles, SkillFolders, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -32,6 +32,8 @@ pub struct RuntimePorts {
     pub restore: Arc<dyn RestoreFiles>,
     /// Cleans content at the doors.
     pub redactor: Arc<dyn Redactor>,
+    /// Keeps copies of skills' folders.
+    pub skills: Arc<dyn SkillFolders>,
     /// Chooses workspaces.
     pub workspaces: Arc<dyn Workspaces>,
     /// Tells the time.

@@ -222,6 +222,12 @@ error_codes! {
         "correct what the message names";
     SkillChanged = 4302, "skill_changed", "A skill is not what was installed, and is quarantined.",
         "look at what changed, then install its folder again";
+    SkillNotFound = 4303, "skill_not_found", "No such skill is installed.",
+        "`palyra tools skills list` shows the skills there are";
+    SkillLimit = 4304, "skill_limit", "There are too many skills, or their texts are too long together.",
+        "disable or remove one; the message says which limit is meant";
+    SkillUnreadable = 4305, "skill_unreadable", "A skill's folder could not be read or written this time.",
+        "try again; `palyra doctor` looks at the disk";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",

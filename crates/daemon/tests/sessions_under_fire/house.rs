@@ -66,6 +66,7 @@ impl House {
             tools: Arc::new(ScriptedTools::new()),
             restore: Arc::new(palyra_tools::BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
+            skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneFolder(folder.to_owned())),
             clock,
             entropy,

@@ -124,6 +124,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),
         redactor: Arc::new(PassThrough),
+        skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         clock: Arc::new(clock.clone()),
         entropy: Arc::new(FixedEntropy::new(7)),

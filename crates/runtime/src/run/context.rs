@@ -58,10 +58,11 @@ impl ContextSource<'_> {
             .provider(&model)
             .map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens);
         let agent = started.and_then(|started| self.engine.agents.by_id(started.agent));
-        let instructions =
-            self.instructions(agent.as_ref().map(|a| a.profile.instructions.expose().as_str()));
+        let skills = started.map_or(&[][..], |started| &started.skills);
+        let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
+        let instructions = self.instructions(of_agent, self.engine.skills.section(skills).as_deref());
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
-        let catalog = self.engine.catalog_of(tools);
+        let catalog = self.engine.catalog_of(tools, &self.engine.skills.active(skills));
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
         let prompt = assemble(PromptInputs {
             instructions: &instructions,
@@ -88,11 +89,10 @@ impl ContextSource<'_> {
         Ok(PreparedInput { request, plan: prompt.plan, statics: self.engine.not_yet_stored(statics) })
     }
 
-    fn instructions(&self, of_agent: Option<&str>) -> Arc<str> {
+    fn instructions(&self, of_agent: Option<&str>, of_skills: Option<&str>) -> Arc<str> {
         let shipped = Arc::clone(&self.engine.config.borrow().instructions);
-        match of_agent.filter(|text| !text.is_empty()) {
-            None => shipped,
-            Some(text) => format!("{shipped}\n\n{text}").into(),
-        }
+        let more: Vec<_> =
+            [of_agent, of_skills].into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        if more.is_empty() { shipped } else { format!("{shipped}\n\n{}", more.join("\n\n")).into() }
     }
 }

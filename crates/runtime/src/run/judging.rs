@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use palyra_policy::{ArgumentsHold, CallEvidence, GrantedCall, check_wish, decide_tool_call, exact_matcher};
+use palyra_policy::{
+    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, SkillStanding, check_wish, decide_tool_call,
+    exact_matcher,
+};
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
 use palyra_run_core::JudgedCall;
@@ -31,6 +34,8 @@ pub(super) struct Judging<'a> {
     salt: Redacted<[u8; 32]>,
     workspace: Option<Redacted<PathBuf>>,
     context: CallContext,
+    /// The skills at work in the run, as they stand now.
+    skills: Vec<ActiveSkill>,
     /// Approvals of the run that wait, and those that this judge adds.
     open: usize,
     /// Stored grants with a number of uses that this judge has counted on: one use in one commit, so that the
@@ -61,7 +66,8 @@ impl<'a> Judging<'a> {
         };
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
-        Self { engine, salt: salt_of(started), workspace, context, open, counted: BTreeSet::new() }
+        let skills = engine.skills.active(started.map_or(&[][..], |started| &started.skills));
+        Self { engine, salt: salt_of(started), workspace, context, skills, open, counted: BTreeSet::new() }
     }
 
     /// Judges the proposals of one answer, in order.
@@ -98,14 +104,30 @@ impl<'a> Judging<'a> {
         } else {
             ArgumentsHold::Nothing
         };
-        let evidence = CallEvidence { grants: &grants, held, skills: &[], workspace: self.workspace() };
+        let evidence =
+            CallEvidence { grants: &grants, held, skills: &self.skills, workspace: self.workspace() };
         let call =
             ToolCall { tool: tool.clone(), arguments: arguments.clone(), context: self.context.clone() };
-        let decision = decide_tool_call(&policy, &call, &evidence);
+        let mut decision = decide_tool_call(&policy, &call, &evidence);
+        if decision.reason == DecisionReason::SkillForbids {
+            self.tell_quarantine(&mut decision);
+        }
         let used =
             grants.iter().map(|record| &record.stored).find(|stored| Some(stored.grant) == decision.grant);
         self.counted.extend(used.filter(|stored| stored.uses_max.is_some()).map(|stored| stored.grant));
         decision
+    }
+
+    /// Says of a skill that takes no part what has to happen, instead of what it does not include.
+    fn tell_quarantine(&self, decision: &mut ToolDecision) {
+        let out = self.skills.iter().find(|skill| skill.standing == SkillStanding::Quarantined);
+        if let Some(skill) = out {
+            decision.explanation = Redacted::new(format!(
+                "no tool can be used: the skill `{}` is not what was installed, and a person has to look at it \
+                 (`palyra tools skills`); repeating the call changes nothing",
+                skill.name
+            ));
+        }
     }
 
     /// Adds to a grant what its giver did not choose, which is equality, and checks that it makes sense for its call.

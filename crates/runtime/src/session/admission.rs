@@ -91,7 +91,12 @@ pub(super) async fn submit(
                 Steered::SaidMeanwhile => continue,
             }
         }
-        let admitted = match offered.admit(engine, caller, place) {
+        let skills = match engine.skills.activate(&engine.ports, place.agent()).await {
+            Ok(skills) => skills,
+            Err(error) => return unless_repeated(engine, caller, &offered, error.into()).await,
+        };
+        let admitted = offered.admit(engine, caller, place);
+        let admitted = match admitted.map(|admitted| Admitted { skills, ..admitted }) {
             Ok(admitted) => admitted,
             Err(error) => return unless_repeated(engine, caller, &offered, error).await,
         };
@@ -202,7 +207,8 @@ impl Offered {
         };
         let notes = self.notes.iter().cloned().chain(workspace.note).collect();
         let blobs = self.prepared.blobs.clone();
-        Ok(Admitted { spec, opening, reset: request.session.reset, blobs, notes, taints: Taints::NONE })
+        let (reset, taints) = (request.session.reset, Taints::NONE);
+        Ok(Admitted { spec, opening, reset, blobs, notes, taints, skills: Vec::new() })
     }
 }
 

@@ -5,6 +5,7 @@ use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted};
 use palyra_types::run::RunSpec;
 use palyra_types::session::{BranchPoint, SessionRef};
+use palyra_types::skill::ActivatedSkill;
 use palyra_types::tool::Taints;
 use palyra_types::{AgentId, Redacted, TapeSeq, Timestamp};
 
@@ -51,6 +52,8 @@ pub(super) struct Admitted {
     pub(super) notes: Vec<String>,
     /// What its conversation has read; known once the session has taken it.
     pub(super) taints: Taints,
+    /// The skills that are switched on for its agent.
+    pub(super) skills: Vec<ActivatedSkill>,
 }
 
 impl Admitted {
@@ -66,7 +69,7 @@ impl Admitted {
             delivery: spec.delivery,
             approvers: spec.approvers,
             taints: self.taints,
-            skills: Vec::new(),
+            skills: self.skills.clone(),
             input: spec.input.clone(),
             workspace_root: spec.workspace_root.clone(),
             model: Redacted::new(Some(spec.model.clone())),

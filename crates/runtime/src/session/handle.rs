@@ -258,6 +258,9 @@ impl SessionsHandle {
     /// does whoever follows a tape.
     pub(crate) async fn forget(&self) {
         self.directory.tell_all_to_forget().await;
+        if let Err(error) = self.engine.skills.reload(&self.engine.ports).await {
+            tracing::warn!("the skills could not be read again after an erasure: {error}");
+        }
         if let Err(error) = crate::postures::load(&self.engine).await {
             tracing::error!(
                 "every call is denied: settings could not be read again after an erasure: {error}"

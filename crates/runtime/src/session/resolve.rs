@@ -29,6 +29,16 @@ pub(super) enum Found {
     New(Opening),
 }
 
+impl Place {
+    /// Returns whose run it would be.
+    pub(super) fn agent(&self) -> AgentId {
+        match self {
+            Self::Existing { agent, .. } => *agent,
+            Self::New(opening) => opening.agent,
+        }
+    }
+}
+
 /// Where a run is wished: a session that exists, or the entry that would open it.
 pub(super) enum Place {
     Existing { session: SessionRef, agent: AgentId },

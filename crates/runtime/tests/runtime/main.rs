@@ -37,6 +37,8 @@ mod approval_races;
 
 mod stored_grants;
 
+mod skills;
+
 mod postures;
 
 mod shadow;

@@ -25,7 +25,9 @@ use palyra_runtime::tape::{Followed, TapeFollower};
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
-use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider, ScriptedTools};
+use palyra_testkit::{
+    FakeClock, FixedEntropy, MemoryJournal, MemorySkillFolders, ScriptedProvider, ScriptedTools,
+};
 use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::ModelRef;
@@ -66,6 +68,7 @@ pub(crate) struct Rig {
     pub(crate) model: ScriptedProvider,
     pub(crate) tools: ScriptedTools,
     pub(crate) restore: ScriptedRestore,
+    pub(crate) skills: MemorySkillFolders,
     pub(crate) clock: FakeClock,
     models: watch::Sender<Arc<ModelDirectory>>,
     config: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
@@ -80,6 +83,7 @@ pub(crate) struct Parts {
     /// Instead of the scripted tools.
     pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
     pub(crate) restore: ScriptedRestore,
+    pub(crate) skills: MemorySkillFolders,
     pub(crate) clock: FakeClock,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
     pub(crate) rules: ToolPolicyRules,
@@ -133,6 +137,7 @@ impl Parts {
             tools: ScriptedTools::new(),
             equipment: None,
             restore: ScriptedRestore::default(),
+            skills: MemorySkillFolders::default(),
             clock,
             config: GatewayRuntimeConfigSnapshot::default(),
             rules: looking(),
@@ -141,7 +146,7 @@ impl Parts {
     }
 
     pub(crate) async fn start(self) -> Rig {
-        let Self { memory, model, tools, equipment, restore, clock, config, rules, seed } = self;
+        let Self { memory, model, tools, equipment, restore, skills, clock, config, rules, seed } = self;
         let faults = FaultyJournal::new(memory.clone());
         let default = ModelRef::new("scripted", "scripted");
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
@@ -158,6 +163,7 @@ impl Parts {
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
             redactor: Arc::new(Touchy),
+            skills: Arc::new(skills.clone()),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
@@ -167,7 +173,7 @@ impl Parts {
         let catalog = ports.tools.catalog();
         let gateway = gateway::start_with_policy(ports, policy, config).await.unwrap();
         let (models, config, policy) = (models_in, config_in, (policy_in, catalog));
-        Rig { gateway, memory, faults, model, tools, restore, clock, models, config, policy }
+        Rig { gateway, memory, faults, model, tools, restore, skills, clock, models, config, policy }
     }
 }
 
