@@ -21,7 +21,7 @@ const HELP_COLUMNS_MAX: usize = 80;
     version,
     max_term_width = HELP_COLUMNS_MAX,
     disable_help_subcommand = true,
-    help_template = "{about}\n{usage-heading} {usage}\n{all-args}"
+    help_template = "{about}\n{all-args}"
 )]
 pub(crate) struct CommandLine {
     #[command(flatten)]
@@ -48,6 +48,9 @@ pub(crate) enum Verb {
     /// See, check, test and compare the rules of what may run
     #[command(subcommand)]
     Policy(verbs::policy::PolicyVerb),
+    /// Install, look at and switch skills
+    #[command(subcommand)]
+    Tools(verbs::tools::ToolsVerb),
     /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),

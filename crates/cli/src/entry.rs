@@ -66,6 +66,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Runs(verb) => verbs::runs::run(context, verb).await,
         Verb::Approve(args) => verbs::approve::run(context, args).await,
         Verb::Policy(verb) => verbs::policy::run(context, verb).await,
+        Verb::Tools(verb) => verbs::tools::run(context, verb).await,
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,

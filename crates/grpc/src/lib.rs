@@ -29,6 +29,7 @@ mod sessions;
 mod approvals;
 mod effects;
 mod policy;
+mod skills;
 mod postures;
 mod agents;
 mod models;

@@ -15,6 +15,7 @@ use palyra_wire::v1::models_service_server::ModelsServiceServer;
 use palyra_wire::v1::policy_service_server::PolicyServiceServer;
 use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
+use palyra_wire::v1::skills_service_server::SkillsServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +41,7 @@ use crate::policy::PolicyServiceImpl;
 use crate::postures::Postures;
 use crate::proof::ProofServiceImpl;
 use crate::sessions::SessionsServiceImpl;
+use crate::skills::SkillsServiceImpl;
 
 /// Bytes of a health or reflection request, at most.
 const PROBE_BYTES_MAX: usize = 64 * 1024;
@@ -127,13 +129,14 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 12] = [
+const SERVICES: [&str; 13] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
     v1::approvals_service_server::SERVICE_NAME,
     v1::effects_service_server::SERVICE_NAME,
     v1::policy_service_server::SERVICE_NAME,
+    v1::skills_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
@@ -185,6 +188,7 @@ fn routes(
     let rules = gateway.approvals.rules();
     let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
     let policy = PolicyServiceImpl::new(rules, postures);
+    let skills = SkillsServiceImpl::new(gateway.approvals.skills());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
@@ -199,6 +203,7 @@ fn routes(
         .add_service(ApprovalsServiceServer::new(approvals).max_decoding_message_size(bytes_max))
         .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(policy).max_decoding_message_size(bytes_max))
+        .add_service(SkillsServiceServer::new(skills).max_decoding_message_size(bytes_max))
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 pub(crate) mod runs;
 pub(crate) mod approve;
 pub(crate) mod policy;
+pub(crate) mod tools;
 pub(crate) mod sessions;
 pub(crate) mod model;
 pub(crate) mod journal;

@@ -5,6 +5,7 @@ mod approvals;
 mod effects;
 mod gateway;
 mod policy;
+mod skills;
 mod sessions;
 mod agents;
 mod models;

@@ -8,6 +8,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::ModelRef;
 use palyra_types::run::RunLimits;
+use palyra_types::skill::ActivatedSkill;
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
@@ -102,7 +103,12 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
             .as_ref()
             .map(|format| format.schema.expose().as_ref().to_owned())
             .unwrap_or_default(),
+        skills: started.skills.iter().map(activated_skill).collect(),
     }
+}
+
+fn activated_skill(at_work: &ActivatedSkill) -> v1::ActivatedSkill {
+    v1::ActivatedSkill { skill_id: at_work.skill.to_string(), sha256: hex(&at_work.sha256) }
 }
 
 fn attachments(attachments: &[Attachment]) -> Vec<v1::AttachmentInfo> {

@@ -72,6 +72,13 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.SessionsService/RenameSession", For::Principals),
     ("/palyra.v1.SessionsService/ResolveSession", For::Principals),
     ("/palyra.v1.SessionsService/RestoreSession", For::Principals),
+    ("/palyra.v1.SkillsService/DisableSkill", For::Owner),
+    ("/palyra.v1.SkillsService/EnableSkill", For::Owner),
+    ("/palyra.v1.SkillsService/GetSkill", For::Owner),
+    ("/palyra.v1.SkillsService/InstallSkill", For::Owner),
+    ("/palyra.v1.SkillsService/ListSkills", For::Owner),
+    ("/palyra.v1.SkillsService/RemoveSkill", For::Owner),
+    ("/palyra.v1.SkillsService/VerifySkills", For::Owner),
 ];
 
 /// Calls of services that come from elsewhere.
