@@ -58,6 +58,11 @@ async fn of_two_opposite_answers_one_wins_and_the_other_is_told() {
             check(&rig.tape(run).await);
         }
         assert_eq!(rig.tools.executions().len(), approved);
+        // The control: a yes that nobody contradicts.
+        let run = begun(&rig, "last", ACT).await;
+        answer(&rig, asked(&rig, run).await).await.unwrap();
+        rig.finished(run).await;
+        assert_eq!(rig.tools.executions().len(), approved + 1);
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: nothing here waits for time, only for events; a test that waits for what never comes is ended
 //! by [`soon`]. Begin at [`Rig::start`].
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use futures::future::BoxFuture;
 use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules};
 
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
-use palyra_ports::redactor::PassThrough;
+use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
     AppendTape, Cleaned, Clock, Findings, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords,
     ReadTape, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
@@ -28,7 +29,7 @@ use palyra_runtime::{
 use palyra_testkit::{
     FakeClock, FixedEntropy, MemoryJournal, MemorySkillFolders, ScriptedProvider, ScriptedTools,
 };
-use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
@@ -110,21 +111,54 @@ fn compiled(ports: &RuntimePorts, rules: &ToolPolicyRules) -> Arc<ToolCallPolicy
 
 /// Puts files back in word only, and remembers what it was told to.
 #[derive(Clone, Default)]
-pub(crate) struct ScriptedRestore(Arc<Mutex<Vec<RestoreOrder>>>);
+pub(crate) struct ScriptedRestore(Arc<Mutex<Restoring>>);
+
+#[derive(Default)]
+struct Restoring {
+    orders: Vec<RestoreOrder>,
+    results: VecDeque<Option<UndoResult>>,
+}
 
 impl ScriptedRestore {
     /// Returns what was to be put back so far.
     pub(crate) fn orders(&self) -> Vec<RestoreOrder> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().unwrap().orders.clone()
+    }
+
+    /// Says what becomes of the next file; otherwise each is restored that can be.
+    pub(crate) fn says(&self, result: UndoResult) {
+        self.0.lock().unwrap().results.push_back(Some(result));
+    }
+
+    /// Panics when the next file is to be put back.
+    pub(crate) fn panics(&self) {
+        self.0.lock().unwrap().results.push_back(None);
     }
 }
 
 impl RestoreFiles for ScriptedRestore {
     fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
-        let restored = |file: &PreImage| UndoneFile { path: file.path.clone(), result: UndoResult::Restored };
-        let files = order.files.iter().map(restored).collect();
-        self.0.lock().unwrap().push(order);
-        futures::future::ready(files).boxed()
+        let mut restoring = self.0.lock().unwrap();
+        let mut restored = |file: &PreImage| {
+            let default = match file.before {
+                Before::Withheld { .. } => UndoResult::Withheld,
+                Before::Absent | Before::File { .. } => UndoResult::Restored,
+            };
+            let result = restoring.results.pop_front().unwrap_or(Some(default));
+            UndoneFile {
+                path: file.path.clone(),
+                result: result.unwrap_or(UndoResult::Failed("panic".into())),
+            }
+        };
+        let files: Vec<UndoneFile> = order.files.iter().map(&mut restored).collect();
+        restoring.orders.push(order);
+        drop(restoring);
+        let panics = files.iter().any(|file| file.result == UndoResult::Failed("panic".into()));
+        async move {
+            assert!(!panics, "putting files back panics");
+            files
+        }
+        .boxed()
     }
 }
 
@@ -177,11 +211,13 @@ impl Parts {
     }
 }
 
-/// A redactor that lets every text pass but one, at which it panics.
+/// A redactor that takes one secret out, and panics at one text.
 struct Touchy;
 
 /// The text that makes the redactor panic.
 pub(crate) const UNSPEAKABLE: &str = "unspeakable";
+/// The text that is a secret.
+pub(crate) const SECRET: &str = "canary-secret-61f0";
 
 impl Redactor for Touchy {
     fn ruleset(&self) -> u32 {
@@ -190,7 +226,9 @@ impl Redactor for Touchy {
 
     fn redact(&self, text: Redacted<String>) -> Cleaned {
         speak(text.expose());
-        PassThrough.redact(text)
+        let replaced = u32::try_from(text.expose().matches(SECRET).count()).unwrap();
+        let text = Redacted::new(text.expose().replace(SECRET, REGISTERED_PLACEHOLDER));
+        Cleaned { text, findings: Findings { replaced, registered: replaced } }
     }
 
     fn redact_json(&self, text: Redacted<String>) -> Cleaned {

@@ -5,24 +5,25 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
-use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
+use palyra_ports::{AppendError, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
 use palyra_testkit::{Script, ScriptedTools, ToolScript};
-use palyra_types::effect::{Before, EffectResolution, EffectState, PreImage, UndoResult};
+use palyra_types::effect::{Before, EffectResolution, EffectState, PreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome};
 use palyra_types::{EffectId, Redacted};
 
 use crate::asking::{approve, ask, asked, asking, asking_rig, waiting};
-use crate::rig::{Parts, Rig, entries_of, journal_of, settle, soon};
+use crate::rig::{Parts, Rig, SECRET, entries_of, journal_of, settle, soon};
 use crate::shapes::check;
 
 /// The scripted tools; what they prepare says what each file was.
 #[derive(Clone)]
-struct WithImages(ScriptedTools);
+struct WithImages(ScriptedTools, &'static str);
 
 impl ToolRuntime for WithImages {
     fn catalog(&self) -> Arc<ToolCatalog> {
@@ -32,8 +33,9 @@ impl ToolRuntime for WithImages {
     fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
         let path = Redacted::new(intent.arguments().expose().clone());
         let prepared = self.0.prepare(intent);
+        let was = self.1.as_bytes().to_vec();
         async move {
-            let before = Before::File { bytes: Redacted::new(b"as it was".to_vec()), mode: 0o644 };
+            let before = Before::File { bytes: Redacted::new(was), mode: 0o644 };
             let image = PreImage { path, before, after_sha256: Some([1; 32]) };
             Ok(PreparedCall { pre_images: vec![image], ..prepared.await? })
         }
@@ -50,9 +52,33 @@ impl ToolRuntime for WithImages {
 }
 
 fn parts() -> Parts {
+    parts_where("as it was")
+}
+
+/// Tools that find this in every file.
+fn parts_where(was: &'static str) -> Parts {
     let parts = Parts { rules: asking(), ..Parts::new() };
-    let tools: Arc<dyn ToolRuntime> = Arc::new(WithImages(parts.tools.clone()));
+    let tools: Arc<dyn ToolRuntime> = Arc::new(WithImages(parts.tools.clone(), was));
     Parts { equipment: Some(tools), ..parts }
+}
+
+/// Returns what the journal says became of the files of each undo.
+async fn recorded(rig: &Rig) -> Vec<Vec<UndoneFile>> {
+    let entries = entries_of(&rig.memory).await.into_iter();
+    let ends = entries.filter_map(|entry| match entry.event {
+        JournalEvent::UndoFinished { files, .. } => Some(files),
+        _ => None,
+    });
+    ends.collect()
+}
+
+/// Returns what is kept of the files of a run.
+async fn kept(rig: &Rig, run: palyra_types::RunId) -> Vec<Before> {
+    let starts = rig.tape(run).await.into_iter().filter_map(|entry| match entry.event {
+        TapeEvent::ToolStarted(started) => Some(started.plan.pre_images),
+        _ => None,
+    });
+    starts.flatten().map(|image| image.before).collect()
 }
 
 /// A run that changed two files.
@@ -141,6 +167,59 @@ async fn what_nobody_knows_is_said_by_a_person_and_the_run_goes_on() {
         assert!(matches!(known, Err(RequestError::EffectNotUnknown)));
         assert_eq!(rig.tools.executions().len(), 1, "nobody repeats it");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_is_left_told_and_recorded_without_its_secrets() {
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    rig.restore.says(UndoResult::Conflict(format!("-mine: {SECRET}\n+as it was\n").into()));
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let told = UndoResult::Conflict(format!("-mine: {REGISTERED_PLACEHOLDER}\n+as it was\n").into());
+    assert_eq!(undone[0].result, told);
+    assert_eq!(undone[1].result, UndoResult::Restored, "the other one is put back all the same");
+    assert_eq!(recorded(&rig).await, std::slice::from_ref(&undone));
+    // It is no end: what was left may be as the run left it by now.
+    rig.restore.says(UndoResult::Failed(format!("`{SECRET}` is write-protected").into()));
+    rig.restore.says(UndoResult::AlreadyRestored);
+    let again = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let failed = UndoResult::Failed(format!("`{REGISTERED_PLACEHOLDER}` is write-protected").into());
+    assert_eq!([&again[0].result, &again[1].result], [&failed, &UndoResult::AlreadyRestored]);
+    assert_eq!(recorded(&rig).await, [undone, again]);
+    assert_eq!(rig.restore.orders().len(), 2);
+}
+
+#[tokio::test]
+async fn of_a_file_that_held_a_secret_nothing_is_kept_and_that_is_said() {
+    const WAS: &str = "key = canary-secret-61f0\n";
+    assert!(WAS.contains(SECRET));
+    let rig = parts_where(WAS).start().await;
+    let run = changed_two(&rig).await;
+    assert_eq!(kept(&rig, run).await, [Before::Withheld { mode: 0o644 }, Before::Withheld { mode: 0o644 }]);
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    assert!(undone.iter().all(|file| file.result == UndoResult::Withheld), "{undone:?}");
+    assert_eq!(recorded(&rig).await, [undone]);
+    let order = rig.restore.orders().remove(0);
+    assert!(order.files.iter().all(|file| file.before == Before::Withheld { mode: 0o644 }));
+    // The control: of another file all is kept.
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    let whole = Before::File { bytes: Redacted::new(b"as it was".to_vec()), mode: 0o644 };
+    assert_eq!(kept(&rig, run).await, [whole.clone(), whole]);
+}
+
+#[tokio::test]
+async fn an_undo_that_hits_a_bug_is_in_doubt_and_is_finished_at_the_next_start() {
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    rig.restore.panics();
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await;
+    assert!(matches!(undone, Err(RequestError::Append(AppendError::Unknown))), "{undone:?}");
+    assert!(recorded(&rig).await.is_empty(), "nobody knows");
+    let memory = rig.memory.restarted();
+    let rig = Parts { memory, seed: 99, ..parts() }.start().await;
+    assert_eq!((rig.restore.orders().len(), recorded(&rig).await.len()), (1, 1));
+    assert!(recorded(&rig).await[0].iter().all(|file| file.result == UndoResult::Restored));
 }
 
 /// Its tape is closed: what is said stands beside it, once, and nothing begins anew.
