@@ -299,11 +299,16 @@ impl RunView {
             return;
         }
         let tool = self.close_call(decided.effect_id);
+        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
+        if decided.reason == "not_possible" {
+            // Nobody withheld it: it failed before it began, and no answer would let it run.
+            shown.push(note(Mark::Bad, format!("{tool}not done: {why}")));
+            return;
+        }
         // A call the model wrote wrongly, or one too many, is not something a person withheld.
-        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted" | "not_possible") {
+        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted") {
             self.denied_calls += 1;
         }
-        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
         let code = match decided.reason.as_str() {
             "unknown_tool" => ErrorCode::ToolUnknown,
             "invalid_arguments" => ErrorCode::ToolArgumentsInvalid,

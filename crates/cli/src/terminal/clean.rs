@@ -106,7 +106,10 @@ fn steers(c: char) -> bool {
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         // Line breaks that are not line feeds; characters of no width; annotations; tags.
         | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        // What is never seen beside letters: soft hyphens, joiners and fillers of scripts that are not there.
+        | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{3164}' | '\u{ffa0}')
 }
 
 #[cfg(test)]
@@ -140,6 +143,8 @@ mod tests {
             ("abc\u{202e}fdp.exe", "abc<U+202E>fdp.exe"),
             ("zero\u{200b}width\u{feff}", "zero<U+200B>width<U+FEFF>"),
             ("tag\u{e0041}", "tag<U+E0041>"),
+            ("fill\u{3164}er\u{115f}\u{ffa0}", "fill<U+3164>er<U+115F><U+FFA0>"),
+            ("soft\u{ad}hyphen", "soft<U+00AD>hyphen"),
             ("family 👨‍👩‍👧", "family 👨‍👩‍👧"),
         ] {
             let clean = Cleaner::default().piece(said);

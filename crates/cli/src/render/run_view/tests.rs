@@ -137,6 +137,19 @@ fn a_call_written_wrongly_does_not_count_as_withheld() {
 }
 
 #[test]
+fn a_call_that_cannot_work_has_failed_and_was_not_denied() {
+    let view = check(
+        vec![
+            proposed(1, "write_file", "{}"),
+            denied(1, "not_possible"),
+            finished(RunState::Done, "final_answer", ""),
+        ],
+        "[· write_file {}]\n[✗ not done: because]\n",
+    );
+    assert_eq!(view.exit(RunState::Done), Exit::Done);
+}
+
+#[test]
 fn a_failed_tool_says_why_on_one_line() {
     let failure = Event::ToolFinished(v1::ToolFinished {
         effect_id: 1,
