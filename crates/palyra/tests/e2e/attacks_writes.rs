@@ -181,7 +181,12 @@ fn what_a_call_says_is_shown_as_signs_and_steers_nothing() {
         assert!([0, 3].contains(&told.code), "{arguments:?}: {told:?}");
         is_tame(&told);
     }
-    assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), EVIL, "the file gets it exactly");
+    let kept = fs::read_to_string(home.work().join("notes.txt")).unwrap();
+    assert_eq!(kept, EVIL, "the file gets it exactly");
+    assert!(
+        kept.contains("\u{1b}]52;c;") && kept.contains('\u{202e}'),
+        "the control: shown as it is it would steer"
+    );
     home.write("notes.txt", &format!("{EVIL}{EVIL}"));
     is_tame(&home.palyra(&["runs", "undo", "last"]).expect(5));
     for name in [EVIL.replace(' ', ""), "a\u{202e}txt.exe".to_owned(), "a\u{200b}.txt".to_owned()] {

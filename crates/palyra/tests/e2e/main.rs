@@ -43,4 +43,7 @@ mod grants;
 mod undo;
 mod policy_files;
 mod attacks_writes;
+mod attacks_places;
+mod attacks_disks;
+mod attacks_words;
 mod questions;

@@ -39,6 +39,13 @@ fn a_pipe_is_neither_written_nor_replaced() {
     assert_eq!(reader.join().unwrap().unwrap(), PAYLOAD.as_bytes());
 }
 
+/// The control: what saves by a rename does not ask what it displaces.
+fn assert_control_replaces(grounds: &Grounds, name: &str) {
+    grounds.fixture.write("saved", PAYLOAD.as_bytes());
+    fs::rename(grounds.root().join("saved"), grounds.root().join(name)).unwrap();
+    assert_eq!(fs::read_to_string(grounds.root().join(name)).unwrap(), PAYLOAD);
+}
+
 #[test]
 fn a_socket_and_a_folder_are_neither_written_nor_replaced() {
     let grounds = Grounds::new();
@@ -46,6 +53,8 @@ fn a_socket_and_a_folder_are_neither_written_nor_replaced() {
     for path in ["socket", "a", "a/b", "socket/x", "inside.txt/x"] {
         grounds.assert_nothing_written(path);
     }
+    // The control: a plain rename, as editors save, puts a file in the socket's place.
+    assert_control_replaces(&grounds, "socket");
 }
 
 #[test]
@@ -90,6 +99,7 @@ fn what_its_owner_protects_is_not_written() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         grounds.assert_nothing_written(name);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+        assert_control_replaces(&grounds, name);
     }
 }
 

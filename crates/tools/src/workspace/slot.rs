@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, Gid, Mode, RenameFlags, Uid, fchmod, fchown, fstat, fsync, linkat, renameat, renameat_with,
-    unlinkat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -237,8 +237,14 @@ impl Slot {
     pub(crate) fn remove(&self) -> io::Result<()> {
         match unlinkat(&self.folder, &self.name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
+            // A file system that may only be read says so before it looks.
+            Err(Errno::ROFS) if self.is_absent() => Ok(()),
             done => Ok(done?),
         }
+    }
+
+    fn is_absent(&self) -> bool {
+        matches!(statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
     /// Puts the folder's names on the disk.
