@@ -87,6 +87,13 @@ impl LogWriter {
         &self.connection
     }
 
+    /// Gives back what is only kept for the next append: rows that the tables have, and pages of the database.
+    pub(crate) fn rest(&mut self) {
+        self.rows.forget();
+        // What cannot be given back stays, as it would have.
+        let _ = self.connection.release_memory();
+    }
+
     /// Lets payloads be sealed from now on.
     pub(crate) fn seal_with(&mut self, sealer: Option<Sealer>) {
         self.sealer = sealer;

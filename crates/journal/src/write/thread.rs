@@ -75,8 +75,7 @@ impl Writer {
                 Work::Sign(wish) => self.sign(wish),
                 Work::Store => self.store_newest(),
                 Work::Rest => {
-                    // What cannot be given back stays, as it would have.
-                    let _ = self.log.connection().release_memory();
+                    self.log.rest();
                     patience = None;
                 }
                 Work::End => return self.finish(),
