@@ -52,16 +52,12 @@ impl Lab {
     pub fn new(
         parent: &Path,
         own_program: PathBuf,
-        palyrad: Option<PathBuf>,
+        daemon_program: DaemonProgram,
         effort: Effort,
     ) -> anyhow::Result<Self> {
         std::fs::create_dir_all(parent)?;
         let folder =
             tempfile::Builder::new().prefix("b").tempdir_in(parent).context("no folder to measure in")?;
-        let daemon_program = match palyrad {
-            Some(file) => DaemonProgram { file, before: Vec::new() },
-            None => DaemonProgram { file: own_program.clone(), before: vec!["daemon".into()] },
-        };
         Ok(Self { folder, daemon_program, own_program, model: MockModel::start()?, effort })
     }
 

@@ -14,6 +14,8 @@ use palyra_bench::measure::chart;
 use palyra_bench::measure::figure::{Figure, Verdict};
 use palyra_bench::measure::machine::Machine;
 use palyra_bench::measure::report::Report;
+use palyra_bench::process::daemon::DaemonProgram;
+use palyra_bench::process::measured_daemon::{ChosenDaemon, MeasuredDaemon};
 use palyra_bench::rows::{ROWS, Row};
 use palyra_bench::soak::command::{SoakArgs, soak};
 
@@ -52,9 +54,8 @@ struct Wanted {
     /// Where databases lie while they are measured; must be on a real disk.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     folder: PathBuf,
-    /// The daemon's program (`cargo xtask bench` names it); without it, this program serves as one.
-    #[arg(long, value_name = "FILE", env = "PALYRA_BENCH_DAEMON")]
-    palyrad: Option<PathBuf>,
+    #[command(flatten)]
+    daemon: ChosenDaemon,
 }
 
 /// What else this program is: the soak, and for itself the processes that are measured.
@@ -93,6 +94,9 @@ fn main() -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The one row that measures no daemon.
+const COUNTS: &str = "counts";
+
 fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if wanted.list {
@@ -108,8 +112,12 @@ fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
         (false, false) => Effort::Full,
     };
     let folder = std::path::absolute(&wanted.folder)?;
-    let lab = Lab::new(&folder, std::env::current_exe()?, wanted.palyrad.clone(), effort)?;
-    let report = measured(&lab, &rows)?;
+    let own = std::env::current_exe()?;
+    let needs_daemon = rows.iter().any(|row| row.name != COUNTS);
+    let program = if needs_daemon { wanted.daemon.program(&own)? } else { DaemonProgram::built_in(&own) };
+    let lab = Lab::new(&folder, own, program, effort)?;
+    let daemon = needs_daemon.then(|| on_one_thread(identity(&lab, &wanted.daemon))).transpose()?;
+    let report = measured(&lab, &rows, daemon)?;
     let text = match (wanted.json, wanted.markdown) {
         (true, _) => serde_json::to_string_pretty(&report)? + "\n",
         (false, true) => report.markdown(),
@@ -120,7 +128,7 @@ fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
         std::fs::write(file, chart::svg(&report)).context("the chart cannot be written")?;
     }
     // Times depend on the machine; counts do not.
-    let over = |figure: &Figure| figure.row == "counts" && figure.verdict == Verdict::Missed;
+    let over = |figure: &Figure| figure.row == COUNTS && figure.verdict == Verdict::Missed;
     Ok(if report.figures.iter().any(over) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -136,7 +144,15 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Row>> {
     names.iter().map(find).collect()
 }
 
-fn measured(lab: &Lab, rows: &[&Row]) -> anyhow::Result<Report> {
+/// Finds out which daemon it is, and says so at once.
+async fn identity(lab: &Lab, chosen: &ChosenDaemon) -> anyhow::Result<MeasuredDaemon> {
+    let folder = lab.fresh()?;
+    let daemon = chosen.identify(&lab.daemon_program, &lab.home(folder.path())?).await?;
+    eprintln!("{}", daemon.sentence());
+    Ok(daemon)
+}
+
+fn measured(lab: &Lab, rows: &[&Row], daemon: Option<MeasuredDaemon>) -> anyhow::Result<Report> {
     let mut machine = Machine::look(lab.folder());
     let mut figures = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -146,7 +162,8 @@ fn measured(lab: &Lab, rows: &[&Row]) -> anyhow::Result<Report> {
     }
     progress("");
     machine.finish();
-    Ok(Report { warnings: machine.warnings(), machine, figures })
+    let warnings = machine.warnings().into_iter().chain(daemon.as_ref().and_then(MeasuredDaemon::warning));
+    Ok(Report { warnings: warnings.collect(), machine, daemon, figures })
 }
 
 /// Shows on a terminal what is being measured; elsewhere nobody is waiting.

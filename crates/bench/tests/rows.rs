@@ -9,7 +9,7 @@ fn figures(rows: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new(env!("CARGO_BIN_EXE_palyra-bench"))
         .args(rows)
-        .args(["--json", "--smallest", "--folder"])
+        .args(["--built-in", "--json", "--smallest", "--folder"])
         .arg(folder.path())
         .output()
         .expect("the program starts");
@@ -29,11 +29,14 @@ fn named<'a>(figures: &'a [Value], what: &str) -> &'a Value {
 
 #[test]
 fn the_daemon_and_the_floor_answer_side_by_side() {
-    let figures = figures(&["one-turn", "tool-round", "throughput", "protocol", "cancel"]);
+    let figures = figures(&["one-turn", "tool-round", "approval-round", "throughput", "protocol", "cancel"]);
     let all = [
         "added time to first token",
         "sleeps of threads",
         "one more tool round",
+        "commits of one more tool round",
+        "one more tool round that is asked about",
+        "commits of such a round",
         "runs/s, 16 at once",
         "floor over gRPC: added total",
         "floor over gRPC: runs/s, 16 at once",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::net::UnixStream;
 
-use super::protocol::{ASK, END, Frames, TEXT, send};
+use super::protocol::{ASK, CALL, END, Frames, TEXT, YES, send};
 use crate::model::directive::Directive;
 
 /// When the first text and the end came.
@@ -34,7 +34,7 @@ impl FloorClient {
         Ok(Self { stream, frames: Frames::default() })
     }
 
-    /// Asks, and hears the answer to its end.
+    /// Asks, says yes to every call, and hears the answer to its end.
     ///
     /// # Errors
     /// When the floor hung up.
@@ -45,6 +45,7 @@ impl FloorClient {
         loop {
             let (tag, _) = self.frames.next(&mut self.stream).await?.context("the floor hung up")?;
             match tag {
+                CALL => send(&mut self.stream, YES, b"").await?,
                 TEXT => first = first.or_else(|| Some(begun.elapsed())),
                 END => {
                     let first = first.context("an answer without text")?;

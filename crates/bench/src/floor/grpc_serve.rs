@@ -113,6 +113,10 @@ impl Hears for StreamHearer {
         self.send(Frame::Entry(v1::TapeEntry { event, ..Default::default() })).await
     }
 
+    async fn asked(&mut self) -> anyhow::Result<()> {
+        anyhow::bail!("nobody is asked over gRPC here")
+    }
+
     async fn end(&mut self) -> anyhow::Result<()> {
         self.send(Frame::End(v1::StreamEnd { state: v1::RunState::Done.into(), ..Default::default() })).await
     }

@@ -7,6 +7,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 pub(super) const ASK: u8 = b'A';
 /// Text of the answer, durable.
 pub(super) const TEXT: u8 = b'T';
+/// A call waits for a yes, durable.
+pub(super) const CALL: u8 = b'C';
+/// The yes.
+pub(super) const YES: u8 = b'Y';
 /// The answer is over, durable.
 pub(super) const END: u8 = b'E';
 

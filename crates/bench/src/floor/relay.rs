@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::writer::Writer;
 use crate::model::ask::Said;
+use crate::model::directive::{Calls, Directive};
 
 /// The way to the model; one question at a time.
 pub(super) trait Asks: Send {
@@ -24,6 +25,9 @@ pub(super) trait Hears: Send {
     /// Shows durable text.
     fn text(&mut self, text: &[u8]) -> impl Future<Output = anyhow::Result<()>> + Send;
 
+    /// Shows a durable question, whether a call may run, and waits for the yes.
+    fn asked(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
+
     /// Says that the answer is over.
     fn end(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
@@ -36,14 +40,19 @@ pub(super) async fn relay(
     question: &[u8],
 ) -> anyhow::Result<()> {
     let text = std::str::from_utf8(question).context("a question that is not text")?;
+    let (Directive { calls, .. }, _) = Directive::read(question);
     writer.append(vec![question.to_vec()])?.await?;
     for tools in 0_usize.. {
         asker.ask(text, tools).await?;
         if pieces(hearer, writer, asker).await? == Ended::WithAnswer {
             return hearer.end().await;
         }
+        if calls == Calls::Asked {
+            hearer.asked().await?;
+            writer.append(vec![b"yes".to_vec()])?.await?;
+        }
         // The intent is durable; the tool reads what may not be there, and its outcome becomes durable.
-        let found = std::fs::read(format!("notes-{tools}.txt")).unwrap_or_default();
+        let found = std::fs::read(calls.file(tools)).unwrap_or_default();
         writer.append(vec![found])?.await?;
     }
     Ok(())

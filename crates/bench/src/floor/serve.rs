@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use tokio::net::{UnixListener, UnixStream};
 
-use super::protocol::{ASK, END, Frames, TEXT, send};
+use super::protocol::{ASK, CALL, END, Frames, TEXT, YES, send};
 use super::relay::{Asks, Hears, relay};
 use super::writer::Writer;
 use crate::model::ask::{Asker, Said};
@@ -61,16 +61,23 @@ async fn connection(mut stream: UnixStream, writer: &Writer, model: SocketAddr) 
     let mut asker = Asker::connect(model).await?;
     while let Some((tag, question)) = frames.next(&mut stream).await? {
         anyhow::ensure!(tag == ASK, "not a question");
-        relay(&mut Hearer(&mut stream), writer, &mut asker, &question).await?;
+        relay(&mut Hearer(&mut stream, &mut frames), writer, &mut asker, &question).await?;
     }
     Ok(())
 }
 
-struct Hearer<'a>(&'a mut UnixStream);
+struct Hearer<'a>(&'a mut UnixStream, &'a mut Frames);
 
 impl Hears for Hearer<'_> {
     async fn text(&mut self, text: &[u8]) -> anyhow::Result<()> {
         send(self.0, TEXT, text).await
+    }
+
+    async fn asked(&mut self) -> anyhow::Result<()> {
+        send(self.0, CALL, b"").await?;
+        let answer = self.1.next(self.0).await?.context("the client hung up")?;
+        anyhow::ensure!(answer.0 == YES, "not an answer");
+        Ok(())
     }
 
     async fn end(&mut self) -> anyhow::Result<()> {

@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(fraction(&at_most), Some((0.25, "5 ms (<= 20 ms)".to_owned())));
         assert_eq!(fraction(&figure(5.0)), None, "nothing to compare with");
         let machine = Machine::look(std::path::Path::new("/"));
-        let report = Report { machine, warnings: Vec::new(), figures: vec![at_least, at_most, figure(1.0)] };
+        let figures = vec![at_least, at_most, figure(1.0)];
+        let report = Report { machine, daemon: None, warnings: Vec::new(), figures };
         let chart = svg(&report);
         assert_eq!(chart.matches("<rect x=").count(), 2, "{chart}");
         assert!(chart.contains("a &lt; b") && !chart.contains("a < b"), "{chart}");

@@ -7,12 +7,15 @@ use serde::Serialize;
 use super::figure::{Figure, Unit, Verdict};
 use super::machine::Machine;
 use super::samples::Summary;
+use crate::process::measured_daemon::MeasuredDaemon;
 
 /// Everything one command measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Where and when.
     pub machine: Machine,
+    /// Which daemon, where one was measured.
+    pub daemon: Option<MeasuredDaemon>,
     /// What makes the figures worth less than they look.
     pub warnings: Vec<String>,
     /// The figures, in the order of their rows.
@@ -44,6 +47,9 @@ impl Report {
             }
         }
         let _ = writeln!(text, "\n{}", self.machine.sentence());
+        if let Some(daemon) = &self.daemon {
+            let _ = writeln!(text, "{}", daemon.sentence());
+        }
         for warning in &self.warnings {
             let _ = writeln!(text, "warning: {warning}");
         }
@@ -57,6 +63,10 @@ impl Report {
         for figure in &self.figures {
             let note = figure.note.as_deref().unwrap_or_default();
             let _ = writeln!(text, "| {} | {note} |", cells(figure).join(" | "));
+        }
+        let _ = writeln!(text, "\n{}", self.machine.sentence());
+        for said in self.daemon.iter().map(MeasuredDaemon::sentence).chain(self.warnings.iter().cloned()) {
+            let _ = writeln!(text, "; {said}");
         }
         text
     }
@@ -100,11 +110,20 @@ mod tests {
         let figure = Figure::new("row", "added first token", Unit::Ms, value(3.0));
         let figure = figure.beside("floor", value(1.0)).goal(Goal::RatioAtMost(1.5)).note("direct 1 ms");
         let machine = Machine::look(std::path::Path::new("/"));
-        let report = Report { machine, warnings: Vec::new(), figures: vec![figure] };
+        let daemon = MeasuredDaemon {
+            file: "/bin/palyrad".into(),
+            version: "0.1.0".to_owned(),
+            build: "0.1.0+1-2".to_owned(),
+            written_unix_seconds: 2,
+            commit: Some("abc".to_owned()),
+            built_in: false,
+        };
+        let report = Report { machine, daemon: Some(daemon), warnings: Vec::new(), figures: vec![figure] };
         let table = report.table();
         let row =
             "added first token  3 ms (p99 6 ms, n 9)  floor 1 ms (p99 2 ms, n 9)  3.00x  <= 1.5x  MISSED";
         assert_eq!(table.lines().nth(1), Some(row), "{table}");
+        assert!(table.contains("\ndaemon 0.1.0 at abc (build 0.1.0+1-2, /bin/palyrad)\n"), "{table}");
         assert!(table.ends_with("0 goals met, 1 missed\n"), "{table}");
         let markdown = report.markdown();
         assert!(markdown.contains("| 3.00x | <= 1.5x | MISSED | direct 1 ms |"), "{markdown}");

@@ -7,6 +7,26 @@ use std::time::Duration;
 const OPEN: &[u8] = b"[[bench ";
 const CLOSE: &[u8] = b"]]";
 
+/// What a call of a tool meets on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Calls {
+    /// It reads notes, which runs unattended.
+    Free,
+    /// It reads what may be a key, which runs after a person's yes.
+    Asked,
+}
+
+impl Calls {
+    /// Returns the file that a call reads: `at` is how many calls came before.
+    #[must_use]
+    pub(crate) fn file(self, at: usize) -> String {
+        match self {
+            Self::Free => format!("notes-{at}.txt"),
+            Self::Asked => format!("notes-{at}.pem"),
+        }
+    }
+}
+
 /// How to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Directive {
@@ -18,16 +38,19 @@ pub struct Directive {
     pub gap: Duration,
     /// How many times to call a tool before the answer.
     pub tools: usize,
+    /// What these calls meet.
+    pub calls: Calls,
 }
 
 impl Directive {
     /// The answer of most rows: 32 tokens without a pause.
-    pub const AT_ONCE: Self = Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0 };
+    pub const AT_ONCE: Self =
+        Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0, calls: Calls::Free };
 
     /// Answers with so many pieces, so far apart, after so much thought.
     #[must_use]
     pub fn paced(first: Duration, pieces: usize, gap: Duration) -> Self {
-        Self { first, pieces, gap, tools: 0 }
+        Self { first, pieces, gap, ..Self::AT_ONCE }
     }
 
     /// Calls a tool so many times before the answer.
@@ -36,12 +59,19 @@ impl Directive {
         Self { tools, ..self }
     }
 
+    /// The same, with calls that run after a yes.
+    #[must_use]
+    pub fn asked(self) -> Self {
+        Self { calls: Calls::Asked, ..self }
+    }
+
     /// Writes it as a question.
     #[must_use]
     pub fn question(&self) -> String {
-        let Self { first, pieces, gap, tools } = self;
+        let Self { first, pieces, gap, tools, calls } = self;
+        let asked = u8::from(*calls == Calls::Asked);
         format!(
-            "What does this project do, in one line? [[bench {} {pieces} {} {tools}]]",
+            "What does this project do, in one line? [[bench {} {pieces} {} {tools} {asked}]]",
             first.as_micros(),
             gap.as_micros()
         )
@@ -49,7 +79,7 @@ impl Directive {
 
     /// Reads the last one of a body, and how many of its tool calls were answered already.
     #[must_use]
-    pub(super) fn read(body: &[u8]) -> (Self, usize) {
+    pub(crate) fn read(body: &[u8]) -> (Self, usize) {
         let Some(at) = last(body, OPEN) else { return (Self::AT_ONCE, 0) };
         let rest = &body[at + OPEN.len()..];
         let end = first_of(rest, CLOSE).unwrap_or(0);
@@ -62,6 +92,7 @@ impl Directive {
             pieces: count(number()),
             gap: Duration::from_micros(number()),
             tools: count(number()),
+            calls: if number() == 0 { Calls::Free } else { Calls::Asked },
         };
         let answered = if directive.tools == 0 { 0 } else { occurrences(rest, br#""role":"tool""#) };
         (directive, answered)
@@ -86,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_last_question_counts_with_its_tool_results() {
-        let (old, new) = (Directive::AT_ONCE, Directive::AT_ONCE.with_tools(2));
+        let (old, new) = (Directive::AT_ONCE, Directive::AT_ONCE.with_tools(2).asked());
         let new = Directive { first: Duration::from_millis(20), gap: Duration::from_micros(1_500), ..new };
         let body = format!(
             r#"{{"role":"user","content":"{}"}},{{"role":"tool"}},{{"role":"user","content":"{}"}},{{"role":"tool"}}"#,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::directive::Directive;
+use super::directive::{Calls, Directive};
 
 /// A request larger than this is refused: nothing here asks so much.
 pub(super) const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -37,7 +37,7 @@ pub(crate) fn request(bytes: &[u8]) -> Option<RequestSpan> {
 /// The pieces of an answer as HTTP chunks, each to be sent on its own. Each is made when it is asked for: a long
 /// answer must not keep the server from seeing that the one who asked has gone.
 pub(super) fn pieces(directive: &Directive, answered: usize) -> impl Iterator<Item = Vec<u8>> {
-    let call = (answered < directive.tools).then(|| tool_call(answered));
+    let call = (answered < directive.tools).then(|| tool_call(directive.calls, answered));
     let count = if call.is_some() { 0 } else { directive.pieces.max(1) };
     call.into_iter().chain((0..count).map(move |at| piece(at, count)))
 }
@@ -53,9 +53,10 @@ fn piece(at: usize, count: usize) -> Vec<u8> {
     piece
 }
 
-fn tool_call(at: usize) -> Vec<u8> {
+fn tool_call(calls: Calls, at: usize) -> Vec<u8> {
+    let file = calls.file(at);
     let call = format!(
-        r#"{{"role":"assistant","content":null,"tool_calls":[{{"index":0,"id":"call_{at}","type":"function","function":{{"name":"read_file","arguments":"{{\"path\":\"notes-{at}.txt\"}}"}}}}]}}"#
+        r#"{{"role":"assistant","content":null,"tool_calls":[{{"index":0,"id":"call_{at}","type":"function","function":{{"name":"read_file","arguments":"{{\"path\":\"{file}\"}}"}}}}]}}"#
     );
     [chunk(&delta(&call, "null")), ending("tool_calls", 12)].concat()
 }

@@ -12,7 +12,7 @@ use palyra_wire::v1::tape_entry::Event;
 
 use super::spawned::Spawned;
 use crate::floor::client::Times;
-use crate::model::directive::Directive;
+use crate::model::directive::{Calls, Directive};
 
 /// The program that is the daemon.
 #[derive(Debug, Clone)]
@@ -21,6 +21,14 @@ pub struct DaemonProgram {
     pub file: PathBuf,
     /// What comes before the arguments of `palyrad`.
     pub before: Vec<OsString>,
+}
+
+impl DaemonProgram {
+    /// The daemon that is part of the bench program `own`.
+    #[must_use]
+    pub fn built_in(own: &Path) -> Self {
+        Self { file: own.to_owned(), before: vec!["daemon".into()] }
+    }
 }
 
 /// A home of one daemon: its state, its configuration, and a folder to work in.
@@ -38,7 +46,9 @@ impl Home {
         let home = Self { folder: folder.to_owned() };
         std::fs::create_dir_all(home.work())?;
         for at in 0..8 {
-            std::fs::write(home.work().join(format!("notes-{at}.txt")), "milk\nbread\n")?;
+            for calls in [Calls::Free, Calls::Asked] {
+                std::fs::write(home.work().join(calls.file(at)), "milk\nbread\n")?;
+            }
         }
         let config =
             format!("[model]\ndefault = \"mock/mock\"\n\n[providers.mock]\nbase_url = \"{model}\"\n");
@@ -186,7 +196,7 @@ impl Seat {
         }
     }
 
-    /// Asks one question and hears the run to its end.
+    /// Asks one question, says yes to every call that waits for it, and hears the run to its end.
     ///
     /// # Errors
     /// The daemon's refusal, or a run that did not end with an answer.
@@ -196,11 +206,14 @@ impl Seat {
         let mut first = None;
         while let Some(event) = run.next().await? {
             match event {
-                FollowEvent::Entry(entry) => {
-                    if let Some(Event::ModelText(_)) = entry.event {
-                        first = first.or_else(|| Some(begun.elapsed()));
+                FollowEvent::Entry(entry) => match entry.event {
+                    Some(Event::ModelText(_)) => first = first.or_else(|| Some(begun.elapsed())),
+                    Some(Event::ApprovalRequested(asked)) => {
+                        let answer = self.client.resolve_approval(yes(asked.approval_id)).await?;
+                        anyhow::ensure!(answer.counted, "a yes did not count");
                     }
-                }
+                    _ => {}
+                },
                 FollowEvent::Ended(end) => {
                     anyhow::ensure!(end.state() == v1::RunState::Done, "a run ended as {:?}", end.state());
                     let first = first.context("a run without text")?;
@@ -211,4 +224,9 @@ impl Seat {
         }
         anyhow::bail!("a run's stream ended without its end")
     }
+}
+
+fn yes(approval_id: String) -> v1::ResolveApprovalRequest {
+    let decision = v1::ApprovalDecision::Approve.into();
+    v1::ResolveApprovalRequest { approval_id, decision, ..Default::default() }
 }

@@ -23,9 +23,9 @@ pub struct Resident {
 /// When it is gone.
 pub fn resident(pid: u32) -> anyhow::Result<Resident> {
     let status = read(pid, "status")?;
-    let mib = |name| field(&status, name).unwrap_or(0.0) / BYTES_PER_KIB;
-    let (all_mib, own_mib) = (mib("VmRSS:"), mib("RssAnon:"));
-    Ok(Resident { all_mib, own_mib, threads: threads(pid)?.len() })
+    // One that has ended and was not waited for has threads, but no memory.
+    let mib = |name| anyhow::Ok(field(&status, name).context("the process has ended")? / BYTES_PER_KIB);
+    Ok(Resident { all_mib: mib("VmRSS:")?, own_mib: mib("RssAnon:")?, threads: threads(pid)?.len() })
 }
 
 /// Returns how many descriptors a process has open.

@@ -3,4 +3,5 @@
 pub mod spawned;
 pub mod kernel_facts;
 pub mod daemon;
+pub mod measured_daemon;
 pub mod floor;

@@ -42,8 +42,13 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: tool_round::NAME,
-        about: "one more tool round, beside the floor",
+        about: "one more tool round, beside the floor, and its commits",
         measure: |lab| tool_round::measure(lab).boxed_local(),
+    },
+    Row {
+        name: tool_round::APPROVAL_NAME,
+        about: "one more tool round with a person asked and answering, beside the floor, and its commits",
+        measure: |lab| tool_round::measure_approval(lab).boxed_local(),
     },
     Row {
         name: throughput::NAME,

@@ -1,38 +1,92 @@
-//! One more round of a tool: model, policy, a small read, model; intent and outcome durable.
+//! One more round of a tool: model, policy, a small read, model; intent and outcome durable. And the same with a
+//! person who is asked before the read: question, yes and outcome durable.
 
 use crate::lab::Lab;
 use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::{Better, Samples, milliseconds};
+use crate::measure::samples::{Better, Samples, Summary, milliseconds};
 use crate::model::directive::Directive;
+use crate::process::daemon::{Daemon, Seat};
+use crate::rows::as_f64;
 
 pub(super) const NAME: &str = "tool-round";
+pub(super) const APPROVAL_NAME: &str = "approval-round";
 
 /// Rounds of the longer run; the difference to none is divided by it.
-const ROUNDS: usize = 4;
+const ROUNDS: u32 = 4;
+/// Commits of a round of the floor: the text with the intent, and the outcome.
+const FLOOR_COMMITS: f64 = 2.0;
+/// The yes is one more.
+const FLOOR_COMMITS_ASKED: f64 = 3.0;
 
 pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
-    let folder = lab.fresh()?;
-    let daemon = lab.daemon(folder.path()).await?;
-    let floor = lab.floor(folder.path())?;
-    let mut client = floor.connect().await?;
-    let [plain, tools] = [0, ROUNDS].map(|rounds| Directive::AT_ONCE.with_tools(rounds));
-    let (mut least, mut ours) = (Samples::new(Better::Lower), Samples::new(Better::Lower));
-    daemon.seat().await?.ask(&tools).await?;
-    for _ in 0..lab.effort.of(2, 40, 400) {
-        let [without, with] = [client.ask(&plain).await?, client.ask(&tools).await?];
-        least.push(per_round(milliseconds(without.total), milliseconds(with.total)));
-        let (one, other) = (daemon.seat().await?, daemon.seat().await?);
-        let [without, with] = [one.ask(&plain).await?, other.ask(&tools).await?];
-        ours.push(per_round(milliseconds(without.total), milliseconds(with.total)));
-    }
-    let figure = Figure::new(NAME, "one more tool round", Unit::Ms, ours.summary())
+    let rounds = Rounds::measure(lab, &Directive::AT_ONCE).await?;
+    let Rounds { ours, least, commits } = &rounds;
+    let time = Figure::new(NAME, "one more tool round", Unit::Ms, ours.summary())
         .beside("floor", least.summary())
         .goal(Goal::AtMost(1.5))
-        .note(format!("a run with {ROUNDS} rounds less one without, divided by {ROUNDS}"));
-    Ok(vec![figure])
+        .note(note());
+    let commits = Figure::new(NAME, "commits of one more tool round", Unit::Count, commits.summary())
+        .beside("floor", Summary::single(FLOOR_COMMITS))
+        .goal(Goal::AtMost(2.0))
+        .note("told by the journal's own counter");
+    Ok(vec![time, commits])
 }
 
-#[expect(clippy::cast_precision_loss, reason = "four")]
+pub(super) async fn measure_approval(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+    let rounds = Rounds::measure(lab, &Directive::AT_ONCE.asked()).await?;
+    let Rounds { ours, least, commits } = &rounds;
+    let time =
+        Figure::new(APPROVAL_NAME, "one more tool round that is asked about", Unit::Ms, ours.summary())
+            .beside("floor", least.summary())
+            .note(format!("{}; the client says yes as soon as it is asked", note()));
+    let commits = Figure::new(APPROVAL_NAME, "commits of such a round", Unit::Count, commits.summary())
+        .beside("floor", Summary::single(FLOOR_COMMITS_ASKED))
+        .goal(Goal::AtMost(3.0))
+        .note("the call with its question, the yes with the start, the outcome");
+    Ok(vec![time, commits])
+}
+
+fn note() -> String {
+    format!("a run with {ROUNDS} rounds less one without, divided by {ROUNDS}")
+}
+
+/// What a round comes to, for the daemon and for the floor.
+struct Rounds {
+    ours: Samples,
+    least: Samples,
+    commits: Samples,
+}
+
+impl Rounds {
+    async fn measure(lab: &Lab, directive: &Directive) -> anyhow::Result<Self> {
+        let folder = lab.fresh()?;
+        let daemon = lab.daemon(folder.path()).await?;
+        let floor = lab.floor(folder.path())?;
+        let mut client = floor.connect().await?;
+        let [plain, tools] = [0, ROUNDS as usize].map(|rounds| directive.with_tools(rounds));
+        let [mut least, mut ours, mut commits] = [(); 3].map(|()| Samples::new(Better::Lower));
+        daemon.seat().await?.ask(&tools).await?;
+        for _ in 0..lab.effort.of(2, 40, 400) {
+            let [without, with] = [client.ask(&plain).await?, client.ask(&tools).await?];
+            least.push(per_round(milliseconds(without.total), milliseconds(with.total)));
+            let (one, other) = (daemon.seat().await?, daemon.seat().await?);
+            let [without, with] =
+                [counted(&daemon, &one, &plain).await?, counted(&daemon, &other, &tools).await?];
+            ours.push(per_round(without.0, with.0));
+            commits.push(per_round(without.1, with.1));
+        }
+        Ok(Self { ours, least, commits })
+    }
+}
+
+/// Asks, and returns the milliseconds and the commits that it took.
+async fn counted(daemon: &Daemon, seat: &Seat, directive: &Directive) -> anyhow::Result<(f64, f64)> {
+    let before = daemon.client.journal_status().await?.commits;
+    let times = seat.ask(directive).await?;
+    let after = daemon.client.journal_status().await?.commits;
+    Ok((milliseconds(times.total), as_f64(after - before)))
+}
+
 fn per_round(without: f64, with: f64) -> f64 {
-    (with - without) / ROUNDS as f64
+    (with - without) / f64::from(ROUNDS)
 }

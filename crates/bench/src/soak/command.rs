@@ -19,6 +19,7 @@ use crate::harness::on_one_thread;
 use crate::lab::{self, Lab};
 use crate::measure::machine::Machine;
 use crate::process::daemon::Daemon;
+use crate::process::measured_daemon::ChosenDaemon;
 
 /// Looks of a soak that is measured in minutes, at most; half of them tell a slope from noise.
 const LOOKS_MAX: u32 = 30;
@@ -54,9 +55,8 @@ pub struct SoakArgs {
     /// Where the database lies; must be on a real disk.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     folder: PathBuf,
-    /// The daemon's program (`cargo xtask soak` names it); without it, this program serves as one.
-    #[arg(long, value_name = "FILE", env = "PALYRA_BENCH_DAEMON")]
-    palyrad: Option<PathBuf>,
+    #[command(flatten)]
+    daemon: ChosenDaemon,
 }
 
 /// Soaks a daemon and tells what grew; fails when something grew that must not.
@@ -65,7 +65,9 @@ pub struct SoakArgs {
 /// When the daemon cannot be started or loaded, or a run did not end as it had to.
 pub fn soak(args: &SoakArgs) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.folder)?;
-    let lab = Lab::new(&folder, std::env::current_exe()?, args.palyrad.clone(), lab::Effort::Full)?;
+    let own = std::env::current_exe()?;
+    let program = args.daemon.program(&own)?;
+    let lab = Lab::new(&folder, own, program, lab::Effort::Full)?;
     let report = on_one_thread(async {
         let failing = FailingModel::bind().await?;
         let base_url = failing.base_url()?;
@@ -93,6 +95,7 @@ async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Rep
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     home.add_provider(FAILING, failing)?;
+    let measured = args.daemon.identify(&lab.daemon_program, &home).await?;
     let daemon = home.start(&lab.daemon_program).await?;
     let mut soak = Soak { lab, daemon, begun, effort: effort(args), by_kind: [0; 10], looks: Vec::new() };
     let plan = plan(args);
@@ -103,6 +106,7 @@ async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Rep
     let Soak { by_kind, looks, .. } = soak;
     Ok(Report {
         machine,
+        daemon: measured,
         settings: settings(args),
         seconds: begun.elapsed().as_secs_f64(),
         kinds: Report::named(by_kind),
@@ -122,8 +126,7 @@ fn settings(args: &SoakArgs) -> String {
         None => format!("{} runs after {}", args.runs, args.runs / 4),
     };
     let pace = effort(args).per_second.map_or(String::new(), |pace| format!(", at most {pace} runs/s"));
-    let debug = if cfg!(debug_assertions) { ", a debug build" } else { "" };
-    format!("{length}, {} clients{pace}{debug}", args.clients)
+    format!("{length}, {} clients{pace}", args.clients)
 }
 
 /// Returns the stretches: one to warm up, and those that are looked at.

@@ -18,11 +18,14 @@ const ATTACHMENT_BYTES: usize = 20 * 1024;
 /// A provider and model of the configuration that refuses everything.
 pub(super) const FAILING: &str = "failing";
 
-const PLAIN: Directive = Directive { first: Duration::ZERO, pieces: 8, gap: Duration::ZERO, tools: 0 };
-const STREAMED: Directive =
-    Directive { first: Duration::from_millis(5), pieces: 6, gap: Duration::from_millis(4), tools: 0 };
-const SILENT: Directive =
-    Directive { first: Duration::from_secs(600), pieces: 1, gap: Duration::ZERO, tools: 0 };
+const PLAIN: Directive = Directive { pieces: 8, ..Directive::AT_ONCE };
+const STREAMED: Directive = Directive {
+    first: Duration::from_millis(5),
+    pieces: 6,
+    gap: Duration::from_millis(4),
+    ..Directive::AT_ONCE
+};
+const SILENT: Directive = Directive { first: Duration::from_secs(600), pieces: 1, ..Directive::AT_ONCE };
 
 /// A sort of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

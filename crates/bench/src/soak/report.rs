@@ -8,12 +8,15 @@ use super::judge::Watched;
 use super::look::Look;
 use super::mix::Kind;
 use crate::measure::machine::Machine;
+use crate::process::measured_daemon::MeasuredDaemon;
 
 /// The whole of it.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// Where and when.
     pub(super) machine: Machine,
+    /// Which daemon.
+    pub(super) daemon: MeasuredDaemon,
     /// How long, and how hard.
     pub(super) settings: String,
     /// How long it took.
@@ -69,7 +72,8 @@ impl Report {
         let kinds: Vec<String> = self.kinds.iter().map(|(name, count)| format!("{count} {name}")).collect();
         let Self { seconds, looks, machine, .. } = self;
         format!(
-            "{runs} runs ({}) in {seconds:.0} s, looked at {} times; load {:.1} before, {:.1} after.",
+            "{}. {runs} runs ({}) in {seconds:.0} s, looked at {} times; load {:.1} before, {:.1} after.",
+            self.daemon.sentence(),
             kinds.join(", "),
             looks.len(),
             machine.load_before,
