@@ -1,7 +1,7 @@
 //! Rust text to [`SourceFile`]: the only place that touches the syntax tree.
 //!
 //! Owns what counts as test code (items under `#[cfg(test)]`, files such modules lead to) and how
-//! lines are counted. Invariant: nothing below `#[cfg(test)]` leaves a fact behind.
+//! lines are counted. Invariant: nothing below `#[cfg(test)]` leaves a fact behind but the names of its tests.
 //! Begin at [`read`].
 
 mod place;
@@ -18,6 +18,7 @@ use visitor::Visitor;
 pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     let mut file = place::file(path);
     file.has_header = has_header(text);
+    file.tests = tests_of(text);
     if file.place == Place::TestTarget {
         // No rule asks what is inside, and parsing is most of the time this takes.
         return Ok(file);
@@ -32,6 +33,32 @@ pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     let test_lines = visitor.test_lines();
     file.lines_without_tests = text.lines().count().saturating_sub(test_lines);
     Ok(file)
+}
+
+/// Finds the functions that stand below a `#[test]`, with the module within the file, by their text: files of tests are
+/// not parsed.
+fn tests_of(text: &str) -> Vec<(String, usize)> {
+    let mut tests = Vec::new();
+    let (mut is_test, mut inside) = (false, String::new());
+    for (index, line) in text.lines().enumerate() {
+        if let Some((_, module)) = line.split_once("mod ").filter(|_| line.ends_with(" {")) {
+            inside = format!("{}::", module.trim_end_matches(" {"));
+        } else if line == "}" {
+            inside.clear();
+        }
+        let line = line.trim();
+        if line == "#[test]" || line.starts_with("#[tokio::test") {
+            is_test = true;
+        } else if let Some(rest) = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ") {
+            if std::mem::take(&mut is_test) {
+                let name = rest.split(['(', '<']).next().unwrap_or_default();
+                tests.push((format!("{inside}{name}"), index + 1));
+            }
+        } else if !line.starts_with("#[") && !line.starts_with("//") {
+            is_test = false;
+        }
+    }
+    tests
 }
 
 /// Marks files that a `#[cfg(test)] mod` leads to, and forgets what was read in them.

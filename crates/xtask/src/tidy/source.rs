@@ -31,6 +31,8 @@ pub(crate) struct SourceFile {
     pub(crate) test_modules: Vec<Vec<String>>,
     /// Lines on which an identifier occurs, for names written with a capital.
     pub(crate) capital_idents: Vec<(usize, String)>,
+    /// Names, from this file's module on, and lines of functions that a test runner calls.
+    pub(crate) tests: Vec<(String, usize)>,
     /// Rows `Name = 1234, "slug", ...`, as tables of error codes have them.
     pub(crate) error_codes: Vec<ErrorCodeRow>,
 }

@@ -15,6 +15,7 @@ mod clippy_config;
 mod dependency_reasons;
 mod error_pages;
 mod links;
+mod attack_cases;
 
 pub(super) use clippy_config::expected as clippy_files;
 pub(super) use run_all::all;

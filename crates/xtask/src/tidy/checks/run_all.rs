@@ -3,8 +3,8 @@
 //! Owns that list and nothing else.
 
 use super::{
-    arrows, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links, manifests, names,
-    seed_names, sizes,
+    arrows, attack_cases, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links,
+    manifests, names, seed_names, sizes,
 };
 use crate::tidy::finding::Finding;
 use crate::tidy::house::House;
@@ -25,6 +25,7 @@ pub(in crate::tidy) fn all(house: &House, rules: &Rules) -> Vec<Finding> {
         dependency_reasons::check(house),
         error_pages::check(house),
         links::check(house),
+        attack_cases::check(house),
     ]
     .concat()
 }

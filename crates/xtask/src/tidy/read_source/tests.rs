@@ -84,3 +84,14 @@ fn a_syntax_error_names_its_line() {
     let error = read("crates/a/src/b.rs", "fn a() {}\nfn (").expect_err("does not parse").to_string();
     assert!(error.starts_with("crates/a/src/b.rs:2: "), "{error}");
 }
+
+#[test]
+fn tests_are_known_by_name_wherever_they_stand() {
+    let text = "#[test]\nfn a() {}\n/// Words.\n#[tokio::test(flavor = \"x\")]\n#[expect(y)]\nasync fn b() {}\nfn c() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn d() {}\n}\n";
+    for path in ["crates/a/tests/x.rs", "crates/a/src/b.rs"] {
+        assert_eq!(
+            read(path, text).expect("parses").tests,
+            [("a".to_owned(), 2), ("b".to_owned(), 6), ("tests::d".to_owned(), 11)]
+        );
+    }
+}
