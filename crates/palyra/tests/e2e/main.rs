@@ -42,6 +42,7 @@ mod approval_races;
 mod grants;
 mod undo;
 mod policy_files;
+mod skills;
 mod attacks_writes;
 mod attacks_places;
 mod attacks_disks;
