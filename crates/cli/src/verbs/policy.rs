@@ -1,5 +1,7 @@
 //! `palyra policy`: the rules that decide what may run, why they decided, and what others would have said.
 
+mod posture;
+
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -9,6 +11,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 use palyra_wire::v1::explain_decision_request::Decision;
 
+use self::posture::PostureVerb;
 use super::ids::RunName;
 use crate::context::Context;
 use crate::daemon_hooks::{PolicyReport, PolicyWork};
@@ -83,6 +86,18 @@ pub(crate) enum PolicyVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Show what the rules that are tried out would have decided
+    #[command(
+        after_help = "`policy.shadow_dir` in palyra.toml names them.\n\nExample:\n  palyra policy shadow"
+    )]
+    Shadow {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Standing settings of tools: always_allow, ask, disabled
+    #[command(subcommand)]
+    Posture(PostureVerb),
 }
 
 /// Runs the verb.
@@ -115,7 +130,41 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
                 v1::DiffPolicyRequest { candidate: candidate.unwrap_or_default(), since, details_max: 0 };
             diff(context, &context.connect().await?, request, json.into()).await
         }
+        PolicyVerb::Shadow { json } => shadow(context, &context.connect().await?, json.into()).await,
+        PolicyVerb::Posture(verb) => posture::run(context, verb).await,
     }
+}
+
+async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let shadow = client.get_shadow().await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&shadow))?;
+        return Ok(Exit::Done);
+    }
+    for example in &shadow.examples {
+        context.output.line(&told_difference(example))?;
+    }
+    if shadow.candidate.is_empty() {
+        let told = "no rules are tried out; `policy.shadow_dir` names a folder of them";
+        context.output.note(Mark::Info, told);
+        return Ok(Exit::Done);
+    }
+    if !shadow.comparing {
+        context.output.note(Mark::Doubt, "no rules are tried out now; these were the last ones");
+    }
+    let told = format!(
+        "{} compared: {} the same, would allow {}, would ask {}, would deny {}; {} missed; candidate {}",
+        count(shadow.judged, "decision"),
+        shadow.same,
+        shadow.would_allow,
+        shadow.would_ask,
+        shadow.would_deny,
+        shadow.missed,
+        shadow.candidate.get(..12).unwrap_or_default(),
+    );
+    let mark = if shadow.judged == shadow.same { Mark::Good } else { Mark::Doubt };
+    context.output.note(mark, &told);
+    Ok(Exit::Done)
 }
 
 /// Checks or tests files here.

@@ -1,10 +1,13 @@
 //! The operator's rules: a mistake changes nothing, and what other rules would have said is told beforehand.
 
 use std::fs;
+use std::io::BufReader;
 use std::path::PathBuf;
 
-use crate::asked::{asked, of, tape};
-use crate::home::Home;
+use rustix::process::Signal;
+
+use crate::asked::{asked, is_whole, of, tape};
+use crate::home::{Home, ended, read_until, signal};
 
 const NO_WRITES: &str = "@id(\"no-writes\")\n@reason(\"nobody writes here\")\nforbid (\n  principal,\n  action,\n  \
                          resource in Capability::\"write_files\"\n);\n";
@@ -90,4 +93,125 @@ fn recorded_decisions_are_reproduced_and_compared_with_other_rules() {
     let broken = home.palyra(&["policy", "diff", "--against", "other"]);
     assert_ne!(broken.code, 0, "{broken:?}");
     assert!(broken.err.contains("no-writes.cedar:2:24"), "{}", broken.err);
+}
+
+#[test]
+fn what_is_tried_out_is_told_and_a_canary_stays_untouched() {
+    let home = Home::new();
+    let tried = home.config_file().with_file_name("tried");
+    fs::create_dir_all(&tried).unwrap();
+    // Would let everything run; the write below must still ask, and what leads out still be denied.
+    let all = "@id(\"all\") permit (principal, action, resource);\n";
+    fs::write(tried.join("all.cedar"), all).unwrap();
+    fs::write(home.config_file(), format!("[policy]\nshadow_dir = {:?}\n", tried.display().to_string()))
+        .unwrap();
+    let waits = asked(&home, "create canary.txt with x");
+    assert!(!home.work().join("canary.txt").exists(), "it was not approved");
+    home.palyra(&["run", "create ../b.txt with x"]).expect(3);
+
+    let shadow = home.palyra(&["policy", "shadow"]).expect(0);
+    let line = format!("{} 1  write_file: ask -> allow (by all)\n", waits.run);
+    assert_eq!(shadow.out, line);
+    let told = "2 decisions compared: 1 the same, would allow 1, would ask 0, would deny 0; 0 missed";
+    assert!(shadow.err.contains(told), "{}", shadow.err);
+    let json = home.palyra(&["policy", "shadow", "--json"]).expect(0).json().remove(0);
+    assert_eq!(
+        (&json["judged"], &json["would_allow"], &json["comparing"]),
+        (&2.into(), &1.into(), &true.into())
+    );
+    assert_eq!(json["examples"][0]["run_id"], waits.run.as_str());
+    assert_eq!(home.palyra(&["policy", "diff"]).expect(0).out, "", "decisions are reproduced");
+
+    fs::write(tried.join("all.cedar"), BROKEN).unwrap();
+    home.palyra(&["config", "reload"]).expect(0);
+    let doctor = home.palyra(&["doctor"]);
+    assert!(
+        doctor.out.contains("nothing is tried out") && doctor.out.contains("all.cedar:2:24"),
+        "{}",
+        doctor.out
+    );
+    let last = home.palyra(&["policy", "shadow"]).expect(0);
+    assert!(last.err.contains("no rules are tried out now"), "{}", last.err);
+
+    // The same candidate goes on counting where it was, also in another daemon.
+    fs::write(tried.join("all.cedar"), all).unwrap();
+    is_whole(&home);
+    let again = home.palyra(&["policy", "shadow"]).expect(0);
+    assert_eq!(again.out, line);
+    assert!(again.err.contains(told), "{}", again.err);
+}
+
+#[test]
+fn a_setting_governs_the_next_call_and_says_who_made_it() {
+    let home = Home::new();
+    home.write("README.md", "# Amber\n");
+    home.palyra(&["run", "read README.md"]).expect(0);
+    assert!(home.palyra(&["policy", "posture", "list"]).expect(0).err.contains("nothing is set"));
+    let set =
+        home.palyra(&["policy", "posture", "set", "read_file", "disabled", "--workspace", "."]).expect(0);
+    assert!(
+        set.err.contains("read_file disabled in /") && set.err.contains("set by user:local on "),
+        "{}",
+        set.err
+    );
+    let denied = home.palyra(&["run", "read README.md"]).expect(3);
+    assert!(denied.err.contains("posture: disabled in this workspace, set by "), "{}", denied.err);
+    let explained = home.palyra(&["policy", "explain", "last", "1"]).expect(0);
+    assert!(explained.out.contains("posture: disabled in this workspace"), "{}", explained.out);
+    let listed = home.palyra(&["policy", "posture", "list", "--json"]).expect(0).json().remove(0);
+    assert_eq!((&listed["postures"][0]["tool"], &listed["unreadable"]), (&"read_file".into(), &false.into()));
+
+    home.palyra(&["policy", "posture", "clear", "read_file", "--workspace", "."]).expect(0);
+    home.palyra(&["run", "read README.md"]).expect(0);
+    home.palyra(&["policy", "posture", "clear", "read_file"]).expect(2);
+    home.palyra(&["policy", "posture", "set", "raed_file", "ask"]).expect(2);
+    assert_eq!(
+        home.palyra(&["policy", "diff"]).expect(0).out,
+        "",
+        "decisions are reproduced, settings and all"
+    );
+    home.palyra(&["policy", "posture", "set", "read_file", "disabled"]).expect(0);
+    is_whole(&home);
+    home.palyra(&["run", "read README.md"]).expect(3);
+}
+
+/// Over the socket a run works in the folder of its client, over TCP in one below the daemon's state: that one is the
+/// run's, and everything beside it the daemon's.
+#[test]
+fn what_is_the_daemons_own_is_so_over_every_surface() {
+    let home = Home::new();
+    let mut daemon = home.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+    let mut out = BufReader::new(daemon.stdout.take().unwrap());
+    read_until(&mut out, "\"ready\":true");
+    let checks = home.palyra(&["doctor", "--json"]).expect(0).json();
+    let listening = checks.iter().find(|check| check["name"] == "listening").unwrap()["found"].clone();
+    let port =
+        listening.as_str().unwrap().split(", ").find_map(|one| one.split("127.0.0.1:").nth(1)).unwrap();
+    let address = format!("http://127.0.0.1:{port}");
+    let token = home.palyra(&["admin", "tokens", "create", "user:alice"]).expect(0).out.trim().to_owned();
+
+    let database = home.state_dir().join("journal.db").display().to_string();
+    let settings = home.config_file().display().to_string();
+    for path in [&database, &settings] {
+        let denied = home.palyra(&["run", &format!("read {path}")]).expect(3);
+        assert!(denied.err.contains("never-the-daemon"), "socket, {path}: {}", denied.err);
+    }
+    let mine = home.palyra(&["run", "create a.txt with x"]).expect(3);
+    assert!(mine.err.contains("approve"), "the control: {}", mine.err);
+
+    let home = home.with("PALYRA_TOKEN", &token);
+    let there = |arguments: &[&str]| home.palyra(&[&["--connect", &address], arguments].concat());
+    for path in [&database, &settings, &"../../journal.db".to_owned()] {
+        let denied = there(&["run", &format!("read {path}")]).expect(3);
+        assert!(denied.err.contains("never-"), "tcp, {path}: {}", denied.err);
+    }
+    let theirs = there(&["run", "create a.txt with x"]).expect(3);
+    assert!(theirs.err.contains("approve") && !theirs.err.contains("never-"), "the control: {}", theirs.err);
+    for arguments in [&["set", "write_file", "always_allow"][..], &["clear", "write_file"], &["list"]] {
+        let refused = there(&[&["policy", "posture"], arguments].concat()).expect(1);
+        assert!(refused.err.contains("error[PLY-1202]"), "{}", refused.err);
+    }
+    signal(&daemon, Signal::TERM);
+    drop(out);
+    ended(daemon).expect(0);
 }

@@ -1,0 +1,199 @@
+//! `palyra policy posture`: standing settings of tools, everywhere or in one place.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use palyra_types::{ErrorCode, SessionId};
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+use palyra_wire::v1::posture_scope::Place;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::{Mark, clean_line};
+
+/// Standing settings of tools
+#[derive(Debug, Subcommand)]
+pub(crate) enum PostureVerb {
+    /// List the settings that hold
+    #[command(after_help = "Example:\n  palyra policy posture list")]
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set how calls of a tool are treated; the next call is judged by it
+    #[command(
+        after_help = "The most specific setting holds, `disabled` wins wherever it stands.\n\nExamples:\n  palyra policy posture set write_file disabled --workspace .\n  palyra policy posture set read_file ask"
+    )]
+    Set {
+        /// The tool
+        tool: String,
+        /// What holds
+        posture: Wanted,
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a setting back
+    #[command(after_help = "Example:\n  palyra policy posture clear write_file --workspace .")]
+    Clear {
+        /// The tool
+        #[arg(required_unless_present = "entry", conflicts_with = "entry")]
+        tool: Option<String>,
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// The entry that made it, such as one whose content was erased
+        #[arg(long, value_name = "SEQ", conflicts_with_all = ["agent", "workspace", "session"])]
+        entry: Option<u64>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What can be set.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Wanted {
+    /// What would be asked about runs at once, unless it is critical
+    AlwaysAllow,
+    /// What would run unattended is asked about
+    Ask,
+    /// Denied
+    Disabled,
+}
+
+/// Where a setting holds: everywhere, unless one of these is given.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// For this agent
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["workspace", "session"])]
+    agent: Option<String>,
+    /// In this folder; what narrows holds below it as well
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    workspace: Option<PathBuf>,
+    /// In this session
+    #[arg(long, value_name = "ID")]
+    session: Option<SessionId>,
+}
+
+impl PlaceArgs {
+    fn to_wire(&self) -> Result<Option<v1::PostureScope>, Failure> {
+        let place = match (&self.agent, &self.workspace, &self.session) {
+            (Some(agent), ..) => Place::Agent(agent.clone()),
+            (_, Some(folder), _) => Place::Workspace(real_path(folder)?),
+            (.., Some(session)) => Place::Session(v1::PostureSession {
+                session_id: session.to_string(),
+                principal_id: String::new(),
+            }),
+            (None, None, None) => return Ok(None),
+        };
+        Ok(Some(v1::PostureScope { place: Some(place) }))
+    }
+}
+
+/// Runs name their workspace by its real path.
+fn real_path(folder: &Path) -> Result<String, Failure> {
+    let told =
+        |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
+    let real = std::fs::canonicalize(folder).map_err(|error| told(error.to_string()))?;
+    real.into_os_string().into_string().map_err(|_| told("its path is not text".to_owned()))
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, verb: PostureVerb) -> Result<Exit, Failure> {
+    match verb {
+        PostureVerb::List { json } => {
+            let listed = context.connect().await?.list_postures().await?;
+            if json {
+                context.output.json(&to_json_with_defaults(&listed))?;
+                return Ok(Exit::Done);
+            }
+            for posture in &listed.postures {
+                context.output.line(&told(posture))?;
+            }
+            if listed.unreadable {
+                let unreadable =
+                    "the settings cannot be read, so every call is denied; `palyra journal verify`";
+                context.output.note(Mark::Bad, unreadable);
+            } else if listed.postures.is_empty() {
+                context.output.note(Mark::Info, "nothing is set; policy alone decides");
+            }
+        }
+        PostureVerb::Set { tool, posture, place, json } => {
+            let wanted = posture.to_possible_value().map(|value| value.get_name().to_owned());
+            let (posture, scope) = (wanted.unwrap_or_default(), place.to_wire()?);
+            let client = context.connect().await?;
+            let set = client.set_posture(v1::SetPostureRequest { tool, posture, scope }).await?;
+            tell(context, set.posture.as_ref(), "", json)?;
+        }
+        PostureVerb::Clear { tool, place, entry, json } => {
+            let (tool, scope) = (tool.unwrap_or_default(), place.to_wire()?);
+            let client = context.connect().await?;
+            let cleared = client.clear_posture(v1::ClearPostureRequest { tool, scope, seq: entry }).await?;
+            tell(context, cleared.posture.as_ref(), "no longer: ", json)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn tell(context: &Context, posture: Option<&v1::Posture>, before: &str, json: bool) -> Result<(), Failure> {
+    let Some(posture) = posture else { return Ok(()) };
+    if json {
+        return Ok(context.output.json(&to_json(posture))?);
+    }
+    context.output.note(Mark::Good, &format!("{before}{}", told(posture)));
+    Ok(())
+}
+
+fn told(posture: &v1::Posture) -> String {
+    let tool = match posture.tool.as_str() {
+        "" => "(erased: every tool)".to_owned(),
+        tool => clean_line(tool, 64),
+    };
+    let place = match posture.scope.as_ref().and_then(|scope| scope.place.as_ref()) {
+        None => "everywhere".to_owned(),
+        Some(Place::Agent(name)) => format!("for the agent {}", clean_line(name, 64)),
+        Some(Place::Workspace(path)) if path.is_empty() => "in every workspace".to_owned(),
+        Some(Place::Workspace(path)) => format!("in {}", clean_line(path, 200)),
+        Some(Place::Session(session)) => format!("in session {}", session.session_id),
+    };
+    let origin = match posture.seq {
+        None => "by the configuration".to_owned(),
+        Some(seq) => {
+            let by = if posture.set_by_name.is_empty() { &posture.set_by } else { &posture.set_by_name };
+            let time = posture.set.and_then(|set| jiff::Timestamp::new(set.seconds, set.nanos).ok());
+            let at =
+                time.map_or_else(String::new, |time| format!(" on {}", time.strftime("%Y-%m-%d %H:%M UTC")));
+            format!("set by {}{at} (entry {seq})", clean_line(by, 100))
+        }
+    };
+    format!("{tool} {} {place}, {origin}", posture.posture)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_told_with_its_place_and_its_maker() {
+        let mut posture = v1::Posture {
+            tool: "write_file".to_owned(),
+            posture: "disabled".to_owned(),
+            ..v1::Posture::default()
+        };
+        assert_eq!(told(&posture), "write_file disabled everywhere, by the configuration");
+        posture.scope = Some(v1::PostureScope { place: Some(Place::Workspace("/work".to_owned())) });
+        posture.seq = Some(12);
+        posture.set_by_name = "user:local".to_owned();
+        posture.set = Some(prost_types::Timestamp { seconds: 1_763_788_980, nanos: 0 });
+        assert_eq!(
+            told(&posture),
+            "write_file disabled in /work, set by user:local on 2025-11-22 05:23 UTC (entry 12)"
+        );
+    }
+}
