@@ -22,8 +22,8 @@ use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 use crate::policy::PolicyInForce;
-use crate::skill_book::SkillBook;
 use crate::shadow::Shadow;
+use crate::skill_book::SkillBook;
 use crate::standing_grants::StandingGrants;
 use crate::tape::TapeHub;
 

@@ -41,9 +41,9 @@ pub mod approvals;
 
 pub mod grants;
 pub mod rules;
-pub mod skills;
 pub mod postures;
 pub mod shadow;
+pub mod skills;
 
 mod recovery;
 
