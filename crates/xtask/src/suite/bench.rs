@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::repo;
+use crate::{evidence_page, repo};
 
 /// What prints without measuring anything.
 const WITHOUT_DAEMON: [&str; 4] = ["--list", "--help", "-h", "counts"];
@@ -34,8 +34,17 @@ pub(crate) fn release_bench() -> Result<Command> {
     build(&root, &["--package", "palyra", "--bin", "palyrad"])?;
     build(&root, &["--package", "palyra-bench"])?;
     let mut command = program(&root);
-    command.env("PALYRA_BENCH_DAEMON", programs(&root).join("palyrad"));
+    names_daemon(&mut command, &programs(&root).join("palyrad"))?;
     Ok(command)
+}
+
+/// Names the daemon to measure, and the commit that it was built from where one is checked out.
+fn names_daemon(command: &mut Command, palyrad: &Path) -> Result<()> {
+    command.env("PALYRA_BENCH_DAEMON", std::path::absolute(palyrad).context("where the daemon is")?);
+    if let Ok(commit) = evidence_page::commit() {
+        command.env("PALYRA_BENCH_COMMIT", commit);
+    }
+    Ok(())
 }
 
 fn program(root: &Path) -> Command {
