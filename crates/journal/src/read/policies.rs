@@ -18,7 +18,7 @@ pub(crate) fn postures(connection: &Connection) -> Result<Vec<PostureRecord>, Re
             JournalEvent::PostureChanged(change) if change.posture.is_some() => {
                 Ok(PostureRecord { seq, set: entry.envelope.time, change })
             }
-            _ => Err(EntryFault::Row.at(seq).into()),
+            _ => Err(EntryFault::Row.at(seq)),
         }
     };
     standing.into_iter().map(record).collect()
@@ -32,6 +32,6 @@ pub(crate) fn shadow(
     let Some(seq) = newest_shadow(connection, candidate)? else { return Ok(None) };
     match StoredEntry::at(connection, seq)?.event()? {
         JournalEvent::ShadowCounted(counts) => Ok(Some(counts)),
-        _ => Err(EntryFault::Row.at(seq).into()),
+        _ => Err(EntryFault::Row.at(seq)),
     }
 }
