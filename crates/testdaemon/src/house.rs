@@ -30,8 +30,10 @@ pub struct House {
 /// What a daemon is started with.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    /// The test daemon.
+    /// The test daemon, or one that ships.
     pub daemon: PathBuf,
+    /// What comes before the state directory on its command line.
+    pub before: Vec<String>,
     /// Where its model is.
     pub model_url: String,
     /// What the daemon is told of its tools.
@@ -138,6 +140,7 @@ impl House {
         let mut command = Command::new(words[0]);
         command
             .args(&words[1..])
+            .args(&programs.before)
             .arg(self.state())
             .current_dir(self.work())
             .env_clear()

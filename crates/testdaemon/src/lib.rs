@@ -25,6 +25,8 @@ pub mod crash;
 
 pub mod gauntlet;
 
+pub mod waiting;
+
 pub mod failing_sync;
 
 pub mod full_disk;

@@ -59,6 +59,8 @@ enum Verb {
     /// Cuts the power while producers append (as root).
     #[command(name = "powercut")]
     PowerCut(failures::PowerCutOptions),
+    /// Lets ten thousand runs wait for a person, kills the daemon, and measures what the next one makes of it.
+    Waiting(failures::WaitingOptions),
     /// Loads a daemon for long and tells what grows meanwhile.
     Soak(soak::Options),
     /// Measures what the redactor finds, spoils and costs, in release mode.
@@ -102,6 +104,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
         Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
         Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
+        Verb::Waiting(options) => failures::verb(&failures::Suite::Waiting(options)),
         Verb::Soak(options) => soak::verb(&options),
         Verb::RedactionRecall(options) => redaction::verb(&options),
         Verb::MerkleVectors { vectors } => suite::published_cases(published::MERKLE, &vectors),

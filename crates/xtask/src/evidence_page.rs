@@ -85,7 +85,17 @@ mod tests {
     #[test]
     fn the_page_has_the_marks_of_every_suite() {
         let document = std::fs::read_to_string(repo::root().join(DOCUMENT)).expect("it is there");
-        let verbs = ["real-model", "sim", "crash", "failing-sync", "full-disk", "powercut", "soak", "tamper"];
+        let verbs = [
+            "real-model",
+            "sim",
+            "crash",
+            "failing-sync",
+            "full-disk",
+            "powercut",
+            "waiting",
+            "soak",
+            "tamper",
+        ];
         let recall = Part { name: "redaction-recall", command: "redaction-recall FILE" };
         for part in verbs.map(Part::of).into_iter().chain([recall, crate::failures::GAUNTLET]) {
             assert!(part.replaced_in(&document, "").is_some(), "{part:?}");

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use palyra_testdaemon::report::Report;
-use palyra_testdaemon::{crash, failing_sync, full_disk, gauntlet, power_cut};
+use palyra_testdaemon::{crash, failing_sync, full_disk, gauntlet, power_cut, waiting};
 
 /// Set in the process whose mounts are its own.
 const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";
@@ -61,6 +61,15 @@ enum Suite {
         /// At how many places.
         #[arg(long, default_value_t = 50, value_name = "N")]
         offsets: usize,
+    },
+    /// Lets runs wait for a person, and kills the daemon.
+    Waiting {
+        /// How many.
+        #[arg(long, default_value_t = 10_000, value_name = "N")]
+        runs: usize,
+        /// A daemon as it ships, whose times and memory are judged, instead of the test daemon.
+        #[arg(long, value_name = "FILE")]
+        shipped: Option<PathBuf>,
     },
     /// Cuts the power under 64 producers; needs root.
     PowerCut {
@@ -128,6 +137,10 @@ async fn carry_out(suite: &Suite) -> Result<Report> {
         Suite::FullDisk { offsets } => {
             full_disk::suite(&daemon()?, full_disk::Options { offsets: *offsets }, &progress).await
         }
+        Suite::Waiting { runs, shipped } => {
+            let options = waiting::Options { runs: *runs, shipped: shipped.clone() };
+            waiting::suite(&daemon()?, &options, &progress).await
+        }
         Suite::PowerCut { cuts, control_cuts } => {
             let options = power_cut::Options { cuts: *cuts, control_cuts: *control_cuts };
             power_cut::suite(&own_program()?, options, &progress).await
@@ -146,9 +159,11 @@ impl Suite {
     fn mounts(&self) -> bool {
         match self {
             Self::FullDisk { .. } | Self::PowerCut { .. } => true,
-            Self::Crash { .. } | Self::Gauntlet { .. } | Self::FailingSync { .. } | Self::Load { .. } => {
-                false
-            }
+            Self::Crash { .. }
+            | Self::Gauntlet { .. }
+            | Self::FailingSync { .. }
+            | Self::Waiting { .. }
+            | Self::Load { .. } => false,
         }
     }
 }

@@ -38,8 +38,12 @@ impl Lab {
     pub async fn prepare(daemon: &Path, legs: &[Leg]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-f").tempdir().context("no folder")?;
         let server = script::model_server().await.context("no port for the model's server")?;
-        let programs =
-            Programs { daemon: daemon.to_owned(), model_url: server.base_url(), setting: Setting::default() };
+        let programs = Programs {
+            daemon: daemon.to_owned(),
+            before: Vec::new(),
+            model_url: server.base_url(),
+            setting: Setting::default(),
+        };
         let mut lab =
             Self { folder, programs, _server: server, interrupted: BTreeMap::new(), runs_to_checkpoint: 0 };
         for leg in legs {

@@ -36,7 +36,8 @@ impl Ground {
         let folder = tempfile::Builder::new().prefix("palyra-g").tempdir().context("no folder")?;
         let model = model::start().await.context("no port for the model's server")?;
         let setting = Setting { rules: Rules::Asking, ..Setting::default() };
-        let programs = Programs { daemon: daemon.to_owned(), model_url: model.base_url(), setting };
+        let model_url = model.base_url();
+        let programs = Programs { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting };
         let lived_in = House::make(&folder.path().join("lived-in"))?;
         let (daemon, _, _) = lived_in.serve(&programs).await?;
         daemon.stop().await?;

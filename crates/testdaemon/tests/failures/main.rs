@@ -1,6 +1,6 @@
 //! The failure suites, short: each in a process of its own, as `cargo xtask` starts them.
 //!
-//! The long versions are `cargo xtask crash`, `failing-sync`, `full-disk` and `powercut`. A suite that cannot be
+//! The long versions are `cargo xtask crash`, `failing-sync`, `full-disk`, `powercut` and `waiting`. A suite that cannot be
 //! carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves it out.
 
 use std::process::Command;
@@ -41,4 +41,10 @@ fn fulldisk_loses_nothing_and_takes_endings() {
 #[test]
 fn powercut_loses_nothing_acknowledged() {
     suite(&["power-cut", "--cuts", "20", "--control-cuts", "3"]);
+}
+
+/// Some of them; how long that takes and how much memory is for the release build (`cargo xtask waiting`).
+#[test]
+fn waiting_runs_are_all_there_after_kills() {
+    suite(&["waiting", "--runs", "300"]);
 }

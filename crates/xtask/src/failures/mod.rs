@@ -10,4 +10,6 @@ mod evidence;
 pub(crate) use evidence::write_section;
 #[cfg(test)]
 pub(crate) use verb::GAUNTLET;
-pub(crate) use verb::{CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, verb};
+pub(crate) use verb::{
+    CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, WaitingOptions, verb,
+};

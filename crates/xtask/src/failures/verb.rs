@@ -79,6 +79,19 @@ pub(crate) struct PowerCutOptions {
     telling: Telling,
 }
 
+/// How many wait.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WaitingOptions {
+    /// Runs that each wait for a yes.
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    runs: usize,
+    /// A built `palyrad`, instead of building it in release mode.
+    #[arg(long, value_name = "FILE")]
+    palyrad: Option<PathBuf>,
+    #[command(flatten)]
+    telling: Telling,
+}
+
 /// A suite with its options.
 #[derive(Debug)]
 pub(crate) enum Suite {
@@ -86,6 +99,7 @@ pub(crate) enum Suite {
     FailingSync(FailingSyncOptions),
     FullDisk(FullDiskOptions),
     PowerCut(PowerCutOptions),
+    Waiting(WaitingOptions),
 }
 
 /// Carries out a suite; fails when something that must hold does not.
@@ -96,7 +110,13 @@ pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
         None => build()?,
     };
     let mut command = Command::new(programs.join("palyra-failures"));
-    command.args(suite.words()).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(suite.words());
+    if let Suite::Waiting(options) = suite {
+        let built = options.palyrad.as_ref().map(std::path::absolute).transpose();
+        let shipped = built.context("could not find the daemon")?.map_or_else(release_daemon, Ok)?;
+        command.arg("--shipped").arg(shipped);
+    }
+    command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
     let output = command.spawn().and_then(std::process::Child::wait_with_output);
     let output = output.context("could not start palyra-failures")?;
     let Ok(report) = serde_json::from_slice::<Report>(&output.stdout) else {
@@ -122,6 +142,7 @@ impl Suite {
             Self::FailingSync(_) => Part::of("failing-sync"),
             Self::FullDisk(_) => Part::of("full-disk"),
             Self::PowerCut(_) => Part::of("powercut"),
+            Self::Waiting(_) => Part::of("waiting"),
         }
     }
 
@@ -131,6 +152,7 @@ impl Suite {
             Self::FailingSync(options) => &options.telling,
             Self::FullDisk(options) => &options.telling,
             Self::PowerCut(options) => &options.telling,
+            Self::Waiting(options) => &options.telling,
         }
     }
 
@@ -150,6 +172,7 @@ impl Suite {
                 let control = (options.cuts / 100).max(5);
                 ("power-cut", [Some(("--cuts", options.cuts)), Some(("--control-cuts", control))])
             }
+            Self::Waiting(options) => ("waiting", [Some(("--runs", options.runs)), None]),
         };
         let options = options.into_iter().flatten();
         let words = options.flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
@@ -157,15 +180,31 @@ impl Suite {
     }
 }
 
+/// Builds the daemon as it ships.
+fn release_daemon() -> Result<PathBuf> {
+    cargo(&["--release", "--package", "palyra", "--bin", "palyrad"])?;
+    Ok(target().join("release/palyrad"))
+}
+
 fn build() -> Result<PathBuf> {
+    cargo(&["--package", "palyra-testdaemon", "--bins"])
+        .context("--programs DIR takes a folder with built programs")?;
+    Ok(target().join("debug"))
+}
+
+fn cargo(what: &[&str]) -> Result<()> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--locked", "--package", "palyra-testdaemon", "--bins"]);
+    cargo.args(["build", "--quiet", "--locked"]).args(what);
     let status = cargo.current_dir(repo::root()).status().context("could not start cargo")?;
     if !status.success() {
-        bail!("palyra-testdaemon does not build; --programs DIR takes a folder with built programs");
+        bail!("cargo could not build {}", what.join(" "));
     }
+    Ok(())
+}
+
+fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    Ok(repo::root().join(target).join("debug"))
+    repo::root().join(target)
 }
 
 #[cfg(test)]
@@ -182,6 +221,8 @@ mod tests {
             |gauntlet| Suite::Crash(CrashOptions { every: 20, offset: 3, gauntlet, telling: telling() });
         assert_eq!(crash(false).words(), ["crash", "--every", "20", "--offset", "3"]);
         assert_eq!(crash(true).words(), ["gauntlet", "--every", "20", "--offset", "3"]);
+        let waiting = Suite::Waiting(WaitingOptions { runs: 7, palyrad: None, telling: telling() });
+        assert_eq!(waiting.words(), ["waiting", "--runs", "7"]);
         let cut = Suite::PowerCut(PowerCutOptions { cuts: 1_000, telling: telling() });
         assert_eq!(cut.words(), ["power-cut", "--cuts", "1000", "--control-cuts", "10"]);
     }
