@@ -196,8 +196,7 @@ fn next(shared: &Shared, patience: Option<Duration>) -> Next {
             state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
             continue;
         };
-        let (woken, timer) =
-            shared.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
+        let (woken, timer) = shared.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
         state = woken;
         if timer.timed_out() && state.jobs.is_empty() && state.closed == Closed::No {
             return Next::Quiet;
