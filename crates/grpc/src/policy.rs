@@ -2,7 +2,7 @@
 
 use palyra_runtime::Caller;
 use palyra_runtime::rules::{DecisionCounts, DecisionDifference, JudgedAgain, PolicyHandle, RuleOrigin};
-use palyra_runtime::shadow::{ShadowReport, ShadowedDecision};
+use palyra_runtime::shadow_report::{ShadowReport, ShadowedDecision};
 use palyra_types::{EffectId, Redacted, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::diff_policy_response::Step;

@@ -42,7 +42,8 @@ pub mod approvals;
 pub mod grants;
 pub mod rules;
 pub mod postures;
-pub mod shadow;
+mod shadow;
+pub mod shadow_report;
 pub mod skills;
 
 mod recovery;

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use palyra_policy::{
-    CallEvidence, ChangedDecision, PolicyDiff, PolicyFile, PolicyRequest, PolicySet, RecordedDecision,
-    ToolCallPolicySnapshot, decide_tool_call, explain,
+    CallEvidence, ChangedDecision, PolicyDiff, PolicyFile, PolicyRequest, PolicySet, ToolCallPolicySnapshot,
+    decide_tool_call, explain,
 };
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
 use palyra_types::approval::Approvers;
-use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName};
 use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use tokio::sync::mpsc;
@@ -21,6 +21,7 @@ pub use palyra_policy::DecisionCounts;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::shadow::by_policy;
 
 /// Entries read at once.
 const PAGE_ENTRIES: usize = 1_000;
@@ -239,16 +240,5 @@ impl PolicyHandle {
                 return Ok(diff.counts());
             }
         }
-    }
-}
-
-/// Returns what policy decided of a call; what a person or a budget decided is not policy's.
-pub(crate) fn by_policy(decided: &ToolDecided) -> Option<RecordedDecision<'_>> {
-    let ToolDecided { verdict, reason, request, .. } = decided;
-    match decided.decided_by {
-        DecidedBy::Policy | DecidedBy::Grant(_) => {
-            Some(RecordedDecision { verdict: *verdict, reason: *reason, request: request.expose() })
-        }
-        DecidedBy::Budget | DecidedBy::Approval(_) => None,
     }
 }

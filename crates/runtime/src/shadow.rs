@@ -4,16 +4,14 @@
 //! told of a decision after the commit, and what it finds goes into the journal as a count, once in a while, as an entry
 //! that may be skipped. The decisions themselves are there already, word for word. Begin at [`Shadow::committed`].
 
-mod report;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use palyra_policy::{CandidatePolicies, PolicyDiff};
+use palyra_policy::{CandidatePolicies, PolicyDiff, RecordedDecision};
 use palyra_ports::{JournalAppendRequest, NewEntry};
-use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
 use palyra_types::shadow::{SHADOW_EXAMPLES_MAX, ShadowCounts, ShadowExample};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, PrincipalId, RunId};
@@ -22,9 +20,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::drain::{Drain, Working};
 use crate::parts::RuntimePorts;
 use crate::policy::PolicyInForce;
-use crate::rules::by_policy;
-
-pub use report::{ShadowReport, ShadowedDecision};
 
 /// Decisions that wait to be compared; beyond it they are only counted as missed.
 const QUEUED_MAX: usize = 1_024;
@@ -204,5 +199,16 @@ impl Comparing {
             tracing::warn!(%error, "what was counted of the candidate policies is not recorded");
         }
         drop(working);
+    }
+}
+
+/// Returns what policy decided of a call; what a person or a budget decided is not policy's.
+pub(crate) fn by_policy(decided: &ToolDecided) -> Option<RecordedDecision<'_>> {
+    let ToolDecided { verdict, reason, request, .. } = decided;
+    match decided.decided_by {
+        DecidedBy::Policy | DecidedBy::Grant(_) => {
+            Some(RecordedDecision { verdict: *verdict, reason: *reason, request: request.expose() })
+        }
+        DecidedBy::Budget | DecidedBy::Approval(_) => None,
     }
 }

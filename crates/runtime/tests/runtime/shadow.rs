@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_ports::ReadRecords;
-use palyra_runtime::shadow::ShadowReport;
+use palyra_runtime::shadow_report::ShadowReport;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_types::event::{JournalEvent, TapeEvent};

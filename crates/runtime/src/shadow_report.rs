@@ -6,7 +6,8 @@ use palyra_types::shadow::{ShadowCounts, ShadowExample};
 use palyra_types::{Redacted, Timestamp};
 
 use crate::error::RequestError;
-use crate::rules::{PolicyHandle, by_policy};
+use crate::rules::PolicyHandle;
+use crate::shadow::by_policy;
 
 /// What was counted of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
