@@ -77,6 +77,14 @@ impl Oracle {
         if let JournalEvent::SessionOpened { session, key: Some(key), .. } = &entry.event {
             self.keyed_sessions.insert(key.expose().clone(), *session);
         }
+        if let JournalEvent::EffectSettled(settled) = &entry.event {
+            let view = self.runs.get_mut(&settled.run);
+            let fits = view.is_some_and(|view| view.settled_beside(settled.effect, settled.resolution));
+            if !fits {
+                let what = format!("call {} of {} is settled beside its tape", settled.effect, settled.run);
+                self.find(format!("{what}, which takes it, or is in no doubt"));
+            }
+        }
         let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =
             (&entry.event, entry.run, entry.session)
         else {
@@ -250,10 +258,9 @@ impl Oracle {
         eligible && !asked.yes.contains(&who)
     }
 
-    /// Returns the calls of open runs whose outcome nobody knows.
+    /// Returns the calls whose outcome nobody knows, also of runs that are over.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = (RunId, EffectId)> {
-        let open = self.runs.iter().filter(|(_, view)| !view.state().is_terminal());
-        open.flat_map(|(run, view)| view.doubts().map(|effect| (*run, effect)))
+        self.runs.iter().flat_map(|(run, view)| view.doubts().map(|effect| (*run, effect)))
     }
 
     /// Returns the calls of which a person said what became of them.

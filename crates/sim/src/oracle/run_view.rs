@@ -273,6 +273,11 @@ impl RunView {
         self.doubted.iter().filter(|(_, said)| said.is_none()).map(|(effect, _)| *effect)
     }
 
+    /// Takes what a person says of a call once the run is over; returns whether it was in doubt.
+    pub(super) fn settled_beside(&mut self, effect: EffectId, resolution: EffectResolution) -> bool {
+        self.state().is_terminal() && self.doubted.insert(effect, Some(resolution)) == Some(None)
+    }
+
     /// Returns what people said of such calls.
     pub(super) fn resolutions(&self) -> impl Iterator<Item = (EffectId, EffectResolution)> {
         self.doubted.iter().filter_map(|(effect, said)| said.map(|said| (*effect, said)))
