@@ -194,9 +194,7 @@ impl ApprovalsHandle {
             Ok(_) => self.resolved(record, reply.decision, grant).await,
             // Somebody was quicker, or the run has ended; a repetition of one's own is the answer to itself.
             Err(RequestError::ApprovalDecided { .. } | RequestError::RunFinished) => {
-                repeated(&self.engine, caller, &record, &reply)
-                    .await?
-                    .ok_or(RequestError::ApprovalNotFound)
+                repeated(&self.engine, caller, &record, &reply).await?.ok_or(RequestError::ApprovalNotFound)
             }
             Err(error) => Err(error),
         }

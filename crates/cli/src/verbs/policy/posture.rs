@@ -144,7 +144,7 @@ pub(super) async fn run(context: &Context, verb: PostureVerb) -> Result<Exit, Fa
 fn tell(context: &Context, posture: Option<&v1::Posture>, before: &str, json: bool) -> Result<(), Failure> {
     let Some(posture) = posture else { return Ok(()) };
     if json {
-        return Ok(context.output.json(&to_json(posture))?);
+        return context.output.json(&to_json(posture));
     }
     context.output.note(Mark::Good, &format!("{before}{}", told(posture)));
     Ok(())
