@@ -90,6 +90,7 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::ApproverNotEligible
         | RequestError::ClockBehind { .. }
         | RequestError::GrantNotFound
+        | RequestError::Skill(_)
         | RequestError::UndoNothing
         | RequestError::UndoOpenRun
         | RequestError::Workspace(_)
