@@ -8,10 +8,10 @@ const TABLE: &[(Code, &[u16])] = &[
     (Code::Unknown, &[2005, 4007, 4008]),
     (Code::InvalidArgument, &[1001, 1002, 1004, 1112, 4002, 4010, 4012, 4013, 4015, 4016, 4105, 4201, 4301]),
     (Code::DeadlineExceeded, &[3011, 4006, 4019, 5003]),
-    (Code::NotFound, &[1101, 1103, 1108, 3012, 4001, 4009, 4101, 4106]),
+    (Code::NotFound, &[1101, 1103, 1108, 3012, 4001, 4009, 4101, 4106, 4303]),
     (Code::AlreadyExists, &[1110]),
     (Code::PermissionDenied, &[1107, 1202, 4003, 4004, 4017, 4018, 4103]),
-    (Code::ResourceExhausted, &[1003, 1106, 2002, 3003, 3004, 5001, 5002, 5005]),
+    (Code::ResourceExhausted, &[1003, 1106, 2002, 3003, 3004, 4304, 5001, 5002, 5005]),
     (
         Code::FailedPrecondition,
         &[
@@ -22,7 +22,7 @@ const TABLE: &[(Code, &[u16])] = &[
     (Code::Aborted, &[2008, 2014, 5004]),
     (Code::OutOfRange, &[1109, 2009]),
     (Code::Internal, &[9001]),
-    (Code::Unavailable, &[1401, 1405, 1407, 2006, 2007, 3005, 3009, 3010]),
+    (Code::Unavailable, &[1401, 1405, 1407, 2006, 2007, 3005, 3009, 3010, 4305]),
     (Code::DataLoss, &[2003, 2011]),
     (Code::Unauthenticated, &[1201]),
 ];

@@ -30,7 +30,7 @@ pub(crate) enum PostureVerb {
     Set {
         /// The tool
         tool: String,
-        /// What holds
+        /// `always_allow` runs what would be asked about, `ask` asks about what would run, `disabled` denies
         posture: Wanted,
         #[command(flatten)]
         place: PlaceArgs,
@@ -59,11 +59,9 @@ pub(crate) enum PostureVerb {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Wanted {
-    /// What would be asked about runs at once, unless it is critical
+    // Told with the argument: a help of each would make the page longer than a screen.
     AlwaysAllow,
-    /// What would run unattended is asked about
     Ask,
-    /// Denied
     Disabled,
 }
 
