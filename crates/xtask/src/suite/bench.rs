@@ -1,4 +1,4 @@
-//! The bench crate and the daemon that it measures, both built in release mode.
+//! The bench crate and the daemon that it measures, built in release mode but for the short soak.
 //!
 //! Owns only how they are built and started; what is measured is the bench crate's own.
 
@@ -38,6 +38,16 @@ pub(crate) fn release_bench() -> Result<Command> {
     Ok(command)
 }
 
+/// Returns the command of a short soak with the programs that the suite has built, which are debug builds.
+pub(super) fn built_soak() -> Result<Command> {
+    let root = repo::root();
+    let programs = target(&root).join("debug");
+    let mut command = Command::new(programs.join("palyra-bench"));
+    command.arg("soak").current_dir(&root);
+    names_daemon(&mut command, &programs.join("palyrad"))?;
+    Ok(command)
+}
+
 /// Names the daemon to measure, and the commit that it was built from where one is checked out.
 fn names_daemon(command: &mut Command, palyrad: &Path) -> Result<()> {
     command.env("PALYRA_BENCH_DAEMON", std::path::absolute(palyrad).context("where the daemon is")?);
@@ -54,8 +64,11 @@ fn program(root: &Path) -> Command {
 }
 
 fn programs(root: &Path) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root.join(target).join("release")
+    target(root).join("release")
+}
+
+fn target(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 fn build(root: &Path, what: &[&str]) -> Result<()> {

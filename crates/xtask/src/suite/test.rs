@@ -12,11 +12,12 @@ use super::chance::Chance;
 use super::phases::Phases;
 use super::summary::Counts;
 use super::tools::{self, Tools};
-use super::{check, command, setup, vectors};
+use super::{bench, check, command, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
-const PHASES: [&str; 9] = ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "vectors"];
+const PHASES: [&str; 10] =
+    ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "soak", "vectors"];
 
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
@@ -32,6 +33,8 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     phases.run("build", build);
     let mut counts = Counts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
+    // Alone: what a daemon takes when it is idle is looked at, and a busy machine makes it wait.
+    phases.run("soak", |deadline| command::run(bench::built_soak()?, deadline));
     match vectors::folder() {
         Some(folder) => {
             phases.run("vectors", |deadline| vectors::run(&folder, deadline));
