@@ -9,7 +9,7 @@ use tonic::{Response, Status, Streaming};
 use super::call::{SHORT, required};
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::follow::Opening;
+use crate::follow::{Opening, RunStream, saying};
 use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
 impl Client {
@@ -18,15 +18,11 @@ impl Client {
     }
 
     /// Opens a stream that says this; it stays open until dropped.
-    pub(crate) async fn run_stream(
-        &self,
-        opening: &Opening,
-    ) -> Result<Streaming<v1::RunStreamResponse>, ClientError> {
-        use futures::StreamExt;
-        // Ending our side could be taken for leaving.
-        let frames = futures::stream::iter(opening.frames()).chain(futures::stream::pending());
+    pub(crate) async fn run_stream(&self, opening: &Opening) -> Result<RunStream, ClientError> {
+        let (frames, stays) = saying(opening.frames());
         let mut gateway = self.gateway();
-        self.answer(SHORT, gateway.run_stream(frames)).await
+        let frames = self.answer(SHORT, gateway.run_stream(frames)).await?;
+        Ok(RunStream::new(frames, stays))
     }
 
     /// Starts a run and returns at once; repeating it with the same idempotency key is harmless.

@@ -8,19 +8,18 @@ use futures::future::BoxFuture;
 use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::run_stream_response::Frame;
-use tonic::{Status, Streaming};
+use tonic::Status;
 
 use super::controls::{Controls, Granted, new_idempotency_key};
 use super::opening::Opening;
 use super::reopen::open_stream;
+use super::run_stream::RunStream;
 use super::sequence::Sequence;
 use crate::client::Client;
 use crate::error::ClientError;
 
 /// A daemon with nothing to say says so every 10 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(35);
-
-type Stream = Streaming<v1::RunStreamResponse>;
 
 /// What a follower yields.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +43,8 @@ pub enum FollowEvent {
 }
 
 enum Link {
-    Opening(BoxFuture<'static, Result<Stream, ClientError>>),
-    Open(Box<Stream>),
+    Opening(BoxFuture<'static, Result<RunStream, ClientError>>),
+    Open(Box<RunStream>),
     /// The run is over; the head that came with the end is being kept.
     Closing(BoxFuture<'static, Result<v1::StreamEnd, ClientError>>),
     Ended,

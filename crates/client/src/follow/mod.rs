@@ -5,9 +5,11 @@
 mod opening;
 mod sequence;
 mod controls;
+mod run_stream;
 mod reopen;
 mod follower;
 
 pub use controls::new_idempotency_key;
 pub use follower::{FollowEvent, RunFollower};
 pub(crate) use opening::Opening;
+pub(crate) use run_stream::{RunStream, saying};

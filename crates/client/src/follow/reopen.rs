@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use palyra_wire::v1;
-use tonic::Streaming;
-
 use super::opening::Opening;
+use super::run_stream::RunStream;
 use crate::client::Client;
 use crate::error::ClientError;
 
@@ -20,7 +18,7 @@ pub(super) async fn open_stream(
     client: Client,
     opening: Opening,
     lost_since: Option<Instant>,
-) -> Result<Streaming<v1::RunStreamResponse>, ClientError> {
+) -> Result<RunStream, ClientError> {
     let window = client.options().reattach_within;
     let mut give_up = lost_since.map(|since| since + window);
     let mut last: Option<ClientError> = None;

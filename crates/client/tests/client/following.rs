@@ -9,7 +9,8 @@ use palyra_wire::v1;
 use tonic::Status;
 
 use crate::scripted_daemon::{
-    Asked, Script, ScriptedDaemon, Step, caught_up, end, entry, opened, options, own_build, refusal, run_id,
+    Asked, STREAMS_MAX, Script, ScriptedDaemon, Step, caught_up, end, entry, opened, options, own_build,
+    refusal, run_id,
 };
 
 async fn client(state: &Path, script: &Script) -> (Client, ScriptedDaemon) {
@@ -86,6 +87,21 @@ async fn a_daemon_that_dies_and_comes_back_costs_no_entry() {
     assert!(matches!(asked.recv().await, Some(Asked::Start(_))));
     assert_eq!(asked.recv().await, Some(Asked::Attach(2)));
     assert!(client.status().await.is_ok(), "clones of the client got the new connection");
+}
+
+#[tokio::test]
+async fn streams_that_are_left_make_room_for_others() {
+    let state = tempfile::tempdir().unwrap();
+    let streams = 3 * STREAMS_MAX as usize;
+    let (script, _asked) = Script::new((0..streams).map(|_| vec![opened(), Step::Hold]).collect());
+    let (client, _daemon) = client(state.path(), &script).await;
+    for _ in 0..streams {
+        let mut follower = start(&client);
+        // A stream for which there is no room waits for half a minute, until it counts as lost.
+        let first = tokio::time::timeout(Duration::from_secs(15), follower.next()).await;
+        let first = first.expect("there is room").expect("no error");
+        assert_eq!(first.as_ref().map(told).as_deref(), Some("opened"));
+    }
 }
 
 #[tokio::test]

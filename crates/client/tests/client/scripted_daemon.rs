@@ -21,6 +21,9 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::signed_log::SignedLog;
 
+/// Streams of one connection, so few that leaving them without an end is noticed.
+pub(crate) const STREAMS_MAX: u32 = 16;
+
 /// One stream's script.
 #[expect(clippy::large_enum_variant, reason = "a test holds a handful of them")]
 pub(crate) enum Step {
@@ -92,6 +95,7 @@ impl ScriptedDaemon {
             let listener = tokio::net::UnixListener::from_std(listener).unwrap();
             let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
             tonic::transport::Server::builder()
+                .max_concurrent_streams(STREAMS_MAX)
                 .add_service(GatewayServiceServer::new(script.clone()))
                 .add_service(ProofServiceServer::new(script.log.clone()))
                 .add_service(AdminServiceServer::new(script))

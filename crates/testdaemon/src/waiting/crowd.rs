@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
+use futures::stream::{self, StreamExt, TryStreamExt};
 use palyra_client::{Client, FollowEvent, RunFollower};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_wire::v1::tape_entry::Event;
@@ -10,12 +11,13 @@ use palyra_wire::v1::{
     Approval, ApprovalDecision, ApprovalState, ListApprovalsRequest, ResolveApprovalRequest, StartRunRequest,
 };
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use crate::house::House;
 
 /// Clients at once.
 const CLIENTS: usize = 32;
+/// Runs that one client follows and leaves, one after the other.
+const RUNS_OF_A_CLIENT: usize = 500;
 /// The most that a page of approvals holds.
 const PAGE_SIZE: u32 = 500;
 
@@ -41,22 +43,21 @@ fn reply(body: &Value) -> Reply {
 ///
 /// # Errors
 /// When a run does something else.
-pub(super) async fn gather(house: &House, client: &Client, runs: usize) -> Result<BTreeMap<String, String>> {
-    let mut clients = JoinSet::new();
-    for first in 0..CLIENTS.min(runs) {
-        let (client, root) = (client.clone(), house.work().display().to_string());
-        clients.spawn(async move {
+pub(super) async fn gather(house: &House, runs: usize) -> Result<BTreeMap<String, String>> {
+    let root = house.work().display().to_string();
+    let groups = (0..runs).step_by(RUNS_OF_A_CLIENT).map(|first| {
+        let root = &root;
+        async move {
+            let client = house.client().await.context("a client")?;
             let mut asked = Vec::new();
-            for number in (first..runs).step_by(CLIENTS) {
-                asked.push(until_asked(&client, &root, format!("answer-{number}.txt")).await?);
+            for number in first..runs.min(first + RUNS_OF_A_CLIENT) {
+                asked.push(until_asked(&client, root, format!("answer-{number}.txt")).await?);
             }
             anyhow::Ok(asked)
-        });
-    }
-    let mut all = BTreeMap::new();
-    while let Some(asked) = clients.join_next().await {
-        all.extend(asked.context("a client is gone")??);
-    }
+        }
+    });
+    let asked: Vec<Vec<_>> = stream::iter(groups).buffer_unordered(CLIENTS).try_collect().await?;
+    let all: BTreeMap<_, _> = asked.into_iter().flatten().collect();
     ensure!(all.len() == runs, "{} approvals of {runs} runs", all.len());
     Ok(all)
 }

@@ -66,9 +66,9 @@ pub async fn suite(test_daemon: &Path, options: &Options, progress: &dyn Fn(&str
     kill_and_look(&house, &programs, &BTreeMap::new(), &mut empty).await?;
     progress("an empty daemon is looked at");
 
-    let (daemon, client, _) = house.serve(&programs).await?;
+    let (daemon, _, _) = house.serve(&programs).await?;
     let gathering = Instant::now();
-    let waiting = crowd::gather(&house, &client, options.runs).await?;
+    let waiting = crowd::gather(&house, options.runs).await?;
     let took = gathering.elapsed();
     let loaded = resident(daemon.pid)?;
     progress(&format!("{} wait after {} s", waiting.len(), took.as_secs()));
