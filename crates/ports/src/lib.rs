@@ -13,6 +13,7 @@ pub mod read_tape;
 
 pub mod model_provider;
 pub mod redactor;
+pub mod process_sandbox;
 pub mod tool_runtime;
 
 pub mod workspaces;
@@ -31,6 +32,10 @@ pub use erase_journal::{
 };
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
+pub use process_sandbox::{
+    ConfinedCommand, ConfinedProcess, Ended, LimitRung, ProcessLimits, ProcessSandbox, ProcessTier,
+    SandboxError, SandboxOffer,
+};
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
 };

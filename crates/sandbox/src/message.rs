@@ -1,0 +1,167 @@
+//! What the daemon and a keeper tell each other: one JSON object in each datagram.
+//!
+//! Owns the words and their bound. Both ends are always the same executable, so there are no versions.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use palyra_ports::{ConfinedCommand, ProcessLimits, ProcessTier};
+use rustix::net::{RecvFlags, SendFlags};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a message, at most: arguments and environment of a program are most of it.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 160 * 1024;
+
+/// What a keeper is to start; its first message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) tier: Tier,
+    pub(crate) namespaces: Namespaces,
+    pub(crate) landlock_abi: u32,
+    pub(crate) program: Bytes,
+    pub(crate) arguments: Vec<Bytes>,
+    pub(crate) environment: Vec<(Bytes, Bytes)>,
+    pub(crate) directory: Bytes,
+    pub(crate) workspace: Bytes,
+    pub(crate) kept: Vec<Bytes>,
+    pub(crate) readable: Vec<Bytes>,
+    /// A folder that stands for `/tmp` where that cannot be had privately.
+    pub(crate) scratch: Option<Bytes>,
+    /// Files of control groups to which the keeper adds itself.
+    pub(crate) group_files: Vec<Bytes>,
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Tier {
+    Confined,
+    Isolated,
+}
+
+/// Whether the host lets us make namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Namespaces {
+    Own,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    pub(crate) memory_bytes_max: u64,
+    /// Whether a control group counts the memory of all; else each process is held to it.
+    pub(crate) memory_is_counted: bool,
+    pub(crate) processes_max: u64,
+    pub(crate) file_bytes_max: u64,
+    pub(crate) scratch_bytes_max: u64,
+    pub(crate) open_files_max: u64,
+    pub(crate) processor_secs_max: u64,
+}
+
+impl Limits {
+    pub(crate) fn new(limits: &ProcessLimits, memory_is_counted: bool) -> Self {
+        Self {
+            memory_bytes_max: limits.memory_bytes_max,
+            memory_is_counted,
+            processes_max: limits.processes_max,
+            file_bytes_max: limits.file_bytes_max,
+            scratch_bytes_max: limits.scratch_bytes_max,
+            open_files_max: limits.open_files_max,
+            processor_secs_max: limits.processor_time_max.as_secs().max(1),
+        }
+    }
+}
+
+/// A keeper's word to the daemon.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// The program runs.
+    Started,
+    /// It does not, and nothing is left of it.
+    Failed { stage: String, errno: i32 },
+    /// The program exited, and nothing is left of it.
+    Exited { code: i32 },
+    /// A signal ended the program, and nothing is left of it.
+    Signalled { signal: i32 },
+    /// It was ended as the daemon wished, and nothing is left of it.
+    Stopped,
+}
+
+/// The daemon's only word after the order.
+pub(crate) const STOP: &[u8] = b"stop";
+
+/// A file name or an argument: bytes as the system has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(self.os())
+    }
+
+    pub(crate) fn os(&self) -> OsString {
+        OsString::from_vec(self.0.clone())
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for Bytes {
+    fn from(text: &T) -> Self {
+        Self(text.as_ref().as_bytes().to_vec())
+    }
+}
+
+impl Order {
+    pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces, landlock_abi: u32) -> Self {
+        let all = |paths: &[PathBuf]| paths.iter().map(|path| Bytes::from(path)).collect();
+        Self {
+            tier: match command.tier {
+                ProcessTier::Confined => Tier::Confined,
+                ProcessTier::Isolated => Tier::Isolated,
+            },
+            namespaces,
+            landlock_abi,
+            program: (&command.program).into(),
+            arguments: command.arguments.iter().map(Bytes::from).collect(),
+            environment: command
+                .environment
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            directory: (&command.directory).into(),
+            workspace: (&command.workspace).into(),
+            kept: all(&command.kept),
+            readable: all(&command.readable),
+            scratch: None,
+            group_files: Vec::new(),
+            limits: Limits::new(&command.limits, false),
+        }
+    }
+}
+
+/// Sends one message.
+pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Result<()> {
+    let bytes = serde_json::to_vec(message)?;
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(io::Error::new(
+            io::ErrorKind::ArgumentListTooLong,
+            "arguments and environment are too long",
+        ));
+    }
+    rustix::io::retry_on_intr(|| rustix::net::send(socket, &bytes, SendFlags::NOSIGNAL))?;
+    Ok(())
+}
+
+/// Waits for one message; `None` when the other end is gone.
+pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = vec![0; MESSAGE_BYTES_MAX];
+    let (length, _) =
+        rustix::io::retry_on_intr(|| rustix::net::recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
+    bytes.truncate(length);
+    Ok((length > 0).then_some(bytes))
+}

@@ -1,0 +1,150 @@
+//! A confined program as the daemon sees it.
+//!
+//! Owns the task that hears its keeper, and takes away what was made for it. Invariant: the end is told when nothing
+//! of the program is left, and that happens whether or not anybody waits for it.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{ConfinedProcess, Ended, SandboxError};
+use rustix::net::SendFlags;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{oneshot, watch};
+
+use crate::message::{MESSAGE_BYTES_MAX, STOP, Told};
+use crate::sandbox::{Kept, broken};
+
+/// A program that runs.
+pub(crate) struct Process {
+    control: Arc<AsyncFd<OwnedFd>>,
+    output: Option<(OwnedFd, OwnedFd)>,
+    ended: watch::Receiver<Option<Ended>>,
+}
+
+impl Process {
+    /// Waits until the program runs, or has failed to.
+    pub(crate) async fn begin(mut kept: Kept, program: String) -> Result<Self, SandboxError> {
+        let output = take_output(&mut kept).map_err(broken("output"))?;
+        let control = kept.control.try_clone().and_then(into_async).map_err(broken("socket"))?;
+        let control = Arc::new(control);
+        let (begun, begins) = oneshot::channel();
+        let (end, ended) = watch::channel(None);
+        tokio::spawn(follow(kept, Arc::clone(&control), begun, end));
+        let process = Self { control, output: Some(output), ended };
+        match begins.await {
+            Ok(Told::Started | Told::Exited { .. } | Told::Signalled { .. } | Told::Stopped) => Ok(process),
+            Ok(Told::Failed { stage, errno }) => Err(refusal(program, stage, errno)),
+            Err(_lost) => Err(broken("keeper")(io::Error::other("it ended before the program began"))),
+        }
+    }
+}
+
+impl ConfinedProcess for Process {
+    fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)> {
+        self.output.take()
+    }
+
+    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+        async move {
+            match self.ended.wait_for(Option::is_some).await {
+                Ok(ended) => ended.unwrap_or(Ended::Stopped),
+                Err(_lost) => Ended::Stopped,
+            }
+        }
+        .boxed()
+    }
+
+    fn stop(&mut self) {
+        // A keeper that is gone has nothing left to stop.
+        let _ = rustix::net::send(self.control.get_ref(), STOP, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Hears the keeper until it is gone, tells how the program ended, and takes away what was made for it.
+async fn follow(
+    kept: Kept,
+    control: Arc<AsyncFd<OwnedFd>>,
+    begun: oneshot::Sender<Told>,
+    end: watch::Sender<Option<Ended>>,
+) {
+    let mut begun = Some(begun);
+    let mut ended = None;
+    while let Some(told) = hear(&control).await {
+        match &told {
+            Told::Started | Told::Failed { .. } => {}
+            Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
+            Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
+            Told::Stopped => ended = Some(Ended::Stopped),
+        }
+        // The first word decides whether it has begun.
+        if let Some(begun) = begun.take() {
+            let _ = begun.send(told);
+        }
+        if ended.is_some() {
+            break;
+        }
+    }
+    let Kept { mut keeper, control: own, group, scratch } = kept;
+    drop(own);
+    let _ = keeper.wait().await;
+    drop(group);
+    if let Some(scratch) = scratch {
+        let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(scratch)).await;
+    }
+    end.send_replace(Some(ended.unwrap_or(Ended::Stopped)));
+}
+
+/// Waits for the keeper's next word; `None` when it is gone, or makes no sense.
+async fn hear(control: &AsyncFd<OwnedFd>) -> Option<Told> {
+    loop {
+        let mut ready = control.readable().await.ok()?;
+        match ready.try_io(|socket| receive_now(socket.as_fd())) {
+            Ok(Ok(bytes)) if bytes.is_empty() => return None,
+            Ok(Ok(bytes)) => return serde_json::from_slice(&bytes).ok(),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(Err(_)) => return None,
+            Err(_would_block) => {}
+        }
+    }
+}
+
+fn receive_now(socket: impl AsFd) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4096.min(MESSAGE_BYTES_MAX)];
+    let (length, _) = rustix::net::recv(socket, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    // SAFETY: the descriptor is owned by the registration, and closed by nobody else before it.
+    Ok(unsafe { AsyncFd::register(socket) }?)
+}
+
+fn take_output(kept: &mut Kept) -> io::Result<(OwnedFd, OwnedFd)> {
+    let missing = || io::Error::other("the keeper has no output");
+    let output = kept.keeper.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
+    let errors = kept.keeper.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
+    Ok((output, errors))
+}
+
+fn refusal(program: String, stage: String, errno: i32) -> SandboxError {
+    let cause = io::Error::from_raw_os_error(errno);
+    match stage.as_str() {
+        "program" => SandboxError::NotStarted { program, cause: cause.to_string() },
+        "folder" => {
+            SandboxError::NotStarted { program, cause: format!("its folder cannot be used: {cause}") }
+        }
+        _ => SandboxError::Broken { stage, cause },
+    }
+}

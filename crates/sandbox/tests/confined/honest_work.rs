@@ -1,0 +1,46 @@
+//! What people have agents do has to work.
+
+use crate::host::{BOTH, Host};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_says_what_it_is_told() {
+    let host = Host::new();
+    for tier in BOTH {
+        assert_eq!(
+            host.shell(tier, "echo hello; pwd").await.printed(),
+            format!("hello\n{}", host.work().display())
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_c_program_is_compiled_and_run() {
+    let host = Host::new();
+    for tier in BOTH {
+        let source = "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n";
+        std::fs::write(host.work().join("a.c"), source).expect("a source");
+        assert_eq!(host.shell(tier, "cc -o a a.c && ./a").await.printed(), "built");
+        assert!(host.work().join("a").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn git_and_python_work() {
+    let host = Host::new();
+    for tier in BOTH {
+        let script = "git init -q . && git status --short --branch && python3 -c 'print(6 * 7)'";
+        let done = host.shell(tier, script).await;
+        assert!(done.printed().ends_with("42"), "{done:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_talk_to_themselves_over_the_loopback() {
+    let host = Host::new();
+    let script = "import socket\ns = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\n\
+                  s.accept()[0].sendall(b'heard')\nprint(c.recv(5).decode())";
+    for tier in BOTH {
+        let done = host.run(host.command(tier, "/usr/bin/python3", &["-c", script])).await;
+        assert_eq!(done.printed(), "heard");
+    }
+}

@@ -1,0 +1,6 @@
+//! Real programs under both process tiers, on this host.
+
+mod host;
+mod honest_work;
+mod attacks;
+mod endings;
