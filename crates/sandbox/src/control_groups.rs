@@ -77,6 +77,8 @@ impl ControlGroups {
         let mut group = Group { folders: Vec::new() };
         for (kind, place) in &self.folders {
             let folder = place.join(name);
+            // One of a maker of the same number that is gone.
+            let _ = fs::remove_dir(&folder);
             fs::create_dir(&folder)?;
             group.folders.push(folder.clone());
             let set = |file: &str, value: u64| fs::write(folder.join(file), value.to_string());
@@ -120,8 +122,12 @@ fn make(place: &Path) -> io::Result<()> {
         Ok(()) | Err(_) => {}
     }
     for left in fs::read_dir(place)?.flatten() {
-        // Only an empty group can be removed, so one that is in use stays.
-        let _ = fs::remove_dir(left.path());
+        let name = left.file_name();
+        let maker = name.to_str().and_then(|name| name.split_once('-')).map_or("", |(pid, _)| pid);
+        // A group that is empty may belong to a program about to start.
+        if !maker.is_empty() && !Path::new("/proc").join(maker).exists() {
+            let _ = fs::remove_dir(left.path());
+        }
     }
     Ok(())
 }

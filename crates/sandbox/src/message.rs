@@ -118,7 +118,7 @@ impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for Bytes {
 
 impl Order {
     pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces, landlock_abi: u32) -> Self {
-        let all = |paths: &[PathBuf]| paths.iter().map(|path| Bytes::from(path)).collect();
+        let all = |paths: &[PathBuf]| paths.iter().map(Bytes::from).collect();
         Self {
             tier: match command.tier {
                 ProcessTier::Confined => Tier::Confined,
