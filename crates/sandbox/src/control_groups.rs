@@ -129,7 +129,10 @@ fn make(place: &Path) -> io::Result<()> {
             let _ = fs::remove_dir(left.path());
         }
     }
-    Ok(())
+    // The folder may be another user's.
+    let tried = place.join(format!("{}-tried", std::process::id()));
+    fs::create_dir(&tried)?;
+    fs::remove_dir(&tried)
 }
 
 /// Returns where a file system of a kind is mounted, given an option that it has to have.
