@@ -33,8 +33,8 @@ pub use erase_journal::{
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
-    ConfinedCommand, ConfinedProcess, Ended, LimitRung, ProcessLimits, ProcessSandbox, ProcessTier,
-    SandboxError, SandboxOffer,
+    ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network, ProcessLimits, ProcessSandbox,
+    ProcessTier, SandboxError, SandboxOffer,
 };
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,

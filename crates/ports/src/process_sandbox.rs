@@ -24,6 +24,10 @@ pub trait ConfinedProcess: Send {
     /// Takes the read ends of what it prints: output and errors. Only the first call returns them.
     fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)>;
 
+    /// Takes the socket on which the program's way out arrives, when it was started with
+    /// [`Network::Guarded`]. Only the first call returns it.
+    fn take_listener(&mut self) -> Option<OwnedFd>;
+
     /// Waits until it has ended, and nothing that it started is left.
     fn wait(&mut self) -> BoxFuture<'_, Ended>;
 
@@ -60,9 +64,24 @@ pub struct ConfinedCommand {
     pub kept: Vec<PathBuf>,
     /// Further files and folders that it may read and execute.
     pub readable: Vec<PathBuf>,
+    /// Whom it can speak to.
+    pub network: Network,
     /// What it may use up.
     pub limits: ProcessLimits,
 }
+
+/// Whom a program can speak to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Network {
+    /// Only itself.
+    #[default]
+    None,
+    /// Itself, and whoever listens at [`GUARD_PORT`] of its own loopback: a socket that is handed out.
+    Guarded,
+}
+
+/// The port at which a program with [`Network::Guarded`] finds its way out.
+pub const GUARD_PORT: u16 = 3128;
 
 /// What a program may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +127,8 @@ pub enum Ended {
         /// The signal's number.
         signal: i32,
     },
+    /// It used more memory than all of it may, and was ended.
+    OverMemory,
     /// It was stopped from outside, or its keeper was lost.
     Stopped,
 }

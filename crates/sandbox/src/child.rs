@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal};
 
 use crate::keeper::{Failure, fork};
 use crate::message::{self, Bytes, Order, Told};
-use crate::{capabilities, landlock_rules, process_limits, syscall_filter};
+use crate::syscall_filter::{self, UnmappedMemory};
+use crate::{capabilities, landlock_rules, process_limits};
 
 /// Exit code of a program that was not started; the failure was told before.
 const NOT_STARTED: i32 = 127;
@@ -55,7 +56,11 @@ fn confine(order: &Order) -> Result<(), Failure> {
     landlock_rules::restrict(order)?;
     close_on_exec().map_err(Failure::at("descriptors"))?;
     // Last of all: it allows little of what was done so far.
-    syscall_filter::apply()
+    syscall_filter::apply(if order.limits.memory_is_counted {
+        UnmappedMemory::Counted
+    } else {
+        UnmappedMemory::Refused
+    })
 }
 
 /// Marks every descriptor but the first three, so that the program finds no other.

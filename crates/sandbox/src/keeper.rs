@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
-use crate::message::{self, Namespaces, Order, Told};
+use crate::message::{self, Namespaces, Order, Told, WayOut};
 use crate::{child, mounts, namespaces, reaper};
 
 /// A step that failed, for the refusal.
@@ -114,6 +114,11 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
     let pid = match order.namespaces {
         Namespaces::Own => {
             namespaces::make(order.tier).map_err(Failure::at("namespaces"))?;
+            if order.way_out == WayOut::Guarded {
+                let listener = namespaces::listen().map_err(Failure::at("way out"))?;
+                message::send_with(control, &Told::Listening, listener.as_fd())
+                    .map_err(Failure::at("way out"))?;
+            }
             fork(|| reaper::run(&order, control, &report))?
         }
         Namespaces::None => {

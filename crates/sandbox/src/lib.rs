@@ -27,5 +27,6 @@ mod syscall_filter;
 mod capabilities;
 mod process_limits;
 mod control_groups;
+mod memory_watch;
 
 pub use sandbox::{KEEP, PROBE, Sandbox};

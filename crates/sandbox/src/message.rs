@@ -4,12 +4,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use palyra_ports::{ConfinedCommand, ProcessLimits, ProcessTier};
-use rustix::net::{RecvFlags, SendFlags};
+use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a message, at most: arguments and environment of a program are most of it.
@@ -30,6 +34,8 @@ pub(crate) struct Order {
     pub(crate) readable: Vec<Bytes>,
     /// A folder that stands for `/tmp` where that cannot be had privately.
     pub(crate) scratch: Option<Bytes>,
+    /// Whether a listener is made in the new network, and handed out.
+    pub(crate) way_out: WayOut,
     /// Files of control groups to which the keeper adds itself.
     pub(crate) group_files: Vec<Bytes>,
     pub(crate) limits: Limits,
@@ -46,6 +52,12 @@ pub(crate) enum Tier {
 pub(crate) enum Namespaces {
     Own,
     None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum WayOut {
+    None,
+    Guarded,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -77,6 +89,8 @@ impl Limits {
 /// A keeper's word to the daemon.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Told {
+    /// The listener comes along.
+    Listening,
     /// The program runs.
     Started,
     /// It does not, and nothing is left of it.
@@ -85,6 +99,8 @@ pub(crate) enum Told {
     Exited { code: i32 },
     /// A signal ended the program, and nothing is left of it.
     Signalled { signal: i32 },
+    /// It used too much memory and was ended, and nothing is left of it.
+    OverMemory,
     /// It was ended as the daemon wished, and nothing is left of it.
     Stopped,
 }
@@ -138,6 +154,10 @@ impl Order {
             kept: all(&command.kept),
             readable: all(&command.readable),
             scratch: None,
+            way_out: match command.network {
+                Network::None => WayOut::None,
+                Network::Guarded => WayOut::Guarded,
+            },
             group_files: Vec::new(),
             limits: Limits::new(&command.limits, false),
         }
@@ -155,6 +175,40 @@ pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Resu
     }
     rustix::io::retry_on_intr(|| rustix::net::send(socket, &bytes, SendFlags::NOSIGNAL))?;
     Ok(())
+}
+
+/// Sends one message and a descriptor with it.
+pub(crate) fn send_with(
+    socket: BorrowedFd<'_>,
+    message: &impl Serialize,
+    sent: BorrowedFd<'_>,
+) -> io::Result<()> {
+    let bytes = serde_json::to_vec(message)?;
+    let sent = [sent];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut along = SendAncillaryBuffer::new(&mut space);
+    if !along.push(SendAncillaryMessage::ScmRights(&sent)) {
+        return Err(io::Error::other("no room for a descriptor"));
+    }
+    rustix::net::sendmsg(socket, &[io::IoSlice::new(&bytes)], &mut along, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Takes the next message and the descriptor that came with it, without waiting; an empty one when the other end is
+/// gone.
+pub(crate) fn receive_now(socket: impl AsFd) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    const TOLD_BYTES_MAX: usize = 4096;
+    let mut bytes = vec![0; TOLD_BYTES_MAX];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut along = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let received = rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(&mut bytes)], &mut along, flags)?;
+    bytes.truncate(received.bytes);
+    let descriptor = along.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    Ok((bytes, descriptor))
 }
 
 /// Waits for one message; `None` when the other end is gone.

@@ -3,7 +3,10 @@
 //! Owns what is unshared for a tier, and the mapping of the one user. Source: user_namespaces(7), namespaces(7).
 
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
 
+use palyra_ports::GUARD_PORT;
 use rustix::thread::UnshareFlags;
 
 use crate::message::Tier;
@@ -31,6 +34,11 @@ pub(crate) fn make(tier: Tier) -> io::Result<()> {
         rustix::system::sethostname(b"sandbox")?;
     }
     Ok(())
+}
+
+/// Opens the way out of the new network: a socket on its loopback, to be handed to whoever guards it.
+pub(crate) fn listen() -> io::Result<OwnedFd> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, GUARD_PORT))?.into())
 }
 
 /// Lets programs talk to themselves: the network's only interface leads nowhere else.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use palyra_ports::{LimitRung, SandboxOffer};
 
 use crate::control_groups::ControlGroups;
-use crate::syscall_filter;
+use crate::syscall_filter::{self, UnmappedMemory};
 
 /// Looks what there is; starts one short process.
 pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOffer {
@@ -17,7 +17,7 @@ pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOff
         namespaces_missing(keeper).err().map(|error| error.to_string()).unwrap_or_default();
     SandboxOffer {
         landlock_abi: landlock_abi(),
-        syscall_filter: syscall_filter_is_there() && syscall_filter::program().is_ok(),
+        syscall_filter: syscall_filter_is_there() && syscall_filter::program(UnmappedMemory::Refused).is_ok(),
         user_namespaces: namespaces_missing.is_empty(),
         limits: groups.map_or(LimitRung::ProcessLimits, ControlGroups::rung),
         namespaces_missing,

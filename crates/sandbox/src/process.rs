@@ -15,13 +15,14 @@ use rustix::net::SendFlags;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
-use crate::message::{MESSAGE_BYTES_MAX, STOP, Told};
+use crate::message::{STOP, Told, receive_now};
 use crate::sandbox::{Kept, broken};
 
 /// A program that runs.
 pub(crate) struct Process {
     control: Arc<AsyncFd<OwnedFd>>,
     output: Option<(OwnedFd, OwnedFd)>,
+    listener: Option<OwnedFd>,
     ended: watch::Receiver<Option<Ended>>,
 }
 
@@ -34,10 +35,9 @@ impl Process {
         let (begun, begins) = oneshot::channel();
         let (end, ended) = watch::channel(None);
         tokio::spawn(follow(kept, Arc::clone(&control), begun, end));
-        let process = Self { control, output: Some(output), ended };
         match begins.await {
-            Ok(Told::Started | Told::Exited { .. } | Told::Signalled { .. } | Told::Stopped) => Ok(process),
-            Ok(Told::Failed { stage, errno }) => Err(refusal(program, stage, errno)),
+            Ok((Told::Failed { stage, errno }, _)) => Err(refusal(program, stage, errno)),
+            Ok((_, listener)) => Ok(Self { control, output: Some(output), listener, ended }),
             Err(_lost) => Err(broken("keeper")(io::Error::other("it ended before the program began"))),
         }
     }
@@ -46,6 +46,10 @@ impl Process {
 impl ConfinedProcess for Process {
     fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)> {
         self.output.take()
+    }
+
+    fn take_listener(&mut self) -> Option<OwnedFd> {
+        self.listener.take()
     }
 
     fn wait(&mut self) -> BoxFuture<'_, Ended> {
@@ -74,21 +78,27 @@ impl Drop for Process {
 async fn follow(
     kept: Kept,
     control: Arc<AsyncFd<OwnedFd>>,
-    begun: oneshot::Sender<Told>,
+    begun: oneshot::Sender<(Told, Option<OwnedFd>)>,
     end: watch::Sender<Option<Ended>>,
 ) {
     let mut begun = Some(begun);
     let mut ended = None;
-    while let Some(told) = hear(&control).await {
+    let mut listener = None;
+    while let Some((told, descriptor)) = hear(&control).await {
         match &told {
+            Told::Listening => {
+                listener = descriptor;
+                continue;
+            }
             Told::Started | Told::Failed { .. } => {}
+            Told::OverMemory => ended = Some(Ended::OverMemory),
             Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
             Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
             Told::Stopped => ended = Some(Ended::Stopped),
         }
         // The first word decides whether it has begun.
         if let Some(begun) = begun.take() {
-            let _ = begun.send(told);
+            let _ = begun.send((told, listener.take()));
         }
         if ended.is_some() {
             break;
@@ -105,24 +115,17 @@ async fn follow(
 }
 
 /// Waits for the keeper's next word; `None` when it is gone, or makes no sense.
-async fn hear(control: &AsyncFd<OwnedFd>) -> Option<Told> {
+async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(Told, Option<OwnedFd>)> {
     loop {
         let mut ready = control.readable().await.ok()?;
         match ready.try_io(|socket| receive_now(socket.as_fd())) {
-            Ok(Ok(bytes)) if bytes.is_empty() => return None,
-            Ok(Ok(bytes)) => return serde_json::from_slice(&bytes).ok(),
+            Ok(Ok((bytes, _))) if bytes.is_empty() => return None,
+            Ok(Ok((bytes, descriptor))) => return Some((serde_json::from_slice(&bytes).ok()?, descriptor)),
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(Err(_)) => return None,
             Err(_would_block) => {}
         }
     }
-}
-
-fn receive_now(socket: impl AsFd) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; 4096.min(MESSAGE_BYTES_MAX)];
-    let (length, _) = rustix::net::recv(socket, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT)?;
-    bytes.truncate(length);
-    Ok(bytes)
 }
 
 fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {

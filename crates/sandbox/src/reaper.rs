@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::keeper::Failure;
 use crate::message::{self, Order, Tier, Told};
-use crate::{capabilities, child, mounts};
+use crate::{capabilities, child, memory_watch, mounts};
 
 /// Exit code of a reaper that could not do its work; the failure was told before.
 const BROKEN: i32 = 70;
@@ -19,8 +19,7 @@ const BROKEN: i32 = 70;
 /// Puts the mounts in place, starts the program, waits for its end, and reports it; returns the exit code.
 pub(crate) fn run(order: &Order, control: BorrowedFd<'_>, report: &OwnedFd) -> i32 {
     match keep(order, control) {
-        Ok(status) => {
-            let told = told_of(status);
+        Ok(told) => {
             let bytes = serde_json::to_vec(&told).unwrap_or_default();
             // The keeper that should read it ends everything when it cannot.
             let _ = rustix::io::write(report, &bytes);
@@ -50,7 +49,7 @@ pub(crate) fn told_of(status: WaitStatus) -> Told {
     }
 }
 
-fn keep(order: &Order, control: BorrowedFd<'_>) -> Result<WaitStatus, Failure> {
+fn keep(order: &Order, control: BorrowedFd<'_>) -> Result<Told, Failure> {
     // With its keeper gone nobody would end it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Failure::at("death signal"))?;
@@ -61,7 +60,10 @@ fn keep(order: &Order, control: BorrowedFd<'_>) -> Result<WaitStatus, Failure> {
     let pid = child::start(order, control)?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     let_go_of_output().map_err(Failure::at("output"))?;
-    reap_until(pid).map_err(Failure::at("wait"))
+    let limits = order.limits;
+    let told =
+        if limits.memory_is_counted { reap_until(pid) } else { reap_and_count(pid, limits.memory_bytes_max) };
+    told.map_err(Failure::at("wait"))
 }
 
 /// Lets the readers of the program's output see its end, and not ours.
@@ -72,13 +74,32 @@ pub(crate) fn let_go_of_output() -> io::Result<()> {
     Ok(())
 }
 
-fn reap_until(program: Pid) -> io::Result<WaitStatus> {
+fn reap_until(program: Pid) -> io::Result<Told> {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == program => return Ok(status),
+            Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Does the same where nothing counts the memory of all together: looks at it itself, again and again.
+fn reap_and_count(program: Pid, memory_bytes_max: u64) -> io::Result<Told> {
+    memory_watch::begin()?;
+    loop {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
+                Ok(None) => break,
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if memory_watch::bytes_of_all()? > memory_bytes_max {
+            return Ok(Told::OverMemory);
+        }
+        memory_watch::pause()?;
     }
 }
 

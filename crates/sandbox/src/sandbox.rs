@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
-use palyra_ports::{ConfinedCommand, ConfinedProcess, LimitRung, ProcessSandbox, SandboxError, SandboxOffer};
+use palyra_ports::{
+    ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError, SandboxOffer,
+};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use tokio::process::{Child, Command};
 
@@ -82,6 +84,9 @@ impl ProcessSandbox for Sandbox {
         Box::pin(async move {
             if let Some(mechanism) = parts.offer.missing_for(command.tier) {
                 return Err(SandboxError::Missing { mechanism });
+            }
+            if command.network == Network::Guarded && !parts.offer.user_namespaces {
+                return Err(SandboxError::Missing { mechanism: "network namespaces" });
             }
             let program = command.program.display().to_string();
             let kept = tokio::task::spawn_blocking(move || parts.start(&command)).await;

@@ -31,19 +31,29 @@ const NAMESPACE_FLAGS: u64 = (libc::CLONE_NEWNS
 /// `O_TMPFILE` without the `O_DIRECTORY` in it.
 const TMPFILE_BIT: u64 = (libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned() as u64;
 
+/// Whether memory that nobody maps is counted by somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnmappedMemory {
+    Counted,
+    Refused,
+}
+
 /// Filters the calls of this process and of all that it starts.
-pub(crate) fn apply() -> Result<(), Failure> {
+pub(crate) fn apply(unmapped: UnmappedMemory) -> Result<(), Failure> {
     let broken =
         |error: &dyn std::error::Error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) };
-    let program = program().map_err(|error| broken(&error))?;
+    let program = program(unmapped).map_err(|error| broken(&error))?;
     apply_filter(&program).map_err(|error| broken(&error))
 }
 
 /// Makes the filter; nothing in it depends on the program that it is for.
-pub(crate) fn program() -> Result<BpfProgram, seccompiler::BackendError> {
+pub(crate) fn program(unmapped: UnmappedMemory) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
     #[cfg(target_arch = "x86_64")]
     rules.extend(ALWAYS_X86.iter().map(|call| (*call, Vec::new())));
+    if unmapped == UnmappedMemory::Counted {
+        rules.extend(WITH_UNMAPPED_MEMORY.iter().map(|call| (*call, Vec::new())));
+    }
     rules.extend(looked_at()?);
     let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     SeccompFilter::new(rules, refused, SeccompAction::Allow, ARCH)?.try_into()
@@ -146,7 +156,7 @@ const ALWAYS: &[i64] = calls! {
     SYS_syncfs SYS_truncate SYS_ftruncate SYS_fallocate SYS_fadvise64 SYS_readahead SYS_copy_file_range SYS_sendfile
     SYS_splice SYS_tee SYS_vmsplice SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
     SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat
-    SYS_symlinkat SYS_utimensat SYS_fchown SYS_fchownat SYS_umask SYS_pipe2 SYS_memfd_create
+    SYS_symlinkat SYS_utimensat SYS_fchown SYS_fchownat SYS_umask SYS_pipe2
     SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_listxattr SYS_llistxattr SYS_flistxattr
     SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
     SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch
@@ -157,7 +167,7 @@ const ALWAYS: &[i64] = calls! {
     // Memory.
     SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_madvise SYS_mincore SYS_brk SYS_mlock SYS_mlock2 SYS_munlock
     SYS_mlockall SYS_munlockall SYS_pkey_mprotect SYS_pkey_alloc SYS_pkey_free
-    SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl SYS_semget SYS_semop SYS_semtimedop SYS_semctl
+    SYS_semget SYS_semop SYS_semtimedop SYS_semctl
     // Processes and signals.
     SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_getpid
     SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_getuid SYS_geteuid SYS_getgid SYS_getegid
@@ -177,6 +187,9 @@ const ALWAYS: &[i64] = calls! {
     // Landlock only ever takes away.
     SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
 };
+
+/// Calls that make memory which no process has to map.
+const WITH_UNMAPPED_MEMORY: &[i64] = calls! { SYS_memfd_create SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl };
 
 /// The same, of calls that only older machines have.
 #[cfg(target_arch = "x86_64")]

@@ -44,3 +44,30 @@ async fn programs_talk_to_themselves_over_the_loopback() {
         assert_eq!(done.printed(), "heard");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guarded_program_finds_its_way_out_and_no_other() {
+    use std::io::Write;
+
+    use palyra_ports::{GUARD_PORT, Network};
+
+    let host = Host::new();
+    let script = format!(
+        "import socket; print(socket.create_connection(('127.0.0.1', {GUARD_PORT})).recv(9).decode())"
+    );
+    for tier in BOTH {
+        let mut command = host.command(tier, "/usr/bin/python3", &["-c", &script]);
+        command.network = Network::Guarded;
+        let mut process = host.start(command).await.expect("it starts");
+        let listener = std::net::TcpListener::from(process.take_listener().expect("a way out"));
+        let (output, _errors) = process.take_output().expect("output");
+        let mut heard = String::new();
+        let read = tokio::task::spawn_blocking(move || {
+            listener.accept().expect("a visitor").0.write_all(b"this way").expect("it is told");
+            std::io::Read::read_to_string(&mut std::fs::File::from(output), &mut heard).expect("it is heard");
+            heard
+        });
+        assert_eq!(read.await.expect("read").trim_end(), "this way");
+        process.wait().await;
+    }
+}

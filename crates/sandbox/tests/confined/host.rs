@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, Ended, ProcessLimits, ProcessSandbox, ProcessTier, SandboxError,
+    ConfinedCommand, ConfinedProcess, Ended, Network, ProcessLimits, ProcessSandbox, ProcessTier,
+    SandboxError,
 };
 use palyra_sandbox::Sandbox;
 use tempfile::TempDir;
@@ -63,6 +64,7 @@ impl Host {
             workspace: self.work(),
             kept: Vec::new(),
             readable: Vec::new(),
+            network: Network::None,
             limits: ProcessLimits::default(),
         }
     }

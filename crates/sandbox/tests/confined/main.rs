@@ -3,4 +3,5 @@
 mod host;
 mod honest_work;
 mod attacks;
+mod bombs;
 mod endings;
