@@ -14,6 +14,8 @@ pub mod read_tape;
 pub mod model_provider;
 pub mod redactor;
 pub mod process_sandbox;
+pub mod fetch_http;
+pub mod guard_egress;
 pub mod tool_runtime;
 
 pub mod workspaces;
@@ -29,6 +31,14 @@ pub use clock::Clock;
 pub use entropy::Entropy;
 pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
+};
+pub use fetch_http::{
+    BodyCompleteness, BoundCredential, CredentialHandle, CredentialHeader, CredentialUnavailable, FetchError,
+    FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach, FetchRequest, FetchResponse,
+    FillCredential, HostReach, HostRule, HostScope,
+};
+pub use guard_egress::{
+    EgressContact, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress, GuardEgressError,
 };
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
