@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -46,7 +47,7 @@ pub enum ProcessTier {
 }
 
 /// What to start, and what it may reach. Nothing is inherited.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ConfinedCommand {
     /// How strongly to hold it.
     pub tier: ProcessTier,
@@ -64,11 +65,25 @@ pub struct ConfinedCommand {
     pub kept: Vec<PathBuf>,
     /// Further files and folders that it may read and execute.
     pub readable: Vec<PathBuf>,
+    /// Files that the program finds at their paths whatever becomes of those meanwhile: at most [`SEALED_MAX`].
+    pub sealed: Vec<SealedFile>,
     /// Whom it can speak to.
     pub network: Network,
     /// What it may use up.
     pub limits: ProcessLimits,
 }
+
+/// A file as it was looked at: a program that was approved is run as it was then.
+#[derive(Debug, Clone)]
+pub struct SealedFile {
+    /// Where the program finds it, absolute; a file lies there.
+    pub path: PathBuf,
+    /// Its bytes, in a file of memory that nobody can change any more.
+    pub bytes: Arc<OwnedFd>,
+}
+
+/// Sealed files of one command, at most.
+pub const SEALED_MAX: usize = 8;
 
 /// Whom a program can speak to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

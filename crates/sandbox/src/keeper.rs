@@ -13,10 +13,11 @@ use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
-use crate::message::{self, Namespaces, Order, Told, WayOut};
+use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Told, WayOut};
 use crate::{child, mounts, namespaces, reaper};
 
 /// A step that failed, for the refusal.
@@ -105,9 +106,15 @@ fn tried() -> Result<i32, Failure> {
 }
 
 fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
-    let order = message::receive(control).map_err(Failure::at("order"))?;
-    let Some(order) = order else { return Ok(Told::Stopped) };
+    let order = message::receive_with(control, MESSAGE_BYTES_MAX, RecvFlags::empty());
+    let (order, sealed) = order.map_err(Failure::at("order"))?;
+    if order.is_empty() {
+        return Ok(Told::Stopped);
+    }
     let order: Order = serde_json::from_slice(&order).map_err(Failure::at("order"))?;
+    if order.sealed.len() != sealed.len() {
+        return Err(Failure { stage: "order", cause: io::Error::other("sealed files are missing") });
+    }
     rustix::process::setsid().map_err(Failure::at("session"))?;
     join_groups(&order)?;
     let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
@@ -116,10 +123,10 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
             namespaces::make(order.tier).map_err(Failure::at("namespaces"))?;
             if order.way_out == WayOut::Guarded {
                 let listener = namespaces::listen().map_err(Failure::at("way out"))?;
-                message::send_with(control, &Told::Listening, listener.as_fd())
+                message::send_with(control, &Told::Listening, &[listener.as_fd()])
                     .map_err(Failure::at("way out"))?;
             }
-            fork(|| reaper::run(&order, control, &report))?
+            fork(|| reaper::run(&order, &sealed, control, &report))?
         }
         Namespaces::None => {
             rustix::process::set_child_subreaper(Some(rustix::process::getpid()))

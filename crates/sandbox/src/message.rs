@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier};
+use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
@@ -32,6 +32,8 @@ pub(crate) struct Order {
     pub(crate) workspace: Bytes,
     pub(crate) kept: Vec<Bytes>,
     pub(crate) readable: Vec<Bytes>,
+    /// Where the files lie whose sealed bytes come along, in order.
+    pub(crate) sealed: Vec<Bytes>,
     /// A folder that stands for `/tmp` where that cannot be had privately.
     pub(crate) scratch: Option<Bytes>,
     /// Whether a listener is made in the new network, and handed out.
@@ -153,6 +155,7 @@ impl Order {
             workspace: (&command.workspace).into(),
             kept: all(&command.kept),
             readable: all(&command.readable),
+            sealed: command.sealed.iter().map(|file| Bytes::from(&file.path)).collect(),
             scratch: None,
             way_out: match command.network {
                 Network::None => WayOut::None,
@@ -166,6 +169,15 @@ impl Order {
 
 /// Sends one message.
 pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Result<()> {
+    send_with(socket, message, &[])
+}
+
+/// Sends one message and descriptors with it, at most [`SEALED_MAX`].
+pub(crate) fn send_with(
+    socket: BorrowedFd<'_>,
+    message: &impl Serialize,
+    sent: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(io::Error::new(
@@ -173,49 +185,30 @@ pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Resu
             "arguments and environment are too long",
         ));
     }
-    rustix::io::retry_on_intr(|| rustix::net::send(socket, &bytes, SendFlags::NOSIGNAL))?;
-    Ok(())
-}
-
-/// Sends one message and a descriptor with it.
-pub(crate) fn send_with(
-    socket: BorrowedFd<'_>,
-    message: &impl Serialize,
-    sent: BorrowedFd<'_>,
-) -> io::Result<()> {
-    let bytes = serde_json::to_vec(message)?;
-    let sent = [sent];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
     let mut along = SendAncillaryBuffer::new(&mut space);
-    if !along.push(SendAncillaryMessage::ScmRights(&sent)) {
-        return Err(io::Error::other("no room for a descriptor"));
+    if !sent.is_empty() && !along.push(SendAncillaryMessage::ScmRights(sent)) {
+        return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, "too many files to seal"));
     }
     rustix::net::sendmsg(socket, &[io::IoSlice::new(&bytes)], &mut along, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-/// Takes the next message and the descriptor that came with it, without waiting; an empty one when the other end is
-/// gone.
-pub(crate) fn receive_now(socket: impl AsFd) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
-    const TOLD_BYTES_MAX: usize = 4096;
-    let mut bytes = vec![0; TOLD_BYTES_MAX];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Takes the next message and the descriptors that came with it; an empty one when the other end is gone.
+pub(crate) fn receive_with(
+    socket: impl AsFd,
+    bytes_max: usize,
+    flags: RecvFlags,
+) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut bytes = vec![0; bytes_max];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
     let mut along = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
     let received = rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(&mut bytes)], &mut along, flags)?;
     bytes.truncate(received.bytes);
-    let descriptor = along.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+    let descriptors = along.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors.collect::<Vec<_>>()),
         _ => None,
     });
-    Ok((bytes, descriptor))
-}
-
-/// Waits for one message; `None` when the other end is gone.
-pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = vec![0; MESSAGE_BYTES_MAX];
-    let (length, _) =
-        rustix::io::retry_on_intr(|| rustix::net::recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
-    bytes.truncate(length);
-    Ok((length > 0).then_some(bytes))
+    Ok((bytes, descriptors.flatten().collect()))
 }

@@ -6,9 +6,10 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io;
+use std::io::{self, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::CWD;
@@ -52,21 +53,24 @@ pub(crate) const SYSTEM_FILES: [&str; 16] = [
 pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Tier B: the host's own root, with a process table, scratch space and kept files of its own.
-pub(crate) fn beside_the_host(order: &Order) -> Result<(), Failure> {
+pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
     be_private()?;
     let workspace = Source::open(&order.workspace.path(), Change::Allowed)?;
     let readable = open_all(order)?;
     mount_proc(Path::new("/proc"))?;
+    // Covered at once by the scratch space, so that nobody finds the files but where they belong.
+    let sealed = seal(order, sealed, Path::new("/tmp"))?;
     mount_scratch(Path::new("/tmp"), order.limits.scratch_bytes_max)?;
     // What lies below the place that was just covered has to come back.
     for source in readable.into_iter().chain([workspace]).filter(|source| source.path.starts_with("/tmp")) {
         source.put(Path::new("/"))?;
     }
-    keep_files(order)
+    keep_files(order)?;
+    put_all(sealed)
 }
 
 /// Tier C: nothing but what is named here.
-pub(crate) fn own_root(order: &Order) -> Result<(), Failure> {
+pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
     be_private()?;
     let workspace = Source::open(&order.workspace.path(), Change::Allowed)?;
     let mut sources = open_all(order)?;
@@ -103,13 +107,52 @@ pub(crate) fn own_root(order: &Order) -> Result<(), Failure> {
     }
     make_folder(&root.join("proc"))?;
     mount_proc(&root.join("proc"))?;
+    make_folder(&root.join("tmp"))?;
+    let sealed = seal(order, sealed, &root.join("tmp"))?;
     for scratch in ["tmp", "dev/shm"] {
         make_folder(&root.join(scratch))?;
         mount_scratch(&root.join(scratch), order.limits.scratch_bytes_max)?;
     }
     workspace.put(root)?;
     enter(root)?;
-    keep_files(order)
+    keep_files(order)?;
+    put_all(sealed)
+}
+
+/// Copies the sealed files to a file system of their own at `place`, ready to be put where they belong.
+fn seal(order: &Order, sealed: &[OwnedFd], place: &Path) -> Result<Vec<Source>, Failure> {
+    const SEALED_BYTES_MAX: u64 = 1 << 30;
+    if sealed.is_empty() {
+        return Ok(Vec::new());
+    }
+    tmpfs(place, &format!("mode=755,size={SEALED_BYTES_MAX},nr_inodes=64"))?;
+    let mut sources = Vec::new();
+    for (index, (path, bytes)) in order.sealed.iter().zip(sealed).enumerate() {
+        let copy = place.join(index.to_string());
+        copy_sealed(bytes, &copy).map_err(Failure::at("sealed file"))?;
+        let source = Source::open(&copy, Change::Refused)?;
+        sources.push(Source { path: path.path(), ..source });
+    }
+    Ok(sources)
+}
+
+fn copy_sealed(bytes: &OwnedFd, to: &Path) -> io::Result<()> {
+    let mut from = fs::File::from(bytes.try_clone()?);
+    from.seek(io::SeekFrom::Start(0))?;
+    let mut to = fs::OpenOptions::new().write(true).create_new(true).mode(0o555).open(to)?;
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+fn put_all(sources: Vec<Source>) -> Result<(), Failure> {
+    for source in sources {
+        if fs::symlink_metadata(&source.path).is_ok() {
+            source.put(Path::new("/"))?;
+        } else {
+            let cause = io::Error::from(io::ErrorKind::NotFound);
+            return Err(Failure { stage: "sealed file", cause });
+        }
+    }
+    Ok(())
 }
 
 /// Tries the two mounts that hosts forbid first, in namespaces just made.

@@ -11,12 +11,15 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ConfinedProcess, Ended, SandboxError};
-use rustix::net::SendFlags;
+use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
-use crate::message::{STOP, Told, receive_now};
+use crate::message::{STOP, Told, receive_with};
 use crate::sandbox::{Kept, broken};
+
+/// Bytes of a keeper's word, at most.
+const TOLD_BYTES_MAX: usize = 4096;
 
 /// A program that runs.
 pub(crate) struct Process {
@@ -118,9 +121,11 @@ async fn follow(
 async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(Told, Option<OwnedFd>)> {
     loop {
         let mut ready = control.readable().await.ok()?;
-        match ready.try_io(|socket| receive_now(socket.as_fd())) {
+        match ready.try_io(|socket| receive_with(socket.as_fd(), TOLD_BYTES_MAX, RecvFlags::DONTWAIT)) {
             Ok(Ok((bytes, _))) if bytes.is_empty() => return None,
-            Ok(Ok((bytes, descriptor))) => return Some((serde_json::from_slice(&bytes).ok()?, descriptor)),
+            Ok(Ok((bytes, descriptors))) => {
+                return Some((serde_json::from_slice(&bytes).ok()?, descriptors.into_iter().next()));
+            }
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(Err(_)) => return None,
             Err(_would_block) => {}

@@ -17,8 +17,8 @@ use crate::{capabilities, child, memory_watch, mounts};
 const BROKEN: i32 = 70;
 
 /// Puts the mounts in place, starts the program, waits for its end, and reports it; returns the exit code.
-pub(crate) fn run(order: &Order, control: BorrowedFd<'_>, report: &OwnedFd) -> i32 {
-    match keep(order, control) {
+pub(crate) fn run(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>, report: &OwnedFd) -> i32 {
+    match keep(order, sealed, control) {
         Ok(told) => {
             let bytes = serde_json::to_vec(&told).unwrap_or_default();
             // The keeper that should read it ends everything when it cannot.
@@ -49,13 +49,13 @@ pub(crate) fn told_of(status: WaitStatus) -> Told {
     }
 }
 
-fn keep(order: &Order, control: BorrowedFd<'_>) -> Result<Told, Failure> {
+fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<Told, Failure> {
     // With its keeper gone nobody would end it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Failure::at("death signal"))?;
     match order.tier {
-        Tier::Confined => mounts::beside_the_host(order)?,
-        Tier::Isolated => mounts::own_root(order)?,
+        Tier::Confined => mounts::beside_the_host(order, sealed)?,
+        Tier::Isolated => mounts::own_root(order, sealed)?,
     }
     let pid = child::start(order, control)?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;

@@ -88,6 +88,9 @@ impl ProcessSandbox for Sandbox {
             if command.network == Network::Guarded && !parts.offer.user_namespaces {
                 return Err(SandboxError::Missing { mechanism: "network namespaces" });
             }
+            if !command.sealed.is_empty() && !parts.offer.user_namespaces {
+                return Err(SandboxError::Missing { mechanism: "mount namespaces" });
+            }
             let program = command.program.display().to_string();
             let kept = tokio::task::spawn_blocking(move || parts.start(&command)).await;
             let kept = kept.map_err(|lost| broken("keeper")(io::Error::other(lost)))??;
@@ -125,7 +128,8 @@ impl Parts {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let keeper = keeper.spawn().map_err(broken("keeper"))?;
-        message::send(control.as_fd(), &order).map_err(broken("order"))?;
+        let sealed: Vec<_> = command.sealed.iter().map(|file| file.bytes.as_fd()).collect();
+        message::send_with(control.as_fd(), &order, &sealed).map_err(broken("order"))?;
         Ok(Kept { keeper, control, group, scratch })
     }
 }

@@ -310,3 +310,28 @@ async fn tier_c_shows_nothing_of_the_host() {
     let _ = std::fs::File::open("/etc/hostname").and_then(|mut file| file.read_to_string(&mut shadow));
     assert!(shadow.trim().is_empty() || !done.output.contains(shadow.trim()), "{done:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_program_is_what_was_looked_at() {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::sync::Arc;
+
+    use palyra_ports::SealedFile;
+    use rustix::fs::{MemfdFlags, SealFlags};
+
+    let host = Host::new();
+    let script = host.work().join("script.sh");
+    for tier in BOTH {
+        std::fs::write(&script, "#!/bin/sh\necho evil\n").expect("a script");
+        let memory = rustix::fs::memfd_create("script", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        let mut memory = std::fs::File::from(memory.expect("memory"));
+        memory.write_all(b"#!/bin/sh\necho approved $0; echo evil > $0\n").expect("bytes");
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&memory, seals).expect("seals");
+        let mut command = host.command(tier, script.to_str().expect("text"), &[]);
+        command.sealed = vec![SealedFile { path: script.clone(), bytes: Arc::new(OwnedFd::from(memory)) }];
+        let done = host.run(command).await;
+        assert_eq!(done.output.trim_end(), format!("approved {}", script.display()), "{done:?}");
+    }
+}

@@ -65,7 +65,8 @@ while True:
   except OSError: break
   \
                                 n += 1
-print(n)".into();
+print(n)"
+            .into();
         let made: u64 = host.run(command).await.printed().parse().expect("a number");
         assert!(made < 4096, "{made} files");
     }

@@ -64,6 +64,7 @@ impl Host {
             workspace: self.work(),
             kept: Vec::new(),
             readable: Vec::new(),
+            sealed: Vec::new(),
             network: Network::None,
             limits: ProcessLimits::default(),
         }
