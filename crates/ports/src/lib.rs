@@ -44,7 +44,7 @@ pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, Verify
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
     ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network, ProcessLimits, ProcessSandbox,
-    ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,
+    ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile, WorkspaceAccess,
 };
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,

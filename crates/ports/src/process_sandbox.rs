@@ -59,8 +59,10 @@ pub struct ConfinedCommand {
     pub environment: Vec<(OsString, OsString)>,
     /// Where it starts; beneath [`workspace`](Self::workspace).
     pub directory: PathBuf,
-    /// The folder that it may change.
+    /// The folder in which it works.
     pub workspace: PathBuf,
+    /// What it may do there.
+    pub access: WorkspaceAccess,
     /// Files and folders below the workspace that stay as they are; those that do not exist are passed over.
     pub kept: Vec<PathBuf>,
     /// Further files and folders that it may read and execute.
@@ -71,6 +73,15 @@ pub struct ConfinedCommand {
     pub network: Network,
     /// What it may use up.
     pub limits: ProcessLimits,
+}
+
+/// What a program may do in its workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WorkspaceAccess {
+    /// Read and execute.
+    Read,
+    /// Change it too.
+    Change,
 }
 
 /// A file as it was looked at: a program that was approved is run as it was then.

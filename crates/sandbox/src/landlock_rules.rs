@@ -12,7 +12,7 @@ use landlock::{
 };
 
 use crate::keeper::Failure;
-use crate::message::{Namespaces, Order};
+use crate::message::{Access, Namespaces, Order};
 use crate::mounts::{DEVICES, SYSTEM_FILES, SYSTEM_FOLDERS};
 
 const STAGE: &str = "Landlock";
@@ -72,7 +72,11 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
     if order.tier == crate::message::Tier::Isolated {
         created = allow(created, Path::new("/dev/shm"), change)?;
     }
-    allow(created, &order.workspace.path(), change)
+    let in_workspace = match order.access {
+        Access::Read => read,
+        Access::Change => change,
+    };
+    allow(created, &order.workspace.path(), in_workspace)
 }
 
 /// Allows something of a path that is there; what is not there stays out of reach.

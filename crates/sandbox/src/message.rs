@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX};
+use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
@@ -30,6 +30,7 @@ pub(crate) struct Order {
     pub(crate) environment: Vec<(Bytes, Bytes)>,
     pub(crate) directory: Bytes,
     pub(crate) workspace: Bytes,
+    pub(crate) access: Access,
     pub(crate) kept: Vec<Bytes>,
     pub(crate) readable: Vec<Bytes>,
     /// Where the files lie whose sealed bytes come along, in order.
@@ -47,6 +48,12 @@ pub(crate) struct Order {
 pub(crate) enum Tier {
     Confined,
     Isolated,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Access {
+    Read,
+    Change,
 }
 
 /// Whether the host lets us make namespaces.
@@ -153,6 +160,10 @@ impl Order {
                 .collect(),
             directory: (&command.directory).into(),
             workspace: (&command.workspace).into(),
+            access: match command.access {
+                WorkspaceAccess::Read => Access::Read,
+                WorkspaceAccess::Change => Access::Change,
+            },
             kept: all(&command.kept),
             readable: all(&command.readable),
             sealed: command.sealed.iter().map(|file| Bytes::from(&file.path)).collect(),

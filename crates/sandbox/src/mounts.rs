@@ -20,7 +20,7 @@ use rustix::mount::{
 };
 
 use crate::keeper::Failure;
-use crate::message::Order;
+use crate::message::{Access, Order};
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
 const BUILDING_SITE: &str = "/tmp";
@@ -55,7 +55,7 @@ pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// Tier B: the host's own root, with a process table, scratch space and kept files of its own.
 pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
     be_private()?;
-    let workspace = Source::open(&order.workspace.path(), Change::Allowed)?;
+    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
     let readable = open_all(order)?;
     mount_proc(Path::new("/proc"))?;
     // Covered at once by the scratch space, so that nobody finds the files but where they belong.
@@ -72,7 +72,7 @@ pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), F
 /// Tier C: nothing but what is named here.
 pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
     be_private()?;
-    let workspace = Source::open(&order.workspace.path(), Change::Allowed)?;
+    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
     let mut sources = open_all(order)?;
     for path in SYSTEM_FILES {
         sources.extend(Source::open_if_there(Path::new(path))?);
@@ -117,6 +117,13 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure>
     enter(root)?;
     keep_files(order)?;
     put_all(sealed)
+}
+
+fn change_of_workspace(order: &Order) -> Change {
+    match order.access {
+        Access::Read => Change::Refused,
+        Access::Change => Change::Allowed,
+    }
 }
 
 /// Copies the sealed files to a file system of their own at `place`, ready to be put where they belong.

@@ -335,3 +335,17 @@ async fn a_sealed_program_is_what_was_looked_at() {
         assert_eq!(done.output.trim_end(), format!("approved {}", script.display()), "{done:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_is_only_read_stays_as_it_is() {
+    let host = Host::new();
+    std::fs::write(host.work().join("file"), SECRET).expect("a file");
+    for tier in BOTH {
+        let script = "cat file; echo dead > file; rm file; touch new; true";
+        let mut command = host.command(tier, "/bin/sh", &["-c", script]);
+        command.access = palyra_ports::WorkspaceAccess::Read;
+        assert_eq!(host.run(command).await.printed(), SECRET);
+        assert_eq!(std::fs::read_dir(host.work()).expect("the folder").count(), 1);
+        assert_eq!(std::fs::read_to_string(host.work().join("file")).expect("the file"), SECRET);
+    }
+}

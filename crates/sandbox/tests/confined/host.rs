@@ -62,6 +62,7 @@ impl Host {
                 .to_vec(),
             directory: self.work(),
             workspace: self.work(),
+            access: WorkspaceAccess::Change,
             kept: Vec::new(),
             readable: Vec::new(),
             sealed: Vec::new(),
