@@ -12,7 +12,7 @@ use landlock::{
 };
 
 use crate::keeper::Failure;
-use crate::message::{Access, Namespaces, Order};
+use crate::message::{InWorkspace, Namespaces, Order};
 use crate::mounts::{DEVICES, SYSTEM_FILES, SYSTEM_FOLDERS};
 
 const STAGE: &str = "Landlock";
@@ -73,8 +73,8 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
         created = allow(created, Path::new("/dev/shm"), change)?;
     }
     let in_workspace = match order.access {
-        Access::Read => read,
-        Access::Change => change,
+        InWorkspace::Read => read,
+        InWorkspace::Change => change,
     };
     allow(created, &order.workspace.path(), in_workspace)
 }

@@ -30,7 +30,7 @@ pub(crate) struct Order {
     pub(crate) environment: Vec<(Bytes, Bytes)>,
     pub(crate) directory: Bytes,
     pub(crate) workspace: Bytes,
-    pub(crate) access: Access,
+    pub(crate) access: InWorkspace,
     pub(crate) kept: Vec<Bytes>,
     pub(crate) readable: Vec<Bytes>,
     /// Where the files lie whose sealed bytes come along, in order.
@@ -51,7 +51,7 @@ pub(crate) enum Tier {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Access {
+pub(crate) enum InWorkspace {
     Read,
     Change,
 }
@@ -161,8 +161,8 @@ impl Order {
             directory: (&command.directory).into(),
             workspace: (&command.workspace).into(),
             access: match command.access {
-                WorkspaceAccess::Read => Access::Read,
-                WorkspaceAccess::Change => Access::Change,
+                WorkspaceAccess::Read => InWorkspace::Read,
+                WorkspaceAccess::Change => InWorkspace::Change,
             },
             kept: all(&command.kept),
             readable: all(&command.readable),

@@ -20,7 +20,7 @@ use rustix::mount::{
 };
 
 use crate::keeper::Failure;
-use crate::message::{Access, Order};
+use crate::message::{InWorkspace, Order};
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
 const BUILDING_SITE: &str = "/tmp";
@@ -121,8 +121,8 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure>
 
 fn change_of_workspace(order: &Order) -> Change {
     match order.access {
-        Access::Read => Change::Refused,
-        Access::Change => Change::Allowed,
+        InWorkspace::Read => Change::Refused,
+        InWorkspace::Change => Change::Allowed,
     }
 }
 
