@@ -222,6 +222,14 @@ error_codes! {
         "correct what the message names";
     SkillChanged = 4302, "skill_changed", "A skill is not what was installed, and is quarantined.",
         "look at what changed, then install its folder again";
+    CommandFailed = 4501, "command_failed", "A command ended with a failure.",
+        "the outcome shows what it printed; `palyra runs tail ID` has it whole";
+    SandboxMissing = 4502, "sandbox_missing", "This host lacks a mechanism without which nothing is started.",
+        "`palyra doctor` says which; see docs/sandbox.md";
+    SandboxFailed = 4503, "sandbox_failed", "A sandbox could not be made.",
+        "`palyra doctor` tries each mechanism; the message names the step";
+    JobUnknown = 4504, "job_unknown", "The session has no job of this name.",
+        "jobs end with the daemon; start it again";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",
