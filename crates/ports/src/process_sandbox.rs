@@ -186,6 +186,9 @@ pub enum LimitRung {
     ProcessLimits,
 }
 
+/// The first version of Landlock's interface that keeps signals in.
+const LANDLOCK_WITH_SIGNALS: u32 = 6;
+
 impl SandboxOffer {
     /// Returns the mechanism that a tier needs and this host lacks.
     #[must_use]
@@ -197,6 +200,10 @@ impl SandboxOffer {
             return Some("seccomp");
         }
         match tier {
+            // Without a process table of its own only Landlock keeps a program from ending others.
+            ProcessTier::Confined if !self.user_namespaces && self.landlock_abi < LANDLOCK_WITH_SIGNALS => {
+                Some("user namespaces or Landlock 6")
+            }
             ProcessTier::Confined => None,
             ProcessTier::Isolated => (!self.user_namespaces).then_some("user namespaces"),
         }

@@ -46,6 +46,7 @@ fn namespaces_missing(keeper: &Path) -> io::Result<()> {
     keeper
         .arg(crate::sandbox::PROBE)
         .env_clear()
+        .env("MALLOC_CONF", crate::sandbox::WITHOUT_THREADS)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());

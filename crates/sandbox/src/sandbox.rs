@@ -24,6 +24,9 @@ pub const KEEP: &str = "sandbox-exec";
 /// The hidden sub-command that tries to make namespaces and says whether it could.
 pub const PROBE: &str = "sandbox-probe";
 
+/// Keeps the allocator of a keeper from starting a thread: namespaces are made for processes of one thread.
+pub(crate) const WITHOUT_THREADS: &str = "background_thread:false";
+
 /// Holds programs with what this host offers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {

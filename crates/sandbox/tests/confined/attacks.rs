@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use palyra_ports::ProcessTier;
 
-use crate::host::{BOTH, Host};
+use crate::host::{BOTH, HOLDS, Host};
 
 const SECRET: &str = "canary-7f3a91";
 
@@ -116,7 +116,8 @@ async fn check(attack: By) {
         String::from_utf8_lossy(&output.stderr)
     );
 
-    for tier in BOTH {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
         let mut canaries = Canaries::new(&host);
         let mut command = host.command(tier, program, &[flag, script]);
         command
@@ -125,7 +126,7 @@ async fn check(attack: By) {
         let done = host.run(command).await;
         canaries.printed = done.output.clone();
         let touched = canaries.touched();
-        assert!(touched.is_empty(), "{tier:?}: {touched:?} {done:?}");
+        assert!(touched.is_empty(), "{hold:?}: {touched:?} {done:?}");
     }
 }
 

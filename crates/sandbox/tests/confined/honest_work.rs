@@ -1,11 +1,11 @@
 //! What people have agents do has to work.
 
-use crate::host::{BOTH, Host};
+use crate::host::{BOTH, HOLDS, Host};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_says_what_it_is_told() {
-    let host = Host::new();
-    for tier in BOTH {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
         assert_eq!(
             host.shell(tier, "echo hello; pwd").await.printed(),
             format!("hello\n{}", host.work().display())
@@ -15,8 +15,8 @@ async fn a_shell_says_what_it_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_c_program_is_compiled_and_run() {
-    let host = Host::new();
-    for tier in BOTH {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
         let source = "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n";
         std::fs::write(host.work().join("a.c"), source).expect("a source");
         assert_eq!(host.shell(tier, "cc -o a a.c && ./a").await.printed(), "built");
@@ -26,8 +26,8 @@ async fn a_c_program_is_compiled_and_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn git_and_python_work() {
-    let host = Host::new();
-    for tier in BOTH {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
         let script = "git init -q . && git status --short --branch && python3 -c 'print(6 * 7)'";
         let done = host.shell(tier, script).await;
         assert!(done.printed().ends_with("42"), "{done:?}");

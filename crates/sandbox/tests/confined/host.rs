@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, Ended, Network, ProcessLimits, ProcessSandbox, ProcessTier,
-    SandboxError,
+    SandboxError, WorkspaceAccess,
 };
 use palyra_sandbox::Sandbox;
 use tempfile::TempDir;
@@ -37,6 +37,17 @@ impl Done {
 
 pub(crate) const BOTH: [ProcessTier; 2] = [ProcessTier::Confined, ProcessTier::Isolated];
 
+/// How a program can be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Tier(ProcessTier),
+    /// Tier B on a host that gives nobody namespaces.
+    WithoutNamespaces,
+}
+
+pub(crate) const HOLDS: [Hold; 3] =
+    [Hold::Tier(ProcessTier::Confined), Hold::Tier(ProcessTier::Isolated), Hold::WithoutNamespaces];
+
 impl Host {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -45,6 +56,18 @@ impl Host {
         }
         let keeper = PathBuf::from(env!("CARGO_BIN_EXE_palyra-sandbox-exec"));
         Self { sandbox: Sandbox::probe(keeper, folder.path().join("scratch")), folder }
+    }
+
+    /// The same host, as it would be for a way to hold programs.
+    pub(crate) fn as_held(mut self, hold: Hold) -> (Self, ProcessTier) {
+        let tier = match hold {
+            Hold::Tier(tier) => tier,
+            Hold::WithoutNamespaces => {
+                self.sandbox = self.sandbox.without(|offer| offer.user_namespaces = false);
+                ProcessTier::Confined
+            }
+        };
+        (self, tier)
     }
 
     pub(crate) fn work(&self) -> PathBuf {
