@@ -119,6 +119,11 @@ impl Parts {
         if namespaces == Namespaces::None {
             let folder = self.scratch.join(&name);
             std::fs::create_dir_all(&folder).map_err(broken("scratch folder"))?;
+            for name in ["TMPDIR", "HOME"] {
+                let named = |known: &(Bytes, Bytes)| known.0.as_slice() == name.as_bytes();
+                order.environment.retain(|known| !named(known));
+                order.environment.push((name.into(), (&folder).into()));
+            }
             order.scratch = Some((&folder).into());
             scratch = Some(folder);
         }
