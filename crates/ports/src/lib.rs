@@ -13,6 +13,7 @@ pub mod read_tape;
 
 pub mod model_provider;
 pub mod redactor;
+pub mod secret_store;
 pub mod process_sandbox;
 pub mod fetch_http;
 pub mod guard_egress;
@@ -53,6 +54,7 @@ pub use read_approvals::ReadApprovals;
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
+pub use secret_store::{NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore, SecretStoreError};
 pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
     ToolRuntime,
