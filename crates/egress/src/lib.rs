@@ -13,6 +13,7 @@ pub mod server_line;
 pub mod tls;
 
 pub mod fetcher;
+pub mod proxy;
 
 #[cfg(test)]
 mod attacks;
@@ -20,6 +21,7 @@ mod attacks;
 pub use dial::Dialer;
 pub use fetcher::Fetcher;
 pub use private_hosts::PrivateHosts;
+pub use proxy::FilteringProxy;
 pub use resolve::{Resolve, SystemResolver};
 pub use server_line::ServerLines;
 pub use tls::Tls;

@@ -24,7 +24,7 @@ use crate::tls::Tls;
 /// How many headers one message may have.
 pub const HEADERS_MAX: usize = 128;
 /// The least room for headers that the library can be held to.
-const HEADER_BYTES_MIN: usize = 8 << 10;
+pub(crate) const HEADER_BYTES_MIN: usize = 8 << 10;
 
 /// Opens lines.
 #[derive(Clone)]
