@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use url::Url;
 
 use super::scripted_resolver::ScriptedResolver;
+use crate::resolve::Resolve;
 use crate::{Dialer, Fetcher, PrivateHosts, ServerLines, Tls};
 
 /// Credentials that are called what they are.
@@ -60,11 +61,7 @@ pub(crate) async fn fetch_open(port: u16, request: FetchRequest) -> Result<Fetch
 }
 
 /// What most clients do: reads leniently, checks nothing, follows everything, carries all headers along.
-pub(crate) async fn careless(
-    resolver: &ScriptedResolver,
-    url: &str,
-    headers: &str,
-) -> std::io::Result<Vec<u8>> {
+pub(crate) async fn careless(resolver: &dyn Resolve, url: &str, headers: &str) -> std::io::Result<Vec<u8>> {
     let mut url = Url::parse(url).map_err(std::io::Error::other)?;
     for _ in 0..5 {
         let answer =
@@ -79,8 +76,7 @@ pub(crate) async fn careless(
     Err(std::io::Error::other("too many"))
 }
 
-async fn careless_hop(resolver: &ScriptedResolver, url: &Url, headers: &str) -> std::io::Result<Vec<u8>> {
-    use crate::resolve::Resolve;
+async fn careless_hop(resolver: &dyn Resolve, url: &Url, headers: &str) -> std::io::Result<Vec<u8>> {
     let port = url.port_or_known_default().unwrap_or(80);
     let address = match url.host() {
         Some(url::Host::Ipv4(address)) => address.into(),

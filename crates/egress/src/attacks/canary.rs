@@ -27,7 +27,11 @@ impl Canary {
 
     /// Listens at an address of this machine.
     pub(crate) async fn start_at(address: &str) -> Self {
-        let listener = TcpListener::bind((address, 0)).await.unwrap();
+        Self::listen(TcpListener::bind((address, 0)).await.unwrap())
+    }
+
+    /// Counts at a listener.
+    pub(crate) fn listen(listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         let (count, touches) = watch::channel(0);
         let heard = Arc::new(Mutex::new(Vec::new()));

@@ -2,9 +2,11 @@
 
 pub(crate) mod bench;
 pub(crate) mod canary;
+pub(crate) mod dns_server;
 pub(crate) mod hostile_server;
 pub(crate) mod scripted_resolver;
 
 mod fetch_addresses;
 mod fetch_limits;
 mod fetch_redirects;
+mod own_network;
