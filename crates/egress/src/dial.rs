@@ -20,9 +20,7 @@ use crate::target::{Endpoint, Host};
 
 /// How many addresses of one name are judged; a name with more is refused.
 pub const ADDRESSES_MAX: usize = 64;
-/// How many addresses of one name are tried.
-const ATTEMPTS_MAX: usize = 4;
-/// How long the first of several addresses may take before the next one is tried.
+/// How long one of several addresses may take before the next one is tried.
 const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// Connects to hosts of the open network, and to those that the operator named.
@@ -166,9 +164,8 @@ async fn connect_to_first(
     deadline: Instant,
 ) -> Result<Connection, DialError> {
     let mut failed: io::Error = io::ErrorKind::TimedOut.into();
-    let tried = &addresses[..addresses.len().min(ATTEMPTS_MAX)];
-    for (index, address) in tried.iter().enumerate() {
-        let is_last = index + 1 == tried.len();
+    for (index, address) in addresses.iter().enumerate() {
+        let is_last = index + 1 == addresses.len();
         let until = if is_last { deadline } else { deadline.min(Instant::now() + ATTEMPT_TIME_MAX) };
         let attempt = timeout_at(until, TcpStream::connect(SocketAddr::new(*address, port))).await;
         match attempt.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {

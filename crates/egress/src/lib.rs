@@ -13,11 +13,13 @@ pub mod server_line;
 pub mod tls;
 
 pub mod fetcher;
+pub mod answer_cache;
 pub mod proxy;
 
 #[cfg(test)]
 mod attacks;
 
+pub use answer_cache::{AnswerCache, CacheLimits, CachedFetch};
 pub use dial::Dialer;
 pub use fetcher::Fetcher;
 pub use private_hosts::PrivateHosts;

@@ -138,3 +138,60 @@ fn upstream(target: &Target, grant: &EgressGrant) -> Upstream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+    use palyra_ports::{EgressLimits, HostRule};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn grant() -> EgressGrant {
+        let hosts = vec![HostRule::exact("open.example"), HostRule::below("deep.example").at(8443)];
+        EgressGrant { hosts, credentials: Vec::new(), limits: EgressLimits::default() }
+    }
+
+    fn passage(method: &str, uri: &str, host: Option<&str>) -> Option<Passage> {
+        let mut request = Request::builder().method(method).uri(uri);
+        if let Some(host) = host {
+            request = request.header(HOST, host);
+        }
+        let (head, ()) = request.body(()).ok()?.into_parts();
+        judge(&head, &grant()).ok()
+    }
+
+    #[test]
+    fn a_host_may_be_written_with_its_ordinary_port_or_without() {
+        for host in [None, Some("open.example"), Some("open.example:80"), Some("OPEN.example")] {
+            assert!(passage("GET", "http://open.example/", host).is_some(), "{host:?}");
+        }
+        for host in [None, Some("open.example"), Some("open.example:443")] {
+            assert!(passage("CONNECT", "open.example:443", host).is_some(), "{host:?}");
+        }
+        assert!(passage("CONNECT", "a.deep.example:8443", None).is_some());
+        assert!(passage("CONNECT", "deep.example:8443", None).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_passes_leads_to_a_granted_host(
+            method in "GET|POST|CONNECT",
+            uri in r"(http://|https://|)((open|deep|evil|a)[.@:/\\#?%]?){0,2}(open|a\.deep|evil)(\.example)(:(80|443|8443|1))?(/[a-z@:.]{0,8})?",
+            host in proptest::option::of(r"(open|a\.deep|evil)\.example(:(80|443|8443))?"),
+        ) {
+            let endpoint = match passage(&method, &uri, host.as_deref()) {
+                None => return Ok(()),
+                Some(Passage::Tunnel { endpoint }) => endpoint,
+                Some(Passage::Forward { upstream, .. }) => {
+                    prop_assert!(upstream.host_header.starts_with(&upstream.endpoint.host.to_string()));
+                    upstream.endpoint
+                }
+            };
+            prop_assert!(grant().hosts.iter().any(|rule| rule.covers(&endpoint.host.to_string(), endpoint.port)));
+            if let Some(host) = host {
+                prop_assert!(host.split(':').next() == Some(endpoint.host.to_string().as_str()));
+            }
+        }
+    }
+}

@@ -413,6 +413,27 @@ async fn a_program_that_keeps_the_proxy_waiting_is_left() {
 }
 
 #[tokio::test]
+async fn further_connections_wait_for_their_turn() {
+    let canary = Canary::start().await;
+    let port = canary.port();
+    let limits = EgressLimits { connections_max: 1, ..EgressLimits::default() };
+    let door = open(Setting {
+        granted: vec![HostRule::exact("open.example").at(port)],
+        lifted: vec![format!("open.example:{port}")],
+        limits,
+        ..Setting::default()
+    });
+    let first = tunnel(&door, port).await;
+    let host = format!("open.example:{port}");
+    let url = format!("http://{host}/");
+    let mut second = std::pin::pin!(door.get(&url, &host));
+    let waited = tokio::time::timeout(Duration::from_millis(100), &mut second).await;
+    assert!(waited.is_err() && canary.touches() == 1);
+    drop(first);
+    assert!(second.await.ends_with("canary"));
+}
+
+#[tokio::test]
 async fn nothing_is_left_of_a_session_that_ended() {
     let server = HostileServer::start(|_| vec![Step::Hang]).await;
     let mut door = open_to(server.port());
