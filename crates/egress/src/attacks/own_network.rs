@@ -52,11 +52,12 @@ fn in_a_network_that_leads_here_nothing_special_is_reached() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         return runtime.block_on(inside());
     }
-    let name = std::thread::current().name().unwrap().to_owned();
+    let name = concat!(module_path!(), "::in_a_network_that_leads_here_nothing_special_is_reached");
+    let name = name.split_once("::").unwrap().1;
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--net", "--mount", "sh", "-euc", SETUP, "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", &name, "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(INSIDE, "1")
         .env("http_proxy", "http://127.0.0.1:8000")
         .env("HTTP_PROXY", "http://127.0.0.1:8000")

@@ -309,6 +309,32 @@ async fn a_tunnel_speaks_tls_with_the_host_that_was_granted() {
 }
 
 #[tokio::test]
+async fn tls_in_a_tunnel_is_between_the_program_and_its_host() {
+    let identity = Identity::of(&["open.example"]);
+    let server = HostileServer::start_tls(&identity, |_| {
+        vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()]
+    })
+    .await;
+    let door = open_to(server.port());
+    let stream = tunnel(&door, server.port()).await;
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(identity.authority.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = rustls::pki_types::ServerName::try_from("open.example").unwrap();
+    let mut inner = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+    inner.write_all(b"GET /inside HTTP/1.1\r\nHost: open.example\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    drop(inner.read_to_end(&mut answer).await);
+    assert!(answer.ends_with(b"\r\n\r\nok"));
+    assert!(server.heard()[0].starts_with("GET /inside") && !server.heard()[0].contains("secret"));
+}
+
+#[tokio::test]
 async fn a_bound_credential_is_put_on_and_travels_under_tls() {
     let identity = Identity::of(&["open.example"]);
     let server = HostileServer::start_tls(&identity, |_| {
