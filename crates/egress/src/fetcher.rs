@@ -1,9 +1,9 @@
 //! Fetching: one request, the redirects it meets, and a bounded answer.
 //!
-//! Owns the walk from hop to hop and the limits of the whole. What a hop may carry is [`asking`]'s, how an answer's
-//! body is read is [`unpacking`]'s. Invariant: every hop is read, matched with the grant and dialled as the first one
+//! Owns the walk from hop to hop and the limits of the whole. What a hop may carry is `asking`'s, how an answer's
+//! body is read is `unpacking`'s. Invariant: every hop is read, matched with the grant and dialled as the first one
 //! is; no proxy that the environment names is used.
-//! Begin at [`Fetcher::walk`].
+//! Begin at `Fetcher::walk`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! Owns the order of the two, and one HTTP/1.1 exchange over a line. A line serves one exchange and is closed: what a
 //! server leaves in it cannot become an answer to somebody else.
-//! Begin at [`ServerLines::open`].
+//! Begin at `ServerLines::open`.
 
 use std::io;
 use std::net::IpAddr;
