@@ -251,6 +251,20 @@ fn of_asking(code: ErrorCode) -> Option<Code> {
         | E::PolicyUnreadable
         | E::SkillChanged => Code::FailedPrecondition,
         E::ApprovalExpired => Code::DeadlineExceeded,
+        other => return of_containment(other),
+    })
+}
+
+/// As [`grpc_code`], of what concerns programs, components, secrets and the way out.
+fn of_containment(code: ErrorCode) -> Option<Code> {
+    use ErrorCode as E;
+    Some(match code {
+        E::CommandFailed => Code::Unknown,
+        E::JobUnknown | E::SecretNotFound => Code::NotFound,
+        E::SecretUnsuitable => Code::InvalidArgument,
+        E::SecretNotBound => Code::PermissionDenied,
+        E::SandboxMissing | E::VaultLocked => Code::FailedPrecondition,
+        E::VaultDamaged => Code::DataLoss,
         _ => return None,
     })
 }

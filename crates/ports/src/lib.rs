@@ -13,6 +13,10 @@ pub mod read_tape;
 
 pub mod model_provider;
 pub mod redactor;
+pub mod secret_store;
+pub mod process_sandbox;
+pub mod fetch_http;
+pub mod guard_egress;
 pub mod tool_runtime;
 
 pub mod skill_folders;
@@ -30,8 +34,20 @@ pub use entropy::Entropy;
 pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
 };
+pub use fetch_http::{
+    BodyCompleteness, BoundCredential, CredentialHandle, CredentialHeader, CredentialUnavailable, FetchError,
+    FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach, FetchRequest, FetchResponse,
+    FillCredential, HostReach, HostRule, HostScope,
+};
+pub use guard_egress::{
+    EgressContact, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress, GuardEgressError,
+};
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
+pub use process_sandbox::{
+    ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network, ProcessLimits, ProcessSandbox,
+    ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile, WorkspaceAccess,
+};
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
 };
@@ -40,6 +56,7 @@ pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
+pub use secret_store::{NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore, SecretStoreError};
 pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
     ToolRuntime,

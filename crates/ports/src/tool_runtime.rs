@@ -1,8 +1,10 @@
 //! Running tools.
 
+use std::future::poll_fn;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
@@ -76,20 +78,48 @@ pub struct RestoreOrder {
     pub files: Vec<PreImage>,
 }
 
-/// A flag that is raised once, and looked at by blocking work between steps.
+/// A flag that is raised once: blocking work looks at it between steps, other work waits for it.
 #[derive(Debug, Clone, Default)]
-pub struct CancelFlag(Arc<AtomicBool>);
+pub struct CancelFlag(Arc<Raised>);
+
+#[derive(Debug, Default)]
+struct Raised {
+    raised: AtomicBool,
+    /// Who waits; one entry for each task, as it polls anew.
+    waiting: Mutex<Vec<Waker>>,
+}
 
 impl CancelFlag {
     /// Raises the flag.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.raised.store(true, Ordering::Release);
+        let waiting = std::mem::take(&mut *self.waiting());
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// Returns whether it was raised.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.raised.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is raised.
+    pub async fn cancelled(&self) {
+        poll_fn(|context| {
+            let mut waiting = self.waiting();
+            // Looked at under the lock, so that it is not raised in between.
+            if self.is_cancelled() {
+                return Poll::Ready(());
+            }
+            waiting.retain(|waker| !waker.will_wake(context.waker()));
+            waiting.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

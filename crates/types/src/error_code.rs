@@ -228,6 +228,24 @@ error_codes! {
         "disable or remove one; the message says which limit is meant";
     SkillUnreadable = 4305, "skill_unreadable", "A skill's folder could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
+    CommandFailed = 4501, "command_failed", "A command ended with a failure.",
+        "the outcome shows what it printed; `palyra runs tail ID` has it whole";
+    SandboxMissing = 4502, "sandbox_missing", "This host lacks a mechanism without which nothing is started.",
+        "`palyra doctor` says which; see docs/sandbox.md";
+    SandboxFailed = 4503, "sandbox_failed", "A sandbox could not be made.",
+        "`palyra doctor` tries each mechanism; the message names the step";
+    JobUnknown = 4504, "job_unknown", "The session has no job of this name.",
+        "jobs end with the daemon; start it again";
+    SecretNotFound = 4601, "secret_not_found", "The vault has no secret of this name.",
+        "`palyra admin vault list` shows the names";
+    SecretNotBound = 4602, "secret_not_bound", "The secret may not be given to this host.",
+        "`palyra admin vault bind NAME HOST` when it should be";
+    SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be kept as a secret.",
+        "give at least 8 bytes and at most 64 KiB of text without line breaks";
+    VaultLocked = 4604, "vault_locked", "The vault has no key to open its secrets with.",
+        "give the passphrase with `palyra admin vault unlock`, or put the key file back";
+    VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",
+        "the message names the file; put the secret anew, or restore the file from a backup";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",

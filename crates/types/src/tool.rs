@@ -375,6 +375,8 @@ pub struct ToolDecision {
 pub enum ToolExecutor {
     /// In the daemon, on the bounded blocking pool.
     Internal,
+    /// In a process of its own.
+    Process,
 }
 
 /// What kept it from reaching more than it was given.
@@ -382,6 +384,16 @@ pub enum ToolExecutor {
 pub enum Isolation {
     /// No process isolation; files only by descriptor, resolved beneath the workspace root.
     DescriptorRelative,
+    /// A process under Landlock, a filter of system calls and limits of its own, without namespaces: no network.
+    ConfinedWithoutNamespaces,
+    /// The same in namespaces of its own; each process is held to its limits, and all together are looked at.
+    ConfinedUncounted,
+    /// The same, and the kernel counts what all use together.
+    Confined,
+    /// A process in a root of its own beside all that; each process is held to its limits.
+    IsolatedUncounted,
+    /// The same, and the kernel counts what all use together.
+    Isolated,
 }
 
 /// What came of an execution that has a known outcome.

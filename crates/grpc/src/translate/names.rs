@@ -122,9 +122,15 @@ names! {
     }
     pub(super) tool_executor(ToolExecutor) {
         ToolExecutor::Internal => "internal",
+        ToolExecutor::Process => "process",
     }
     pub(super) isolation(Isolation) {
         Isolation::DescriptorRelative => "descriptor_relative",
+        Isolation::ConfinedWithoutNamespaces => "confined_without_namespaces",
+        Isolation::ConfinedUncounted => "confined_uncounted",
+        Isolation::Confined => "confined",
+        Isolation::IsolatedUncounted => "isolated_uncounted",
+        Isolation::Isolated => "isolated",
     }
     pub(super) unknown_outcome_cause(UnknownOutcomeCause) {
         UnknownOutcomeCause::Restart => "restart",

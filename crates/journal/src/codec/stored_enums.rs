@@ -81,6 +81,7 @@ stored_enum!(DecisionReason, DecisionReason,
     ApprovalExpired Drifted NotPossible);
 stored_enum!(EffectContract, Contract, Pure Opaque Keyed Probe Local);
 stored_enum!(Parallelism, Overlap, Parallel Exclusive);
-stored_enum!(ToolExecutor, Executor, Internal);
-stored_enum!(Isolation, Isolation, DescriptorRelative);
+stored_enum!(ToolExecutor, Executor, Internal Process);
+stored_enum!(Isolation, Isolation,
+    DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -1,0 +1,212 @@
+//! The tools that start programs, as a [`ToolRuntime`].
+//!
+//! Owns which tool is which, and what all share: settings, sandbox, clock, jobs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    Clock, ExecuteToolError, LimitRung, PreparedCall, ProcessLimits, ProcessSandbox, ProcessTier,
+    SandboxOffer, Supervision, ToolRuntime,
+};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
+use palyra_types::{Redacted, SessionId};
+
+use crate::failure::CommandFailure;
+use crate::jobs::{self, Jobs};
+use crate::{git, run_command};
+
+/// What every command gets.
+#[derive(Debug, Clone)]
+pub struct CommandSettings {
+    /// Folders in which programs are looked for, in order.
+    pub search: Vec<PathBuf>,
+    /// The whole environment of every command.
+    pub environment: Vec<(String, String)>,
+    /// Folders beyond those of the system that commands may read, such as a compiler's.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders of every workspace that stay as they are.
+    pub kept: Vec<String>,
+    /// What one command may use up.
+    pub limits: ProcessLimits,
+}
+
+impl Default for CommandSettings {
+    fn default() -> Self {
+        let search = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+        let kept = [
+            ".git/hooks",
+            ".git/config",
+            ".git/info/attributes",
+            ".envrc",
+            ".vscode",
+            ".idea",
+            ".gitmodules",
+        ];
+        Self {
+            search: search.iter().map(PathBuf::from).collect(),
+            environment: vec![
+                ("PATH".to_owned(), search.join(":")),
+                ("HOME".to_owned(), "/tmp".to_owned()),
+                ("TMPDIR".to_owned(), "/tmp".to_owned()),
+                ("LANG".to_owned(), "C.UTF-8".to_owned()),
+                ("TERM".to_owned(), "dumb".to_owned()),
+                ("PAGER".to_owned(), "cat".to_owned()),
+                ("GIT_PAGER".to_owned(), "cat".to_owned()),
+                ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
+                ("NO_COLOR".to_owned(), "1".to_owned()),
+            ],
+            readable: Vec::new(),
+            kept: kept.iter().map(|&inner| inner.to_owned()).collect(),
+            limits: ProcessLimits::default(),
+        }
+    }
+}
+
+/// The tools that start programs. Cheap to clone.
+#[derive(Clone)]
+pub struct Commands {
+    pub(crate) parts: Arc<Parts>,
+}
+
+pub(crate) struct Parts {
+    catalog: Arc<ToolCatalog>,
+    pub(crate) settings: CommandSettings,
+    pub(crate) sandbox: Arc<dyn ProcessSandbox>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) jobs: Jobs,
+}
+
+/// One granted call, as these tools see it.
+#[derive(Debug, Clone)]
+pub(crate) struct Granted {
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: String,
+    pub(crate) workspace_root: PathBuf,
+    pub(crate) plan: String,
+    pub(crate) session: SessionId,
+    pub(crate) output_bytes_max: usize,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) text: String,
+    pub(crate) bytes_total: u64,
+    /// Whether the program said that it failed.
+    pub(crate) failed: Option<palyra_types::ErrorCode>,
+    pub(crate) tier: Option<ProcessTier>,
+}
+
+impl Commands {
+    /// Makes the tools.
+    #[must_use]
+    pub fn new(settings: CommandSettings, sandbox: Arc<dyn ProcessSandbox>, clock: Arc<dyn Clock>) -> Self {
+        let specs =
+            [run_command::spec(), jobs::start_spec(), jobs::tail_spec(), jobs::stop_spec(), git::spec()];
+        let catalog = Arc::new(ToolCatalog::new(specs.to_vec()));
+        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, jobs: Jobs::new() }) }
+    }
+
+    pub(crate) async fn run(
+        &self,
+        granted: &Granted,
+        supervision: &Supervision,
+    ) -> Result<Made, CommandFailure> {
+        match granted.tool.as_str() {
+            run_command::NAME => run_command::run(&self.parts, granted, supervision).await,
+            jobs::START => jobs::start(&self.parts, granted).await,
+            jobs::TAIL => jobs::tail(&self.parts, granted),
+            jobs::STOP => jobs::stop(&self.parts, granted).await,
+            git::NAME => git::run(&self.parts, granted, supervision).await,
+            other => Err(CommandFailure::Arguments(format!("`{other}` starts no program"))),
+        }
+    }
+
+    fn outcome(&self, made: Result<Made, CommandFailure>) -> ToolExecutionOutcome {
+        let offer = self.parts.sandbox.offer();
+        match made {
+            Ok(made) => ToolExecutionOutcome {
+                failure: made.failed,
+                output_bytes_total: made.bytes_total.max(made.text.len() as u64),
+                output: Redacted::new(made.text),
+                executor: made.tier.map_or(ToolExecutor::Internal, |_| ToolExecutor::Process),
+                isolation: made.tier.map_or(Isolation::DescriptorRelative, |tier| isolation(tier, offer)),
+            },
+            Err(failure) => ToolExecutionOutcome {
+                failure: Some(failure.code()),
+                output: Redacted::new(failure.to_string()),
+                output_bytes_total: 0,
+                executor: ToolExecutor::Internal,
+                isolation: Isolation::DescriptorRelative,
+            },
+        }
+    }
+}
+
+/// Returns what a tier comes to on this host.
+fn isolation(tier: ProcessTier, offer: &SandboxOffer) -> Isolation {
+    let counted = offer.limits != LimitRung::ProcessLimits;
+    match (tier, offer.user_namespaces, counted) {
+        (ProcessTier::Isolated, _, true) => Isolation::Isolated,
+        (ProcessTier::Isolated, _, false) => Isolation::IsolatedUncounted,
+        (ProcessTier::Confined, true, true) => Isolation::Confined,
+        (ProcessTier::Confined, true, false) => Isolation::ConfinedUncounted,
+        (ProcessTier::Confined, false, _) => Isolation::ConfinedWithoutNamespaces,
+    }
+}
+
+impl ToolRuntime for Commands {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        Arc::clone(&self.parts.catalog)
+    }
+
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let parts = Arc::clone(&self.parts);
+        async move {
+            let arguments = intent.arguments().expose().clone();
+            let root = intent.workspace_root().to_owned();
+            let looked =
+                tokio::task::spawn_blocking(move || run_command::prepare(&parts, &arguments, &root)).await;
+            let lost =
+                |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
+            looked.unwrap_or_else(lost).map_err(|failure| PrepareRefusal {
+                code: failure.code(),
+                message: Redacted::new(failure.to_string()),
+            })
+        }
+        .boxed()
+    }
+
+    fn execute(
+        &self,
+        grant: Grant,
+        supervision: Supervision,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let tools = self.clone();
+        async move {
+            let tool = grant.tool().clone();
+            // A command is opaque: what a restart found begun is not begun again.
+            if grant.execution() == Execution::Again && tool.as_str() != git::NAME {
+                return Err(ExecuteToolError::OutcomeUnknown { tool });
+            }
+            let granted = Granted {
+                tool,
+                arguments: grant.arguments().expose().clone(),
+                workspace_root: grant.workspace_root().to_owned(),
+                plan: grant.plan().body.expose().clone(),
+                session: grant.session(),
+                output_bytes_max: grant.output_bytes_max(),
+            };
+            let made = tools.run(&granted, &supervision).await;
+            Ok(tools.outcome(made))
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

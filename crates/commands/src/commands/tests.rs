@@ -1,0 +1,334 @@
+//! What commands, jobs and git do, over a sandbox that holds nothing: how strongly programs are held is shown where
+//! they are held.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    CancelFlag, ConfinedCommand, ConfinedProcess, EffectKey, Ended, ProcessSandbox, SandboxError,
+    SandboxOffer, Supervision,
+};
+use palyra_testkit::FakeClock;
+use palyra_types::tool::ToolName;
+use palyra_types::{ErrorCode, SessionId};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use super::{CommandSettings, Commands, Granted, Made};
+use crate::failure::CommandFailure;
+use crate::run_command;
+
+/// Starts programs as they are, and remembers what it was asked.
+struct Unheld {
+    offer: SandboxOffer,
+    asked: Arc<Mutex<Vec<ConfinedCommand>>>,
+}
+
+struct Plain {
+    child: Child,
+}
+
+impl ProcessSandbox for Unheld {
+    fn offer(&self) -> &SandboxOffer {
+        &self.offer
+    }
+
+    fn start(
+        &self,
+        command: ConfinedCommand,
+    ) -> BoxFuture<'static, Result<Box<dyn ConfinedProcess>, SandboxError>> {
+        self.asked.lock().unwrap().push(command.clone());
+        async move {
+            let mut plain = Command::new(&command.program);
+            plain
+                .args(&command.arguments[1..])
+                .env_clear()
+                .envs(command.environment)
+                .current_dir(&command.directory);
+            let child = plain.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+            let failed = |error: std::io::Error| SandboxError::NotStarted {
+                program: command.program.display().to_string(),
+                cause: error.to_string(),
+            };
+            Ok(Box::new(Plain { child: child.map_err(failed)? }) as Box<dyn ConfinedProcess>)
+        }
+        .boxed()
+    }
+}
+
+impl ConfinedProcess for Plain {
+    fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)> {
+        let (output, errors) = (self.child.stdout.take()?, self.child.stderr.take()?);
+        Some((output.into_owned_fd().ok()?, errors.into_owned_fd().ok()?))
+    }
+
+    fn take_listener(&mut self) -> Option<OwnedFd> {
+        None
+    }
+
+    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+        async move {
+            match self.child.wait().await.expect("its end").code() {
+                Some(code) => Ended::Exited { code },
+                None => Ended::Stopped,
+            }
+        }
+        .boxed()
+    }
+
+    fn stop(&mut self) {
+        let _ = self.child.start_kill();
+    }
+}
+
+struct Bench {
+    tools: Commands,
+    clock: FakeClock,
+    folder: TempDir,
+    asked: Arc<Mutex<Vec<ConfinedCommand>>>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let offer = SandboxOffer {
+            landlock_abi: 7,
+            syscall_filter: true,
+            user_namespaces: true,
+            ..SandboxOffer::default()
+        };
+        Self::with(offer)
+    }
+
+    fn with(offer: SandboxOffer) -> Self {
+        let (clock, asked) = (FakeClock::new(), Arc::new(Mutex::new(Vec::new())));
+        let sandbox = Arc::new(Unheld { offer, asked: Arc::clone(&asked) });
+        let tools = Commands::new(CommandSettings::default(), sandbox, Arc::new(clock.clone()));
+        Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("the folder")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.root().join(name), text).expect("a file");
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<palyra_ports::PreparedCall, CommandFailure> {
+        run_command::prepare(&self.tools.parts, arguments, &self.root())
+    }
+
+    fn granted(&self, tool: &str, arguments: &str, plan: &str) -> Granted {
+        Granted {
+            tool: ToolName::new(tool),
+            arguments: arguments.to_owned(),
+            workspace_root: self.root(),
+            plan: plan.to_owned(),
+            session: SessionId::from_parts(1, 1),
+            output_bytes_max: 4096,
+        }
+    }
+
+    async fn execute(&self, granted: &Granted) -> Result<Made, CommandFailure> {
+        self.tools.run(granted, &supervision()).await
+    }
+
+    async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
+        let plan = match tool {
+            "run_command" | "start_job" => self.prepare(arguments)?.body.expose().clone(),
+            _ => String::new(),
+        };
+        self.execute(&self.granted(tool, arguments, &plan)).await
+    }
+}
+
+fn supervision() -> Supervision {
+    Supervision { cancel: CancelFlag::default(), key: EffectKey::default() }
+}
+
+#[tokio::test]
+async fn a_command_says_what_it_printed_and_how_it_ended() {
+    let bench = Bench::new();
+    let made =
+        bench.run("run_command", r#"{"argv":["sh","-c","echo out; echo err >&2"]}"#).await.expect("it ran");
+    assert_eq!(made.failed, None);
+    assert!(made.text.starts_with("exit code 0\n\n"), "{}", made.text);
+    assert!(made.text.contains("out\n") && made.text.contains("err\n"), "{}", made.text);
+    let made = bench.run("run_command", r#"{"argv":["sh","-c","exit 3"]}"#).await.expect("it ran");
+    assert_eq!((made.text.as_str(), made.failed), ("exit code 3", Some(ErrorCode::CommandFailed)));
+}
+
+#[tokio::test]
+async fn the_words_reach_the_program_as_they_are() {
+    let bench = Bench::new();
+    let made = bench
+        .run("run_command", r#"{"argv":["printf","%s|","a b","$HOME","*",";","`id`"]}"#)
+        .await
+        .expect("it ran");
+    assert_eq!(made.text, "exit code 0\n\na b|$HOME|*|;|`id`|");
+}
+
+#[tokio::test]
+async fn nothing_of_the_daemons_environment_is_passed_on() {
+    let bench = Bench::new();
+    let made = bench.run("run_command", r#"{"argv":["env"]}"#).await.expect("it ran");
+    let names: Vec<&str> = made.text.lines().skip(2).filter_map(|line| line.split('=').next()).collect();
+    let allowed: Vec<String> =
+        CommandSettings::default().environment.into_iter().map(|(name, _)| name).collect();
+    assert!(names.iter().all(|name| allowed.iter().any(|known| known == name)), "{names:?}");
+}
+
+#[tokio::test]
+async fn a_script_that_changed_after_it_was_looked_at_is_not_run() {
+    let bench = Bench::new();
+    for (argv, file) in
+        [(r#"{"argv":["sh","a.sh"]}"#, "a.sh"), (r#"{"argv":["python3","-u","a.py"]}"#, "a.py")]
+    {
+        bench.write(file, "print('one')");
+        let plan = bench.prepare(argv).expect("a plan").body.expose().clone();
+        bench.write(file, "print('two')");
+        let refused = bench.execute(&bench.granted("run_command", argv, &plan)).await;
+        assert!(matches!(refused, Err(CommandFailure::Drifted(_))), "{refused:?}");
+        assert!(bench.asked.lock().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_program_of_the_workspace_is_run_from_what_was_read() {
+    let bench = Bench::new();
+    bench.write("tool", "#!/bin/sh\necho here\n");
+    std::fs::set_permissions(bench.root().join("tool"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("mode");
+    let made = bench.run("run_command", r#"{"argv":["./tool"]}"#).await.expect("it ran");
+    assert_eq!(made.text, "exit code 0\n\nhere\n");
+    let asked = bench.asked.lock().unwrap();
+    assert_eq!(
+        asked[0].sealed.iter().map(|file| file.path.clone()).collect::<Vec<_>>(),
+        [bench.root().join("tool")]
+    );
+}
+
+#[tokio::test]
+async fn programs_and_folders_outside_are_refused() {
+    let bench = Bench::new();
+    let outside = tempfile::tempdir().expect("a folder");
+    let program = outside.path().join("evil");
+    std::fs::write(&program, "#!/bin/sh\n").expect("a program");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+    std::os::unix::fs::symlink(&program, bench.root().join("link")).expect("a link");
+    std::os::unix::fs::symlink(outside.path(), bench.root().join("dir")).expect("a link");
+    for arguments in [
+        format!(r#"{{"argv":["{}"]}}"#, program.display()),
+        r#"{"argv":["./link"]}"#.to_owned(),
+        r#"{"argv":["ls"],"cwd":"dir"}"#.to_owned(),
+        r#"{"argv":["ls"],"cwd":".."}"#.to_owned(),
+    ] {
+        let refused = bench.prepare(&arguments);
+        assert!(matches!(refused, Err(CommandFailure::PathRefused(_))), "{arguments} {refused:?}");
+    }
+    assert!(matches!(bench.prepare(r#"{"argv":["no-such-program"]}"#), Err(CommandFailure::NotFound(_))));
+}
+
+#[tokio::test]
+async fn a_shadow_in_the_workspace_is_not_found_by_name() {
+    let bench = Bench::new();
+    bench.write("ls", "#!/bin/sh\necho shadow\n");
+    std::fs::set_permissions(bench.root().join("ls"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("mode");
+    let made = bench.run("run_command", r#"{"argv":["ls"]}"#).await.expect("it ran");
+    assert_eq!(made.text, "exit code 0\n\nls\n");
+}
+
+#[tokio::test]
+async fn a_host_without_a_mechanism_refuses_with_its_name() {
+    let bench = Bench::with(SandboxOffer::default());
+    let refused = bench.prepare(r#"{"argv":["ls"]}"#).expect_err("it is refused");
+    assert_eq!(refused.code(), ErrorCode::SandboxMissing);
+    assert!(refused.to_string().contains("Landlock"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_command_ends_when_its_time_is_over_or_nobody_wants_it() {
+    let bench = Bench::new();
+    let arguments = r#"{"argv":["sleep","1000"],"timeout_secs":5}"#;
+    let plan = bench.prepare(arguments).expect("a plan").body.expose().clone();
+    let granted = bench.granted("run_command", arguments, &plan);
+    let (supervision, tools, clock) = (supervision(), bench.tools.clone(), bench.clock.clone());
+    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    while clock.next_deadline().is_none() {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(5));
+    let made = run.await.expect("it ends").expect("it ran");
+    assert_eq!(made.failed, Some(ErrorCode::ToolTimedOut));
+
+    let granted = bench.granted("run_command", arguments, &plan);
+    let (supervision, tools) = (self::supervision(), bench.tools.clone());
+    let cancel = supervision.cancel.clone();
+    let asked = Arc::clone(&bench.asked);
+    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    while asked.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    cancel.cancel();
+    let made = run.await.expect("it ends").expect("it ran");
+    assert_eq!(made.failed, Some(ErrorCode::ToolCancelled));
+}
+
+#[tokio::test]
+async fn a_job_goes_on_is_looked_at_and_ended() {
+    let bench = Bench::new();
+    let started = bench
+        .run("start_job", r#"{"argv":["sh","-c","echo begun; exec sleep 1000"]}"#)
+        .await
+        .expect("it started");
+    assert!(started.text.contains("job-1"), "{}", started.text);
+    let seen = loop {
+        let seen = bench.run("tail_job", r#"{"job":"job-1"}"#).await.expect("a look").text;
+        if seen.contains("begun") {
+            break seen;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(seen.starts_with("still running"), "{seen}");
+    let ended = bench.run("stop_job", r#"{"job":"job-1"}"#).await.expect("it ends");
+    assert!(ended.text.starts_with("ended"), "{}", ended.text);
+    let unknown = bench.run("tail_job", r#"{"job":"job-2"}"#).await;
+    assert_eq!(unknown.expect_err("there is none").code(), ErrorCode::JobUnknown);
+}
+
+#[tokio::test]
+async fn jobs_belong_to_their_session_and_are_counted() {
+    let bench = Bench::new();
+    for _ in 0..crate::jobs::JOBS_MAX {
+        bench.run("start_job", r#"{"argv":["sleep","1000"]}"#).await.expect("it started");
+    }
+    let refused = bench.run("start_job", r#"{"argv":["sleep","1000"]}"#).await;
+    assert!(matches!(refused, Err(CommandFailure::TooMany(_))), "{refused:?}");
+    let mut stranger = bench.granted("tail_job", r#"{"job":"job-1"}"#, "");
+    stranger.session = SessionId::from_parts(1, 2);
+    assert!(matches!(bench.execute(&stranger).await, Err(CommandFailure::JobUnknown(_))));
+}
+
+#[tokio::test]
+async fn git_tells_of_the_workspace_and_may_not_write() {
+    let bench = Bench::new();
+    bench.write("a.txt", "text\n");
+    init(&bench.root());
+    let made = bench.run("git", r#"{"subcommand":"status","options":["--short"]}"#).await.expect("it ran");
+    assert!(made.text.contains("?? a.txt"), "{}", made.text);
+    let asked = bench.asked.lock().unwrap().last().expect("a command").clone();
+    assert_eq!(asked.access, palyra_ports::WorkspaceAccess::Read);
+    let refused = bench.run("git", r#"{"subcommand":"diff","options":["--output=x"]}"#).await;
+    assert!(matches!(refused, Err(CommandFailure::Arguments(_))));
+}
+
+fn init(folder: &Path) {
+    let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(folder).status();
+    assert!(made.expect("git runs").success());
+}

@@ -1,0 +1,20 @@
+//! Tools that start programs: one command, jobs in the background, and git for reading.
+//!
+//! Owns how a command is read, bound and told; not how it is held, which is the work of a
+//! [`ProcessSandbox`](palyra_ports::ProcessSandbox). Invariant: what runs is what was looked at when the call was
+//! prepared, or the call fails. Begin at [`Commands`].
+
+mod commands;
+
+mod run_command;
+mod jobs;
+mod git;
+
+mod program;
+mod plan;
+mod shown;
+mod running;
+mod transcript;
+mod failure;
+
+pub use commands::{CommandSettings, Commands};

@@ -1,0 +1,121 @@
+//! What a command would run, as it is recorded before it runs and looked at again when it does.
+//!
+//! Invariant: two plans are equal exactly when the same bytes would run with the same words in the same place.
+
+use std::path::{Path, PathBuf};
+
+use palyra_ports::{ProcessTier, SandboxOffer, SealedFile};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::CommandSettings;
+use crate::failure::CommandFailure;
+use crate::program::{Found, find_program, find_script};
+
+/// The words of a command, and where it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) argv: Vec<String>,
+    /// Beneath the workspace; `None` for the workspace itself.
+    pub(crate) folder: Option<String>,
+}
+
+/// A command that was looked at. Its members are in order of name, so that its JSON is canonical.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    pub(crate) argv: Vec<String>,
+    pub(crate) environment: Vec<String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) program: Bound,
+    pub(crate) script: Option<Bound>,
+    pub(crate) tier: Tier,
+}
+
+/// A file that runs, as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bound {
+    pub(crate) path: PathBuf,
+    pub(crate) sha256: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tier {
+    Confined,
+    Isolated,
+}
+
+impl Tier {
+    pub(crate) fn of_process(self) -> ProcessTier {
+        match self {
+            Self::Confined => ProcessTier::Confined,
+            Self::Isolated => ProcessTier::Isolated,
+        }
+    }
+}
+
+/// A plan with the files that it is about.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) workspace: PathBuf,
+    pub(crate) sealed: Vec<SealedFile>,
+}
+
+/// Looks at what a command would run.
+pub(crate) fn plan(
+    settings: &CommandSettings,
+    offer: &SandboxOffer,
+    workspace_root: &Path,
+    wanted: &Wanted,
+) -> Result<Planned, CommandFailure> {
+    let gone =
+        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
+    let workspace = workspace_root.canonicalize().map_err(gone)?;
+    let folder = folder_of(&workspace, wanted.folder.as_deref())?;
+    let word =
+        wanted.argv.first().ok_or_else(|| CommandFailure::Arguments("`argv` names no program".to_owned()))?;
+    let program = find_program(settings, &workspace, &folder, word)?;
+    let script = find_script(settings, &workspace, &folder, &wanted.argv)?;
+    let tier = strongest(offer)?;
+    let plan = Plan {
+        argv: wanted.argv.clone(),
+        environment: settings.environment.iter().map(|(name, _)| name.clone()).collect(),
+        folder,
+        program: bound(&program),
+        script: script.as_ref().map(bound),
+        tier,
+    };
+    let sealed = [Some(program), script].into_iter().flatten().filter_map(|found| found.sealed).collect();
+    Ok(Planned { plan, workspace, sealed })
+}
+
+/// Commands can do harm, so that they get the strongest tier that there is.
+fn strongest(offer: &SandboxOffer) -> Result<Tier, CommandFailure> {
+    match (offer.missing_for(ProcessTier::Isolated), offer.missing_for(ProcessTier::Confined)) {
+        (None, _) => Ok(Tier::Isolated),
+        (Some(_), None) => Ok(Tier::Confined),
+        (Some(_), Some(mechanism)) => Err(CommandFailure::SandboxMissing(format!(
+            "this host has no {mechanism}, without which no command is started; the person can look at `palyra doctor`"
+        ))),
+    }
+}
+
+fn bound(found: &Found) -> Bound {
+    let sha256 = found.digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Bound { path: found.path.clone(), sha256 }
+}
+
+fn folder_of(workspace: &Path, inner: Option<&str>) -> Result<PathBuf, CommandFailure> {
+    let Some(inner) = inner else { return Ok(workspace.to_owned()) };
+    let missing = |_| CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace"));
+    let folder = workspace.join(inner).canonicalize().map_err(missing)?;
+    if !folder.starts_with(workspace) {
+        return Err(CommandFailure::PathRefused(format!("`{inner}` lies outside of the workspace")));
+    }
+    if !folder.is_dir() {
+        return Err(CommandFailure::NotFound(format!("`{inner}` is no folder")));
+    }
+    Ok(folder)
+}

@@ -1,0 +1,152 @@
+//! Which file a command's first word is, and which script it names.
+//!
+//! Owns the search. The environment of the daemon does not count: programs are looked for where the settings say.
+//! Invariant: a program lies in a folder of the system, in one that was named readable, or in the workspace, links
+//! followed; one in the workspace is read once and run from what was read.
+
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palyra_ports::SealedFile;
+use rustix::fs::{MemfdFlags, SealFlags};
+use sha2::{Digest, Sha256};
+
+use crate::commands::CommandSettings;
+use crate::failure::CommandFailure;
+
+/// Bytes of a program or script that is run, at most.
+const PROGRAM_BYTES_MAX: u64 = 512 << 20;
+/// Bytes of one that is copied before it is run, at most.
+const SEALED_BYTES_MAX: u64 = 64 << 20;
+
+/// Folders of the system, as a sandbox shows them.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"];
+
+/// Programs that run what their first argument names.
+const INTERPRETERS: [&str; 14] = [
+    "sh", "bash", "dash", "zsh", "ksh", "python", "python3", "perl", "ruby", "node", "lua", "php", "Rscript",
+    "tclsh",
+];
+
+/// A file that a command runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Its real path.
+    pub(crate) path: PathBuf,
+    /// SHA-256 of its bytes.
+    pub(crate) digest: [u8; 32],
+    /// Its bytes, when commands could change the file.
+    pub(crate) sealed: Option<SealedFile>,
+}
+
+/// Finds the program of a command that starts in `folder`.
+pub(crate) fn find_program(
+    settings: &CommandSettings,
+    workspace: &Path,
+    folder: &Path,
+    word: &str,
+) -> Result<Found, CommandFailure> {
+    let candidates: Vec<PathBuf> = if word.contains('/') {
+        vec![folder.join(word)]
+    } else {
+        settings.search.iter().map(|place| place.join(word)).collect()
+    };
+    let found = candidates.iter().find(|path| is_program(path)).ok_or_else(|| {
+        CommandFailure::NotFound(format!(
+            "there is no program `{word}`; it was looked for in {}",
+            places(&candidates)
+        ))
+    })?;
+    look_at(settings, workspace, found)
+}
+
+/// Finds the script that an interpreter is told to run: its first argument that is no option, when that is a file of
+/// the workspace.
+pub(crate) fn find_script(
+    settings: &CommandSettings,
+    workspace: &Path,
+    folder: &Path,
+    argv: &[String],
+) -> Result<Option<Found>, CommandFailure> {
+    let name = argv.first().and_then(|word| Path::new(word).file_name()).and_then(|name| name.to_str());
+    let named = name.unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let interprets = INTERPRETERS.iter().any(|known| *known == named || Some(*known) == name);
+    let Some(script) = argv.iter().skip(1).find(|word| !word.starts_with('-')).filter(|_| interprets) else {
+        return Ok(None);
+    };
+    let path = folder.join(script);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    look_at(settings, workspace, &path).map(Some)
+}
+
+fn look_at(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<Found, CommandFailure> {
+    let told =
+        |error: io::Error| CommandFailure::NotFound(format!("`{}` cannot be read: {error}", path.display()));
+    let real = path.canonicalize().map_err(told)?;
+    if real.starts_with(workspace) {
+        let bytes = read_all(&real, SEALED_BYTES_MAX).map_err(told)?;
+        let sealed = SealedFile { path: real.clone(), bytes: Arc::new(seal(&bytes).map_err(told)?) };
+        return Ok(Found { path: real, digest: Sha256::digest(&bytes).into(), sealed: Some(sealed) });
+    }
+    let readable = settings.readable.iter().filter_map(|place| place.canonicalize().ok());
+    let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
+    if !shown {
+        return Err(CommandFailure::PathRefused(format!(
+            "`{}` lies where commands cannot reach; use a program of the system or of the workspace",
+            real.display()
+        )));
+    }
+    let digest = digest_of(&real).map_err(told)?;
+    Ok(Found { path: real, digest, sealed: None })
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+fn places(candidates: &[PathBuf]) -> String {
+    let folders: Vec<_> =
+        candidates.iter().filter_map(|path| path.parent()).map(|at| at.display().to_string()).collect();
+    folders.join(", ")
+}
+
+fn read_all(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it is too large to be run from the workspace",
+        ));
+    }
+    Ok(bytes)
+}
+
+fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
+    let mut file = fs::File::open(path)?.take(PROGRAM_BYTES_MAX);
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hash.finalize().into()),
+            length => hash.update(&piece[..length]),
+        }
+    }
+}
+
+/// Copies bytes to memory that nobody can change any more.
+fn seal(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let memory = rustix::fs::memfd_create("program", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let mut memory = fs::File::from(memory);
+    memory.write_all(bytes)?;
+    memory.rewind()?;
+    rustix::fs::fcntl_add_seals(
+        &memory,
+        SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL,
+    )?;
+    Ok(memory.into())
+}

@@ -1,0 +1,190 @@
+//! `run_command`: one program, from its start to its end.
+
+use std::path::Path;
+use std::time::Duration;
+
+use palyra_ports::{Ended, PreparedCall, Supervision};
+use palyra_types::tool::{
+    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
+};
+use palyra_types::{ErrorCode, Redacted};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::commands::{Granted, Made, Parts};
+use crate::failure::CommandFailure;
+use crate::plan::{Planned, Wanted, plan};
+use crate::running::{self, Running};
+use crate::shown;
+
+pub(crate) const NAME: &str = "run_command";
+const VERSION: u32 = 1;
+/// How long a command may take, and takes at most when it does not say.
+const DEADLINE: Duration = Duration::from_secs(600);
+const DEFAULT_SECS: u64 = 120;
+const OUTPUT_BYTES_MAX: usize = 32 * 1024;
+
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(NAME),
+        version: VERSION,
+        description: "Runs one program in the workspace and waits for its end. There is no shell between: each word of \
+                      `argv` is passed on as it is. The program sees the workspace and the system's programs, has no \
+                      network, and nothing of it is left afterwards. For a program that goes on, use start_job."
+            .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "argv": argv_schema(),
+                "cwd": folder_schema(),
+                "timeout_secs": {
+                    "type": "integer", "minimum": 1, "maximum": 600,
+                    "description": "How long it may take; 120 when left out.",
+                },
+            },
+            "required": ["argv"],
+            "additionalProperties": false,
+        }),
+        contract: EffectContract::Opaque,
+        parallelism: Parallelism::Exclusive,
+        conduct: ToolConduct::Prepared,
+        capabilities: vec![Capability::ReadFiles, Capability::WriteFiles, Capability::Process],
+        taints: Taints::WORKSPACE.with(Taints::TOOL),
+        risk: ApprovalRiskLevel::High,
+        deadline: DEADLINE,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    }
+}
+
+pub(crate) fn argv_schema() -> serde_json::Value {
+    json!({
+        "type": "array", "minItems": 1, "maxItems": 256,
+        "items": {"type": "string", "maxLength": 16384},
+        "description": "The program and its arguments, such as [\"cargo\", \"test\"].",
+    })
+}
+
+pub(crate) fn folder_schema() -> serde_json::Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": 4095,
+        "description": "The folder to start in, from the workspace root; the root when left out.",
+    })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    pub(crate) argv: Vec<String>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) timeout_secs: Option<u64>,
+}
+
+impl Arguments {
+    fn wanted(&self) -> Wanted {
+        Wanted { argv: self.argv.clone(), folder: self.cwd.clone() }
+    }
+}
+
+/// Reads arguments that already fitted the tool's schema.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, CommandFailure> {
+    let unfit = |_| {
+        CommandFailure::Arguments("the arguments do not fit the tool's schema; send them anew".to_owned())
+    };
+    serde_json::from_str(arguments).map_err(unfit)
+}
+
+/// Works out what a call would run; blocks on the files that it reads.
+pub(crate) fn prepare(parts: &Parts, arguments: &str, root: &Path) -> Result<PreparedCall, CommandFailure> {
+    let arguments: Arguments = parse(arguments)?;
+    let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted())?;
+    Ok(PreparedCall {
+        body: Redacted::new(body_of(&planned)),
+        pre_images: Vec::new(),
+        summary: Redacted::new(format!("run {}", shown::line(&planned.plan.argv))),
+        preview: Redacted::new(shown::preview(&planned.plan)),
+        unbound: Redacted::new(shown::unbound(&planned.plan)),
+    })
+}
+
+fn body_of(planned: &Planned) -> String {
+    serde_json::to_string(&planned.plan).unwrap_or_default()
+}
+
+/// Looks again at what would run, and fails unless it is what was recorded.
+pub(crate) async fn planned_again(
+    parts: &Parts,
+    granted: &Granted,
+) -> Result<(Planned, Arguments), CommandFailure> {
+    let arguments: Arguments = parse(&granted.arguments)?;
+    let (settings, offer) = (parts.settings.clone(), parts.sandbox.offer().clone());
+    let (root, wanted) = (granted.workspace_root.clone(), arguments.wanted());
+    let looked = tokio::task::spawn_blocking(move || plan(&settings, &offer, &root, &wanted)).await;
+    let lost = |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
+    let planned = looked.unwrap_or_else(lost)?;
+    if body_of(&planned) != granted.plan {
+        return Err(CommandFailure::Drifted(
+            "the program, its script or its folder changed after the call was looked at; nothing was run, and the call \
+             may be made again"
+                .to_owned(),
+        ));
+    }
+    Ok((planned, arguments))
+}
+
+/// Runs a command to its end.
+pub(crate) async fn run(
+    parts: &Parts,
+    granted: &Granted,
+    supervision: &Supervision,
+) -> Result<Made, CommandFailure> {
+    let (planned, arguments) = planned_again(parts, granted).await?;
+    if supervision.cancel.is_cancelled() {
+        return Err(CommandFailure::Cancelled);
+    }
+    let tier = planned.plan.tier.of_process();
+    let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
+    let running = running::start(&*parts.sandbox, &parts.settings, planned, granted.output_bytes_max).await?;
+    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, span).await })
+}
+
+/// Waits for a program's end; ends it when its time is over, or when nobody wants it any more.
+pub(crate) async fn to_its_end(
+    parts: &Parts,
+    mut running: Running,
+    supervision: &Supervision,
+    span: Duration,
+) -> Made {
+    let clock = &parts.clock;
+    let (mut code, why) = {
+        let mut ended = std::pin::pin!(running.process.wait());
+        tokio::select! {
+            biased;
+            ended = &mut ended => (None, how(ended)),
+            () = supervision.cancel.cancelled() => {
+                (Some(ErrorCode::ToolCancelled), "ended, because the run was stopped".to_owned())
+            }
+            () = clock.sleep_until(clock.boot().after(span)) => {
+                (Some(ErrorCode::ToolTimedOut), format!("ended, because it took longer than {} s", span.as_secs()))
+            }
+        }
+    };
+    running.process.stop();
+    if running.wait().await != (Ended::Exited { code: 0 }) && code.is_none() {
+        code = Some(ErrorCode::CommandFailed);
+    }
+    let output = running.output.get();
+    let text = output.text();
+    let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
+    Made { text, bytes_total: output.total(), failed: code, tier: None }
+}
+
+/// Says how a program ended.
+pub(crate) fn how(ended: Ended) -> String {
+    match ended {
+        Ended::Exited { code } => format!("exit code {code}"),
+        Ended::Signalled { signal } => format!("ended by signal {signal}"),
+        Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
+        Ended::Stopped => "ended from outside".to_owned(),
+    }
+}

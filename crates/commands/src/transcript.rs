@@ -1,0 +1,77 @@
+//! What a program printed, as much of it as is kept: the beginning, and the end.
+//!
+//! Invariant: never more than its bound in memory, however much is printed.
+
+use std::collections::VecDeque;
+
+/// The beginning and the end of an output.
+#[derive(Debug, Clone)]
+pub(crate) struct Transcript {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    half: usize,
+    total: u64,
+}
+
+impl Transcript {
+    /// Makes an empty one that keeps so many bytes.
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        Self { head: Vec::new(), tail: VecDeque::new(), half: bytes_max / 2, total: 0 }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let to_head = bytes.len().min(self.half - self.head.len());
+        self.head.extend_from_slice(&bytes[..to_head]);
+        let rest = &bytes[to_head..];
+        self.tail.extend(&rest[rest.len().saturating_sub(self.half)..]);
+        let over = self.tail.len().saturating_sub(self.half);
+        self.tail.drain(..over);
+    }
+
+    /// Returns how many bytes were printed.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Returns it as text, with a line where bytes were left out.
+    pub(crate) fn text(&self) -> String {
+        let mut bytes = self.head.clone();
+        let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
+        if left_out > 0 {
+            bytes.extend_from_slice(format!("\n[{left_out} bytes are left out here]\n").as_bytes());
+        }
+        bytes.extend(&self.tail);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Takes what was printed since the last time.
+    pub(crate) fn take(&mut self) -> String {
+        let text = self.text();
+        *self = Self { head: Vec::new(), tail: VecDeque::new(), half: self.half, total: 0 };
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_and_the_end_are_kept() {
+        let mut kept = Transcript::new(8);
+        for piece in ["ab", "cdef", "ghijklm", "no"] {
+            kept.push(piece.as_bytes());
+        }
+        assert_eq!(kept.text(), "abcd\n[7 bytes are left out here]\nlmno");
+        assert_eq!(kept.total(), 15);
+    }
+
+    #[test]
+    fn a_short_one_is_kept_whole() {
+        let mut kept = Transcript::new(8);
+        kept.push(b"abcdef");
+        assert_eq!(kept.take(), "abcdef");
+        assert_eq!(kept.take(), "");
+    }
+}

@@ -1,0 +1,183 @@
+//! The one dialer: nothing in this crate connects but here.
+//!
+//! Owns the road from a host to a connection: judge its name, resolve it once, judge *every* address, connect to one
+//! of those that were judged. Knows no HTTP. Invariant: no packet goes to an address that was not judged, and none
+//! at all when one address of a name is refused; no name is resolved twice for one connection.
+//! Begin at [`Dialer::connect`].
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+
+use crate::address::{Lift, special};
+use crate::private_hosts::PrivateHosts;
+use crate::resolve::Resolve;
+use crate::target::{Endpoint, Host};
+
+/// How many addresses of one name are judged; a name with more is refused.
+pub const ADDRESSES_MAX: usize = 64;
+/// How long one of several addresses may take before the next one is tried.
+const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(3);
+
+/// Connects to hosts of the open network, and to those that the operator named.
+#[derive(Clone)]
+pub struct Dialer {
+    resolver: Arc<dyn Resolve>,
+    private_hosts: Arc<PrivateHosts>,
+}
+
+/// A connection, and whom it leads to.
+#[derive(Debug)]
+pub struct Connection {
+    /// The connection; small packets leave at once.
+    pub stream: TcpStream,
+    /// The address that was judged and connected to.
+    pub address: IpAddr,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// The name is of this machine or its surroundings; it was not resolved.
+    #[error("the name is of a local network")]
+    LocalName,
+    /// An address is not of the open network; nothing was sent to any.
+    #[error("{address} is {what}")]
+    Address {
+        /// The address.
+        address: IpAddr,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The name has no address, or too many.
+    #[error("the name has no address")]
+    Unresolved(#[source] io::Error),
+    /// Nobody answers.
+    #[error("nobody answers")]
+    Unreachable(#[source] io::Error),
+}
+
+impl Dialer {
+    /// Makes a dialer.
+    pub fn new(resolver: Arc<dyn Resolve>, private_hosts: PrivateHosts) -> Self {
+        Self { resolver, private_hosts: Arc::new(private_hosts) }
+    }
+
+    /// Connects to a host, within a time that includes the resolver's.
+    ///
+    /// # Errors
+    /// See [`DialError`]; after `LocalName`, `Address` and `Unresolved`, no packet was sent to the host.
+    pub async fn connect(&self, endpoint: &Endpoint, time_max: Duration) -> Result<Connection, DialError> {
+        let deadline = Instant::now() + time_max;
+        let standing = self.standing(endpoint);
+        let addresses = match &endpoint.host {
+            Host::Address(address) => vec![*address],
+            Host::Name(name) => {
+                let asked = question(name, standing)?;
+                let answer = timeout_at(deadline, self.resolver.resolve(asked)).await;
+                answer
+                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+                    .map_err(DialError::Unresolved)?
+            }
+        };
+        judge_all(&addresses, standing)?;
+        connect_to_first(&addresses, endpoint.port, deadline).await
+    }
+
+    fn standing(&self, endpoint: &Endpoint) -> Standing {
+        if self.private_hosts.lift(endpoint) { Standing::NamedByOperator } else { Standing::Anybody }
+    }
+}
+
+/// What a host is to us before anything is known of its addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Anybody,
+    NamedByOperator,
+}
+
+/// Returns what to ask the resolver for a name.
+fn question(name: &str, standing: Standing) -> Result<String, DialError> {
+    match standing {
+        Standing::NamedByOperator => Ok(name.to_owned()),
+        Standing::Anybody if is_local_name(name) => Err(DialError::LocalName),
+        // The dot keeps the resolver from trying the name below the local domains.
+        Standing::Anybody => Ok(format!("{name}.")),
+    }
+}
+
+/// Names that no public name server answers for (RFC 6761, RFC 6762, RFC 7686, RFC 8375, and `internal`).
+fn is_local_name(name: &str) -> bool {
+    const LOCAL: [&str; 7] =
+        ["localhost", "localdomain", "local", "internal", "home.arpa", "onion", "intranet"];
+    let below = |domain: &str| name.strip_suffix(domain).is_some_and(|front| front.ends_with('.'));
+    !name.contains('.') || LOCAL.into_iter().any(below)
+}
+
+fn judge_all(addresses: &[IpAddr], standing: Standing) -> Result<(), DialError> {
+    if addresses.is_empty() || addresses.len() > ADDRESSES_MAX {
+        let cause = io::Error::other(format!("{} addresses", addresses.len()));
+        return Err(DialError::Unresolved(cause));
+    }
+    for address in addresses {
+        if let Some(what) = refusal(*address, standing) {
+            return Err(DialError::Address { address: *address, what });
+        }
+    }
+    Ok(())
+}
+
+fn refusal(address: IpAddr, standing: Standing) -> Option<&'static str> {
+    match (special(address), standing) {
+        (Some(found), Standing::Anybody) => Some(found.what),
+        (Some(found), Standing::NamedByOperator) => match found.lift {
+            Lift::ByOperator => None,
+            Lift::Never => Some(found.what),
+        },
+        (None, Standing::NamedByOperator) => None,
+        (None, Standing::Anybody) => is_own(address).then_some("an address of this machine"),
+    }
+}
+
+/// Returns whether packets to an address would come back to this machine, and so to its own listeners.
+fn is_own(address: IpAddr) -> bool {
+    let unspecified: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // Connecting a datagram socket asks the kernel for the route and sends nothing. The kernel talks to an address of
+    // its own from that very address.
+    let source = UdpSocket::bind((unspecified, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == address)
+}
+
+async fn connect_to_first(
+    addresses: &[IpAddr],
+    port: u16,
+    deadline: Instant,
+) -> Result<Connection, DialError> {
+    let mut failed: io::Error = io::ErrorKind::TimedOut.into();
+    for (index, address) in addresses.iter().enumerate() {
+        let is_last = index + 1 == addresses.len();
+        let until = if is_last { deadline } else { deadline.min(Instant::now() + ATTEMPT_TIME_MAX) };
+        let attempt = timeout_at(until, TcpStream::connect(SocketAddr::new(*address, port))).await;
+        match attempt.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+            Ok(stream) => {
+                stream.set_nodelay(true).map_err(DialError::Unreachable)?;
+                return Ok(Connection { stream, address: *address });
+            }
+            Err(cause) => failed = cause,
+        }
+    }
+    Err(DialError::Unreachable(failed))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The filtering proxy: the only way out of a program's network.
+//!
+//! Owns the listener's loop and the life of its connections. Who may be asked is `gate`'s to say, the rest is
+//! carried by `forward` and `tunnel`. Invariant: a program hears from no server that its grant does not name, and
+//! when the session ends nothing of it is left.
+//! Begin at `serve_all`.
+
+use std::io;
+use std::net::TcpListener as StdListener;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use palyra_ports::{
+    EgressContact, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
+};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::server_line::{HEADER_BYTES_MIN, HEADERS_MAX, ServerLines};
+use contacts::ContactBook;
+use meter::{Activity, Budget, Metered};
+
+mod contacts;
+mod gate;
+mod meter;
+
+mod client_hello;
+mod forward;
+mod tunnel;
+
+/// The pause after a connection that could not be taken, so that a full table of descriptors is no busy loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves programs on listeners that lead nowhere but here.
+#[derive(Clone)]
+pub struct FilteringProxy {
+    lines: ServerLines,
+    credentials: Arc<dyn FillCredential>,
+}
+
+impl FilteringProxy {
+    /// Makes a proxy.
+    pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
+        Self { lines, credentials }
+    }
+}
+
+impl GuardEgress for FilteringProxy {
+    fn serve(
+        &self,
+        listener: OwnedFd,
+        grant: EgressGrant,
+    ) -> Result<Box<dyn EgressSession>, GuardEgressError> {
+        let refused = |cause| GuardEgressError { cause };
+        let runtime = Handle::try_current().map_err(|cause| refused(io::Error::other(cause)))?;
+        let listener = StdListener::from(listener);
+        // A descriptor that is no socket of the internet says so here.
+        listener.local_addr().map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let listener = TcpListener::from_std(listener).map_err(refused)?;
+        let budget = Budget::new(grant.limits.sent_bytes_max, grant.limits.received_bytes_max);
+        let call = Arc::new(Call {
+            contacts: ContactBook::new(grant.limits.contacts_max),
+            budget: Arc::new(budget),
+            grant,
+            lines: self.lines.clone(),
+            credentials: self.credentials.clone(),
+        });
+        let ended = CancellationToken::new();
+        let serving = runtime.spawn(serve_all(listener, call.clone(), ended.clone()));
+        Ok(Box::new(Session { call, ended, serving: Some(serving) }))
+    }
+}
+
+/// What all connections of one call share.
+struct Call {
+    grant: EgressGrant,
+    lines: ServerLines,
+    credentials: Arc<dyn FillCredential>,
+    contacts: ContactBook,
+    budget: Arc<Budget>,
+}
+
+struct Session {
+    call: Arc<Call>,
+    ended: CancellationToken,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl EgressSession for Session {
+    fn contacts(&self) -> Vec<EgressContact> {
+        self.call.contacts.list()
+    }
+
+    fn stop(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.ended.cancel();
+            if let Some(serving) = self.serving.take() {
+                drop(serving.await);
+            }
+        })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
+}
+
+async fn serve_all(listener: TcpListener, call: Arc<Call>, ended: CancellationToken) {
+    let room = Arc::new(Semaphore::new(call.grant.limits.connections_max));
+    let mut connections = JoinSet::new();
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = ended.cancelled() => break,
+            Some(_) = connections.join_next() => continue,
+            next = accept(&listener, &room) => next,
+        };
+        match next {
+            Ok((stream, permit)) => {
+                let call = call.clone();
+                connections.spawn(async move {
+                    serve_one(stream, call).await;
+                    drop(permit);
+                });
+            }
+            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+        }
+    }
+    drop(listener);
+    connections.shutdown().await;
+}
+
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let permit = room.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, permit))
+}
+
+/// Where a request leaves a tunnel for when its connection is handed over.
+type TunnelSlot = Arc<Mutex<Option<tunnel::Tunnel>>>;
+
+async fn serve_one(stream: TcpStream, call: Arc<Call>) {
+    let limits = call.grant.limits;
+    drop(stream.set_nodelay(true));
+    let activity = Arc::new(Activity::default());
+    let slot = TunnelSlot::default();
+    let client = Metered::new(stream, activity.clone(), None);
+    let (for_requests, requests_slot) = (call.clone(), slot.clone());
+    let requests = service_fn(move |request| {
+        let (call, slot) = (for_requests.clone(), requests_slot.clone());
+        async move { Ok::<_, std::convert::Infallible>(forward::answer(request, &call, &slot).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_time_max)
+        .max_buf_size(limits.header_bytes_max.max(HEADER_BYTES_MIN))
+        .max_headers(HEADERS_MAX)
+        .serve_connection(TokioIo::new(client), requests)
+        .with_upgrades();
+    let work = async {
+        if served.await.is_ok() {
+            let tunnel = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(tunnel) = tunnel {
+                tunnel.run(&call).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = work => (),
+        () = activity.idle(limits.idle_time_max) => (),
+        () = tokio::time::sleep(limits.connection_time_max) => (),
+    }
+}
+
+#[cfg(test)]
+mod tests;

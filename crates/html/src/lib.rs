@@ -1,0 +1,13 @@
+//! What a person would read of a web page, as Markdown.
+//!
+//! Read [`page`] first: it says in which order a page is parsed, stripped and written.
+
+pub mod limits;
+pub mod page;
+
+mod hidden;
+mod parsing;
+mod visible_text;
+
+pub use limits::{PageError, PageLimits, Whole};
+pub use page::{Page, read_page};

@@ -1,0 +1,38 @@
+//! Gives away every privilege for good.
+//!
+//! Source: capabilities(7). Owns the order: what allows the steps goes last.
+
+use std::io;
+
+use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
+
+/// The highest number of a capability that kernels may know by now; unknown ones are refused, which is as good.
+const LAST: u32 = 63;
+
+/// Drops every capability, from what is held now and from what a later program could be given.
+pub(crate) fn drop_all() -> io::Result<()> {
+    for capability in 0..=LAST {
+        // SAFETY: takes numbers only. A kernel without this capability says EINVAL, and without the privilege to drop
+        // it EPERM: then there is none to drop.
+        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
+    }
+    let bits = CapabilitiesSecureBits::NO_ROOT
+        | CapabilitiesSecureBits::NO_ROOT_LOCKED
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+        | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+    let locked = rustix::thread::set_capabilities_secure_bits(bits);
+    let none = CapabilitySet::empty();
+    rustix::thread::clear_ambient_capability_set()?;
+    rustix::thread::set_capabilities(
+        None,
+        CapabilitySets { effective: none, permitted: none, inheritable: none },
+    )?;
+    // An ordinary user without namespaces may not lock anything, and has nothing to lock.
+    match locked {
+        Ok(()) | Err(rustix::io::Errno::PERM) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

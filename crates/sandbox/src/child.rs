@@ -1,0 +1,89 @@
+//! The last steps before the program: from here on nothing can be taken back.
+//!
+//! Owns their order: limits, privileges, Landlock, the filter, the program. Invariant: the program never runs with one
+//! of them missing.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::pipe::PipeFlags;
+use rustix::process::{Pid, Signal};
+
+use crate::keeper::{Failure, fork};
+use crate::message::{self, Bytes, Order, Told};
+use crate::syscall_filter::{self, UnmappedMemory};
+use crate::{capabilities, landlock_rules, process_limits};
+
+/// Exit code of a program that was not started; the failure was told before.
+const NOT_STARTED: i32 = 127;
+
+/// Starts the program in a process of its own, and tells the daemon that it runs, or why it does not.
+pub(crate) fn start(order: &Order, control: BorrowedFd<'_>) -> Result<Pid, Failure> {
+    let (began, begins) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
+    let pid = fork(|| run(order, control, &begins))?;
+    drop(begins);
+    let mut failed = [0; 1];
+    let failed = rustix::io::retry_on_intr(|| rustix::io::read(&began, &mut failed[..]));
+    // The pipe closes without a word when the program takes the place of the process.
+    if failed.map_err(Failure::at("pipe"))? == 0 {
+        message::send(control, &Told::Started).map_err(Failure::at("socket"))?;
+    }
+    Ok(pid)
+}
+
+/// Becomes the program; returns the exit code when it cannot.
+fn run(order: &Order, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
+    let failure = confine(order).and_then(|()| become_program(order));
+    let told = match failure {
+        Ok(never) => match never {},
+        Err(failure) => failure.told(),
+    };
+    let _ = message::send(control, &told);
+    let _ = rustix::io::write(begins, b"!");
+    NOT_STARTED
+}
+
+fn confine(order: &Order) -> Result<(), Failure> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(Failure::at("death signal"))?;
+    rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    process_limits::set(&order.limits).map_err(Failure::at("limits"))?;
+    capabilities::drop_all().map_err(Failure::at("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
+    landlock_rules::restrict(order)?;
+    close_on_exec().map_err(Failure::at("descriptors"))?;
+    // Last of all: it allows little of what was done so far.
+    syscall_filter::apply(if order.limits.memory_is_counted {
+        UnmappedMemory::Counted
+    } else {
+        UnmappedMemory::Refused
+    })
+}
+
+/// Marks every descriptor but the first three, so that the program finds no other.
+fn close_on_exec() -> io::Result<()> {
+    // SAFETY: closes nothing now; every descriptor keeps its owner until the program starts.
+    let marked = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    if marked < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn become_program(order: &Order) -> Result<std::convert::Infallible, Failure> {
+    let stage = "program";
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(Failure::at(stage));
+    let program = text(order.program.as_slice())?;
+    let arguments = order.arguments.iter().map(|argument| text(argument.as_slice()));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let pair =
+        |(name, value): &(Bytes, Bytes)| text(&[name.os().as_bytes(), b"=", value.os().as_bytes()].concat());
+    let environment = order.environment.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+    let ended = |texts: &[CString]| -> Vec<*const libc::c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (arguments_ended, environment_ended) = (ended(&arguments), ended(&environment));
+    // SAFETY: both lists end with a null pointer, and their texts live until the call returns, which is a failure.
+    unsafe { libc::execve(program.as_ptr(), arguments_ended.as_ptr(), environment_ended.as_ptr()) };
+    Err(Failure { stage, cause: io::Error::last_os_error() })
+}

@@ -1,0 +1,191 @@
+//! The process between the daemon and a confined program.
+//!
+//! Owns the order in which things are put in place, and the end: when the daemon says stop, or is gone, or the program
+//! has exited, all that was started is ended, and only then is the end told. Knows no policy. Has one thread, because
+//! namespaces are made for a process of one thread only.
+//!
+//! Where there are namespaces: keeper (outside) -> reaper, process 1 of the new table -> program. Where there are
+//! none: keeper -> program, and the keeper adopts what the program leaves behind. Begin at [`run`].
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::process::ExitCode;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use rustix::pipe::PipeFlags;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+
+use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Told, WayOut};
+use crate::{child, mounts, namespaces, reaper};
+
+/// A step that failed, for the refusal.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) stage: &'static str,
+    pub(crate) cause: io::Error,
+}
+
+impl Failure {
+    pub(crate) fn at<E: Into<io::Error>>(stage: &'static str) -> impl FnOnce(E) -> Self {
+        move |cause| Self { stage, cause: cause.into() }
+    }
+
+    pub(crate) fn told(&self) -> Told {
+        Told::Failed { stage: self.stage.to_owned(), errno: self.cause.raw_os_error().unwrap_or(libc::EIO) }
+    }
+}
+
+/// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
+/// the socket to the daemon; output and errors are the program's.
+///
+/// To be called before the process has a second thread.
+#[must_use]
+pub fn run() -> ExitCode {
+    let Ok(control) = take_control() else { return ExitCode::FAILURE };
+    let told = match keep(control.as_fd()) {
+        Ok(told) => told,
+        Err(failure) => failure.told(),
+    };
+    // A daemon that is gone needs no word.
+    let _ = message::send(control.as_fd(), &told);
+    ExitCode::SUCCESS
+}
+
+/// Moves the socket away from standard input, and closes everything else that came along.
+fn take_control() -> io::Result<OwnedFd> {
+    let control = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    drop(nothing);
+    let control = if rustix::fd::AsRawFd::as_raw_fd(&control) == 3 {
+        control
+    } else {
+        // SAFETY: descriptor 3 is replaced and owned from here on; nothing else in this process knows it.
+        unsafe {
+            if libc::dup3(rustix::fd::AsRawFd::as_raw_fd(&control), 3, libc::O_CLOEXEC) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(3)
+        }
+    };
+    // SAFETY: closes descriptors that this process does not use: it holds 0 to 3 only.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, 4_u32, u32::MAX, 0_u32) };
+    if closed < 0 { Err(io::Error::last_os_error()) } else { Ok(control) }
+}
+
+/// Tries what tier C needs, and says on standard error what fails.
+#[must_use]
+pub fn probe() -> ExitCode {
+    match namespaces::make(crate::message::Tier::Isolated)
+        .map_err(Failure::at("namespaces"))
+        .and_then(|()| tried())
+    {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(Failure { stage, cause }) => {
+            // The daemon reads it.
+            let _ = writeln!(io::stderr(), "{stage}: {cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Mounts a process table in a process of its own, which is what hosts forbid most.
+fn tried() -> Result<i32, Failure> {
+    let pid = fork(|| match mounts::probe() {
+        Ok(()) => 0,
+        Err(Failure { stage, cause }) => {
+            let _ = writeln!(io::stderr(), "{stage}: {cause}");
+            1
+        }
+    })?;
+    let status = wait_for(pid).map_err(Failure::at("wait"))?;
+    Ok(status.exit_status().unwrap_or(1))
+}
+
+fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
+    let order = message::receive_with(control, MESSAGE_BYTES_MAX, RecvFlags::empty());
+    let (order, sealed) = order.map_err(Failure::at("order"))?;
+    if order.is_empty() {
+        return Ok(Told::Stopped);
+    }
+    let order: Order = serde_json::from_slice(&order).map_err(Failure::at("order"))?;
+    if order.sealed.len() != sealed.len() {
+        return Err(Failure { stage: "order", cause: io::Error::other("sealed files are missing") });
+    }
+    rustix::process::setsid().map_err(Failure::at("session"))?;
+    join_groups(&order)?;
+    let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
+    let pid = match order.namespaces {
+        Namespaces::Own => {
+            namespaces::make(order.tier).map_err(Failure::at("namespaces"))?;
+            if order.way_out == WayOut::Guarded {
+                let listener = namespaces::listen().map_err(Failure::at("way out"))?;
+                message::send_with(control, &Told::Listening, &[listener.as_fd()])
+                    .map_err(Failure::at("way out"))?;
+            }
+            fork(|| reaper::run(&order, &sealed, control, &report))?
+        }
+        Namespaces::None => {
+            rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+                .map_err(Failure::at("subreaper"))?;
+            child::start(&order, control)?
+        }
+    };
+    drop(report);
+    watch(&order, control, pid, &reports)
+}
+
+fn join_groups(order: &Order) -> Result<(), Failure> {
+    for file in &order.group_files {
+        std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
+    }
+    Ok(())
+}
+
+/// Makes a child that runs `body` and exits with what it returns.
+pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, Failure> {
+    // SAFETY: this process has one thread, so the child may do anything that the parent may.
+    match unsafe { libc::fork() } {
+        -1 => Err(Failure { stage: "fork", cause: io::Error::last_os_error() }),
+        0 => {
+            let code = body();
+            // SAFETY: ends the child without running what the parent registered for its own exit.
+            unsafe { libc::_exit(code) }
+        }
+        pid => Pid::from_raw(pid).ok_or(Failure { stage: "fork", cause: io::Error::other("no child") }),
+    }
+}
+
+/// Waits for the child's end, or for the daemon's word or end, whichever comes first; nothing is left afterwards.
+fn watch(order: &Order, control: BorrowedFd<'_>, pid: Pid, reports: &OwnedFd) -> Result<Told, Failure> {
+    reaper::let_go_of_output().map_err(Failure::at("output"))?;
+    let child = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(Failure::at("pidfd"))?;
+    let mut ready = [PollFd::new(&child, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
+    rustix::io::retry_on_intr(|| poll(&mut ready, None)).map_err(Failure::at("poll"))?;
+    let stopped = ready[0].revents().is_empty();
+    if stopped {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+    let status = wait_for(pid).map_err(Failure::at("wait"))?;
+    if order.namespaces == Namespaces::None {
+        reaper::end_descendants().map_err(Failure::at("descendants"))?;
+    }
+    Ok(match order.namespaces {
+        _ if stopped => Told::Stopped,
+        Namespaces::Own => reaper::reported(reports),
+        Namespaces::None => reaper::told_of(status),
+    })
+}
+
+pub(crate) fn wait_for(pid: Pid) -> io::Result<WaitStatus> {
+    loop {
+        match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(status),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

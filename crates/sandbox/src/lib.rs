@@ -1,0 +1,32 @@
+//! Programs that cannot reach what they were not given: process tiers B and C.
+//!
+//! A program is started by this same executable, run again as a small *keeper* that is told what to hold, holds
+//! itself and its child to it, and becomes the child's parent: [`keeper::run`]. The daemon's side is
+//! [`Sandbox`]. Between the two goes one socket of datagrams ([`message`]); when either end is gone, everything
+//! that was started is ended.
+//!
+//! Invariant: what cannot be put in place is a refusal with the mechanism's name. Nothing is ever started with less
+//! than its tier promises. Begin at [`Sandbox::start`](palyra_ports::ProcessSandbox::start), then [`keeper::run`].
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("process tiers are made of Linux's mechanisms");
+
+mod message;
+
+mod offer;
+mod sandbox;
+mod process;
+
+pub mod keeper;
+mod namespaces;
+mod mounts;
+mod reaper;
+mod child;
+mod landlock_rules;
+mod syscall_filter;
+mod capabilities;
+mod process_limits;
+mod control_groups;
+mod memory_watch;
+
+pub use sandbox::{KEEP, PROBE, Sandbox};

@@ -1,0 +1,225 @@
+//! What the daemon and a keeper tell each other: one JSON object in each datagram.
+//!
+//! Owns the words and their bound. Both ends are always the same executable, so there are no versions.
+
+use std::ffi::OsString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a message, at most: arguments and environment of a program are most of it.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 160 * 1024;
+
+/// What a keeper is to start; its first message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) tier: Tier,
+    pub(crate) namespaces: Namespaces,
+    pub(crate) landlock_abi: u32,
+    pub(crate) program: Bytes,
+    pub(crate) arguments: Vec<Bytes>,
+    pub(crate) environment: Vec<(Bytes, Bytes)>,
+    pub(crate) directory: Bytes,
+    pub(crate) workspace: Bytes,
+    pub(crate) access: InWorkspace,
+    pub(crate) kept: Vec<Bytes>,
+    pub(crate) readable: Vec<Bytes>,
+    /// Where the files lie whose sealed bytes come along, in order.
+    pub(crate) sealed: Vec<Bytes>,
+    /// A folder that stands for `/tmp` where that cannot be had privately.
+    pub(crate) scratch: Option<Bytes>,
+    /// Whether a listener is made in the new network, and handed out.
+    pub(crate) way_out: WayOut,
+    /// Files of control groups to which the keeper adds itself.
+    pub(crate) group_files: Vec<Bytes>,
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Tier {
+    Confined,
+    Isolated,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum InWorkspace {
+    Read,
+    Change,
+}
+
+/// Whether the host lets us make namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Namespaces {
+    Own,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum WayOut {
+    None,
+    Guarded,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    pub(crate) memory_bytes_max: u64,
+    /// Whether a control group counts the memory of all; else each process is held to it.
+    pub(crate) memory_is_counted: bool,
+    pub(crate) processes_max: u64,
+    pub(crate) file_bytes_max: u64,
+    pub(crate) scratch_bytes_max: u64,
+    pub(crate) open_files_max: u64,
+    pub(crate) processor_secs_max: u64,
+}
+
+impl Limits {
+    pub(crate) fn new(limits: &ProcessLimits, memory_is_counted: bool) -> Self {
+        Self {
+            memory_bytes_max: limits.memory_bytes_max,
+            memory_is_counted,
+            processes_max: limits.processes_max,
+            file_bytes_max: limits.file_bytes_max,
+            scratch_bytes_max: limits.scratch_bytes_max,
+            open_files_max: limits.open_files_max,
+            processor_secs_max: limits.processor_time_max.as_secs().max(1),
+        }
+    }
+}
+
+/// A keeper's word to the daemon.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// The listener comes along.
+    Listening,
+    /// The program runs.
+    Started,
+    /// It does not, and nothing is left of it.
+    Failed { stage: String, errno: i32 },
+    /// The program exited, and nothing is left of it.
+    Exited { code: i32 },
+    /// A signal ended the program, and nothing is left of it.
+    Signalled { signal: i32 },
+    /// It used too much memory and was ended, and nothing is left of it.
+    OverMemory,
+    /// It was ended as the daemon wished, and nothing is left of it.
+    Stopped,
+}
+
+/// The daemon's only word after the order.
+pub(crate) const STOP: &[u8] = b"stop";
+
+/// A file name or an argument: bytes as the system has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(self.os())
+    }
+
+    pub(crate) fn os(&self) -> OsString {
+        OsString::from_vec(self.0.clone())
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for Bytes {
+    fn from(text: &T) -> Self {
+        Self(text.as_ref().as_bytes().to_vec())
+    }
+}
+
+impl Order {
+    pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces, landlock_abi: u32) -> Self {
+        let all = |paths: &[PathBuf]| paths.iter().map(Bytes::from).collect();
+        Self {
+            tier: match command.tier {
+                ProcessTier::Confined => Tier::Confined,
+                ProcessTier::Isolated => Tier::Isolated,
+            },
+            namespaces,
+            landlock_abi,
+            program: (&command.program).into(),
+            arguments: command.arguments.iter().map(Bytes::from).collect(),
+            environment: command
+                .environment
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            directory: (&command.directory).into(),
+            workspace: (&command.workspace).into(),
+            access: match command.access {
+                WorkspaceAccess::Read => InWorkspace::Read,
+                WorkspaceAccess::Change => InWorkspace::Change,
+            },
+            kept: all(&command.kept),
+            readable: all(&command.readable),
+            sealed: command.sealed.iter().map(|file| Bytes::from(&file.path)).collect(),
+            scratch: None,
+            way_out: match command.network {
+                Network::None => WayOut::None,
+                Network::Guarded => WayOut::Guarded,
+            },
+            group_files: Vec::new(),
+            limits: Limits::new(&command.limits, false),
+        }
+    }
+}
+
+/// Sends one message.
+pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Result<()> {
+    send_with(socket, message, &[])
+}
+
+/// Sends one message and descriptors with it, at most [`SEALED_MAX`].
+pub(crate) fn send_with(
+    socket: BorrowedFd<'_>,
+    message: &impl Serialize,
+    sent: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let bytes = serde_json::to_vec(message)?;
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(io::Error::new(
+            io::ErrorKind::ArgumentListTooLong,
+            "arguments and environment are too long",
+        ));
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
+    let mut along = SendAncillaryBuffer::new(&mut space);
+    if !sent.is_empty() && !along.push(SendAncillaryMessage::ScmRights(sent)) {
+        return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, "too many files to seal"));
+    }
+    rustix::net::sendmsg(socket, &[io::IoSlice::new(&bytes)], &mut along, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Takes the next message and the descriptors that came with it; an empty one when the other end is gone.
+pub(crate) fn receive_with(
+    socket: impl AsFd,
+    bytes_max: usize,
+    flags: RecvFlags,
+) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut bytes = vec![0; bytes_max];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
+    let mut along = RecvAncillaryBuffer::new(&mut space);
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let received = rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(&mut bytes)], &mut along, flags)?;
+    bytes.truncate(received.bytes);
+    let descriptors = along.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors.collect::<Vec<_>>()),
+        _ => None,
+    });
+    Ok((bytes, descriptors.flatten().collect()))
+}

@@ -1,0 +1,334 @@
+//! What a program finds where: private scratch space, its own process table, and for tier C a root of its own.
+//!
+//! Owns the mounts. Invariant: every source is opened before anything is mounted over it, and what is not the
+//! workspace or scratch is read-only, without devices and without set-user-id. Source: mount_setattr(2),
+//! pivot_root(2), user_namespaces(7).
+
+use std::ffi::CString;
+use std::fs;
+use std::io::{self, Seek};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::io::Errno;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
+    move_mount, open_tree, unmount,
+};
+
+use crate::keeper::Failure;
+use crate::message::{InWorkspace, Order};
+
+/// Where the new root is put together; every Linux has it, and it is hidden in the end.
+const BUILDING_SITE: &str = "/tmp";
+
+/// What a program needs of the system: where programs and libraries are.
+pub(crate) const SYSTEM_FOLDERS: [&str; 8] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store"];
+
+/// What it needs of `/etc`: nothing that names a secret or a person of this host.
+pub(crate) const SYSTEM_FILES: [&str; 16] = [
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/protocols",
+    "/etc/services",
+];
+
+/// Devices that are no way out.
+pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Tier B: the host's own root, with a process table, scratch space and kept files of its own.
+pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
+    be_private()?;
+    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let readable = open_all(order)?;
+    mount_proc(Path::new("/proc"))?;
+    // Covered at once by the scratch space, so that nobody finds the files but where they belong.
+    let sealed = seal(order, sealed, Path::new("/tmp"))?;
+    mount_scratch(Path::new("/tmp"), order.limits.scratch_bytes_max)?;
+    // What lies below the place that was just covered has to come back.
+    for source in readable.into_iter().chain([workspace]).filter(|source| source.path.starts_with("/tmp")) {
+        source.put(Path::new("/"))?;
+    }
+    keep_files(order)?;
+    put_all(sealed)
+}
+
+/// Tier C: nothing but what is named here.
+pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
+    be_private()?;
+    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let mut sources = open_all(order)?;
+    for path in SYSTEM_FILES {
+        sources.extend(Source::open_if_there(Path::new(path))?);
+    }
+    let mut links = Vec::new();
+    for path in SYSTEM_FOLDERS {
+        match fs::read_link(path) {
+            Ok(target) => links.push((path, target)),
+            Err(_) => sources.extend(Source::open_if_there(Path::new(path))?),
+        }
+    }
+    let devices = DEVICES.iter().map(|path| Source::open(Path::new(path), Change::Allowed));
+    let devices = devices.collect::<Result<Vec<_>, _>>()?;
+
+    let root = Path::new(BUILDING_SITE);
+    tmpfs(root, "mode=755,size=1m,nr_inodes=4k")?;
+    for (link, target) in links {
+        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
+    }
+    // The shallow before the deep, so that none hides another.
+    sources.sort_by_key(|source| source.path.components().count());
+    for source in sources.into_iter().chain(devices) {
+        source.put(root)?;
+    }
+    for (link, target) in [
+        ("/dev/fd", "/proc/self/fd"),
+        ("/dev/stdin", "/proc/self/fd/0"),
+        ("/dev/stdout", "/proc/self/fd/1"),
+        ("/dev/stderr", "/proc/self/fd/2"),
+    ] {
+        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
+    }
+    make_folder(&root.join("proc"))?;
+    mount_proc(&root.join("proc"))?;
+    make_folder(&root.join("tmp"))?;
+    let sealed = seal(order, sealed, &root.join("tmp"))?;
+    for scratch in ["tmp", "dev/shm"] {
+        make_folder(&root.join(scratch))?;
+        mount_scratch(&root.join(scratch), order.limits.scratch_bytes_max)?;
+    }
+    workspace.put(root)?;
+    enter(root)?;
+    keep_files(order)?;
+    put_all(sealed)
+}
+
+fn change_of_workspace(order: &Order) -> Change {
+    match order.access {
+        InWorkspace::Read => Change::Refused,
+        InWorkspace::Change => Change::Allowed,
+    }
+}
+
+/// Copies the sealed files to a file system of their own at `place`, ready to be put where they belong.
+fn seal(order: &Order, sealed: &[OwnedFd], place: &Path) -> Result<Vec<Source>, Failure> {
+    const SEALED_BYTES_MAX: u64 = 1 << 30;
+    if sealed.is_empty() {
+        return Ok(Vec::new());
+    }
+    tmpfs(place, &format!("mode=755,size={SEALED_BYTES_MAX},nr_inodes=64"))?;
+    let mut sources = Vec::new();
+    for (index, (path, bytes)) in order.sealed.iter().zip(sealed).enumerate() {
+        let copy = place.join(index.to_string());
+        copy_sealed(bytes, &copy).map_err(Failure::at("sealed file"))?;
+        let source = Source::open(&copy, Change::Refused)?;
+        sources.push(Source { path: path.path(), ..source });
+    }
+    Ok(sources)
+}
+
+fn copy_sealed(bytes: &OwnedFd, to: &Path) -> io::Result<()> {
+    let mut from = fs::File::from(bytes.try_clone()?);
+    from.seek(io::SeekFrom::Start(0))?;
+    let mut to = fs::OpenOptions::new().write(true).create_new(true).mode(0o555).open(to)?;
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+fn put_all(sources: Vec<Source>) -> Result<(), Failure> {
+    for source in sources {
+        if fs::symlink_metadata(&source.path).is_ok() {
+            source.put(Path::new("/"))?;
+        } else {
+            let cause = io::Error::from(io::ErrorKind::NotFound);
+            return Err(Failure { stage: "sealed file", cause });
+        }
+    }
+    Ok(())
+}
+
+/// Tries the two mounts that hosts forbid first, in namespaces just made.
+pub(crate) fn probe() -> Result<(), Failure> {
+    be_private()?;
+    mount_proc(Path::new("/proc"))?;
+    mount_scratch(Path::new(BUILDING_SITE), 1 << 20)
+}
+
+/// Makes `root` the only thing that there is.
+fn enter(root: &Path) -> Result<(), Failure> {
+    let stage = "pivot_root";
+    rustix::process::chdir(root).map_err(Failure::at(stage))?;
+    rustix::process::pivot_root(".", ".").map_err(Failure::at(stage))?;
+    unmount(".", UnmountFlags::DETACH).map_err(Failure::at(stage))?;
+    rustix::process::chdir("/").map_err(Failure::at(stage))?;
+    change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY, Depth::This)
+}
+
+/// Binds the kept files read-only, and each folder above them onto itself, so that none can be moved away.
+fn keep_files(order: &Order) -> Result<(), Failure> {
+    let workspace = order.workspace.path();
+    let mut held: Vec<PathBuf> = Vec::new();
+    for kept in order.kept.iter().map(crate::message::Bytes::path) {
+        let Ok(inner) = kept.strip_prefix(&workspace) else { continue };
+        if fs::symlink_metadata(&kept).is_err() {
+            continue;
+        }
+        let mut above = workspace.clone();
+        for part in inner.components() {
+            above.push(part);
+            if above != kept && !held.contains(&above) {
+                Source::open(&above, Change::Allowed)?.put(Path::new("/"))?;
+                held.push(above.clone());
+            }
+        }
+        Source::open(&kept, Change::Refused)?.put(Path::new("/"))?;
+    }
+    Ok(())
+}
+
+fn be_private() -> Result<(), Failure> {
+    let deep = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", deep).map_err(Failure::at("private mounts"))
+}
+
+fn mount_proc(at: &Path) -> Result<(), Failure> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", at, "proc", flags, None).map_err(Failure::at("/proc"))
+}
+
+fn mount_scratch(at: &Path, bytes_max: u64) -> Result<(), Failure> {
+    // A file of a page for each inode: a program runs out of both together.
+    tmpfs(at, &format!("mode=1777,size={bytes_max},nr_inodes={}", (bytes_max / 4096).clamp(1024, 1 << 20)))
+}
+
+fn tmpfs(at: &Path, options: &str) -> Result<(), Failure> {
+    let options = CString::new(options).map_err(Failure::at("tmpfs"))?;
+    mount("tmpfs", at, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())
+        .map_err(Failure::at("tmpfs"))
+}
+
+fn open_all(order: &Order) -> Result<Vec<Source>, Failure> {
+    let mut sources = Vec::new();
+    for path in &order.readable {
+        sources.extend(Source::open_if_there(&path.path())?);
+    }
+    Ok(sources)
+}
+
+/// Whether a program may change what is mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Allowed,
+    Refused,
+}
+
+/// Whether a change is for one mount or for all below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    This,
+    All,
+}
+
+/// A copy of a part of the host's tree, not put anywhere yet.
+struct Source {
+    path: PathBuf,
+    tree: OwnedFd,
+    change: Change,
+}
+
+impl Source {
+    fn open(path: &Path, change: Change) -> Result<Self, Failure> {
+        Self::try_open(path, change).map_err(|cause| Failure { stage: "mount source", cause: cause.into() })
+    }
+
+    fn open_if_there(path: &Path) -> Result<Option<Self>, Failure> {
+        match Self::try_open(path, Change::Refused) {
+            Ok(source) => Ok(Some(source)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
+            Err(error) => Err(Failure { stage: "mount source", cause: error.into() }),
+        }
+    }
+
+    fn try_open(path: &Path, change: Change) -> Result<Self, Errno> {
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        Ok(Self { path: path.to_owned(), tree: open_tree(CWD, path, flags)?, change })
+    }
+
+    /// Mounts it at its own path below `root`.
+    fn put(self, root: &Path) -> Result<(), Failure> {
+        let to = below(root, &self.path);
+        let is_folder = rustix::fs::fstat(&self.tree)
+            .map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
+            .map_err(Failure::at("mount"))?;
+        if fs::symlink_metadata(&to).is_err() {
+            if is_folder {
+                make_folder(&to)?;
+            } else {
+                make_folder(to.parent().unwrap_or(root))?;
+                fs::write(&to, "").map_err(Failure::at("mount point"))?;
+            }
+        }
+        let attributes = match (self.change, self.path.starts_with("/dev")) {
+            (_, true) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
+            (Change::Allowed, false) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+            (Change::Refused, false) => {
+                libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY
+            }
+        };
+        change_attributes(Some(&self.tree), Path::new(""), attributes, Depth::All)?;
+        move_mount(&self.tree, "", CWD, &to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+            .map_err(Failure::at("mount"))
+    }
+}
+
+/// Sets attributes of a mount; none is ever taken away.
+fn change_attributes(tree: Option<&OwnedFd>, path: &Path, set: u64, depth: Depth) -> Result<(), Failure> {
+    let stage = "mount attributes";
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(Failure::at(stage))?;
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let flags = match (tree, depth) {
+        (Some(_), Depth::All) => libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+        (Some(_), Depth::This) => libc::AT_EMPTY_PATH,
+        (None, Depth::All) => libc::AT_RECURSIVE,
+        (None, Depth::This) => 0,
+    };
+    let folder = tree.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+    // SAFETY: path and attributes live across the call, and the size is that of the attributes.
+    let changed = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            folder,
+            path.as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if changed < 0 { Err(Failure { stage, cause: io::Error::last_os_error() }) } else { Ok(()) }
+}
+
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(Failure::at("mount point"))
+}
+
+/// Returns where an absolute path lies below another root.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    let inner = path.components().filter(|part| matches!(part, Component::Normal(_)));
+    root.join(inner.collect::<PathBuf>())
+}

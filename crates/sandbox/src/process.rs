@@ -1,0 +1,158 @@
+//! A confined program as the daemon sees it.
+//!
+//! Owns the task that hears its keeper, and takes away what was made for it. Invariant: the end is told when nothing
+//! of the program is left, and that happens whether or not anybody waits for it.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{ConfinedProcess, Ended, SandboxError};
+use rustix::net::{RecvFlags, SendFlags};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{oneshot, watch};
+
+use crate::message::{STOP, Told, receive_with};
+use crate::sandbox::{Kept, broken};
+
+/// Bytes of a keeper's word, at most.
+const TOLD_BYTES_MAX: usize = 4096;
+
+/// A program that runs.
+pub(crate) struct Process {
+    control: Arc<AsyncFd<OwnedFd>>,
+    output: Option<(OwnedFd, OwnedFd)>,
+    listener: Option<OwnedFd>,
+    ended: watch::Receiver<Option<Ended>>,
+}
+
+impl Process {
+    /// Waits until the program runs, or has failed to.
+    pub(crate) async fn begin(mut kept: Kept, program: String) -> Result<Self, SandboxError> {
+        let output = take_output(&mut kept).map_err(broken("output"))?;
+        let control = kept.control.try_clone().and_then(into_async).map_err(broken("socket"))?;
+        let control = Arc::new(control);
+        let (begun, begins) = oneshot::channel();
+        let (end, ended) = watch::channel(None);
+        tokio::spawn(follow(kept, Arc::clone(&control), begun, end));
+        match begins.await {
+            Ok((Told::Failed { stage, errno }, _)) => Err(refusal(program, stage, errno)),
+            Ok((_, listener)) => Ok(Self { control, output: Some(output), listener, ended }),
+            Err(_lost) => Err(broken("keeper")(io::Error::other("it ended before the program began"))),
+        }
+    }
+}
+
+impl ConfinedProcess for Process {
+    fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)> {
+        self.output.take()
+    }
+
+    fn take_listener(&mut self) -> Option<OwnedFd> {
+        self.listener.take()
+    }
+
+    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+        async move {
+            match self.ended.wait_for(Option::is_some).await {
+                Ok(ended) => ended.unwrap_or(Ended::Stopped),
+                Err(_lost) => Ended::Stopped,
+            }
+        }
+        .boxed()
+    }
+
+    fn stop(&mut self) {
+        // A keeper that is gone has nothing left to stop.
+        let _ = rustix::net::send(self.control.get_ref(), STOP, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Hears the keeper until it is gone, tells how the program ended, and takes away what was made for it.
+async fn follow(
+    kept: Kept,
+    control: Arc<AsyncFd<OwnedFd>>,
+    begun: oneshot::Sender<(Told, Option<OwnedFd>)>,
+    end: watch::Sender<Option<Ended>>,
+) {
+    let mut begun = Some(begun);
+    let mut ended = None;
+    let mut listener = None;
+    while let Some((told, descriptor)) = hear(&control).await {
+        match &told {
+            Told::Listening => {
+                listener = descriptor;
+                continue;
+            }
+            Told::Started | Told::Failed { .. } => {}
+            Told::OverMemory => ended = Some(Ended::OverMemory),
+            Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
+            Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
+            Told::Stopped => ended = Some(Ended::Stopped),
+        }
+        // The first word decides whether it has begun.
+        if let Some(begun) = begun.take() {
+            let _ = begun.send((told, listener.take()));
+        }
+        if ended.is_some() {
+            break;
+        }
+    }
+    let Kept { mut keeper, control: own, group, scratch } = kept;
+    drop(own);
+    let _ = keeper.wait().await;
+    drop(group);
+    if let Some(scratch) = scratch {
+        let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(scratch)).await;
+    }
+    end.send_replace(Some(ended.unwrap_or(Ended::Stopped)));
+}
+
+/// Waits for the keeper's next word; `None` when it is gone, or makes no sense.
+async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(Told, Option<OwnedFd>)> {
+    loop {
+        let mut ready = control.readable().await.ok()?;
+        match ready.try_io(|socket| receive_with(socket.as_fd(), TOLD_BYTES_MAX, RecvFlags::DONTWAIT)) {
+            Ok(Ok((bytes, _))) if bytes.is_empty() => return None,
+            Ok(Ok((bytes, descriptors))) => {
+                return Some((serde_json::from_slice(&bytes).ok()?, descriptors.into_iter().next()));
+            }
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(Err(_)) => return None,
+            Err(_would_block) => {}
+        }
+    }
+}
+
+fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    // SAFETY: the descriptor is owned by the registration, and closed by nobody else before it.
+    Ok(unsafe { AsyncFd::register(socket) }?)
+}
+
+fn take_output(kept: &mut Kept) -> io::Result<(OwnedFd, OwnedFd)> {
+    let missing = || io::Error::other("the keeper has no output");
+    let output = kept.keeper.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
+    let errors = kept.keeper.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
+    Ok((output, errors))
+}
+
+fn refusal(program: String, stage: String, errno: i32) -> SandboxError {
+    let cause = io::Error::from_raw_os_error(errno);
+    match stage.as_str() {
+        "program" => SandboxError::NotStarted { program, cause: cause.to_string() },
+        "folder" => {
+            SandboxError::NotStarted { program, cause: format!("its folder cannot be used: {cause}") }
+        }
+        _ => SandboxError::Broken { stage, cause },
+    }
+}

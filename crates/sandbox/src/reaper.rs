@@ -1,0 +1,124 @@
+//! Process 1 of the program's own process table, and the end of all that it started.
+//!
+//! Owns nothing but the wait: it reaps whoever is left behind, and exits when the program does, upon which the kernel
+//! ends whatever else is in the table. Invariant: it holds no output of the program open.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+
+use crate::keeper::Failure;
+use crate::message::{self, Order, Tier, Told};
+use crate::{capabilities, child, memory_watch, mounts};
+
+/// Exit code of a reaper that could not do its work; the failure was told before.
+const BROKEN: i32 = 70;
+
+/// Puts the mounts in place, starts the program, waits for its end, and reports it; returns the exit code.
+pub(crate) fn run(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>, report: &OwnedFd) -> i32 {
+    match keep(order, sealed, control) {
+        Ok(told) => {
+            let bytes = serde_json::to_vec(&told).unwrap_or_default();
+            // The keeper that should read it ends everything when it cannot.
+            let _ = rustix::io::write(report, &bytes);
+            0
+        }
+        Err(failure) => {
+            let _ = message::send(control, &failure.told());
+            BROKEN
+        }
+    }
+}
+
+/// Reads what process 1 reported before it ended; without a report it was ended.
+pub(crate) fn reported(reports: &OwnedFd) -> Told {
+    const REPORT_BYTES_MAX: usize = 256;
+    let mut bytes = [0; REPORT_BYTES_MAX];
+    let length = rustix::io::retry_on_intr(|| rustix::io::read(reports, &mut bytes[..])).unwrap_or(0);
+    serde_json::from_slice(&bytes[..length]).unwrap_or(Told::Stopped)
+}
+
+/// Tells how a process ended.
+pub(crate) fn told_of(status: WaitStatus) -> Told {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Told::Exited { code },
+        (None, Some(signal)) => Told::Signalled { signal },
+        (None, None) => Told::Stopped,
+    }
+}
+
+fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<Told, Failure> {
+    // With its keeper gone nobody would end it.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(Failure::at("death signal"))?;
+    match order.tier {
+        Tier::Confined => mounts::beside_the_host(order, sealed)?,
+        Tier::Isolated => mounts::own_root(order, sealed)?,
+    }
+    let pid = child::start(order, control)?;
+    capabilities::drop_all().map_err(Failure::at("capabilities"))?;
+    let_go_of_output().map_err(Failure::at("output"))?;
+    let limits = order.limits;
+    let told =
+        if limits.memory_is_counted { reap_until(pid) } else { reap_and_count(pid, limits.memory_bytes_max) };
+    told.map_err(Failure::at("wait"))
+}
+
+/// Lets the readers of the program's output see its end, and not ours.
+pub(crate) fn let_go_of_output() -> io::Result<()> {
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::WRONLY, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+fn reap_until(program: Pid) -> io::Result<Told> {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Does the same where nothing counts the memory of all together: looks at it itself, again and again.
+fn reap_and_count(program: Pid, memory_bytes_max: u64) -> io::Result<Told> {
+    memory_watch::begin()?;
+    loop {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
+                Ok(None) => break,
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if memory_watch::bytes_of_all()? > memory_bytes_max {
+            return Ok(Told::OverMemory);
+        }
+        memory_watch::pause()?;
+    }
+}
+
+/// Ends every process that this one has adopted, and what they start meanwhile.
+pub(crate) fn end_descendants() -> io::Result<()> {
+    loop {
+        for pid in children_of_this_process()? {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::CHILD) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn children_of_this_process() -> io::Result<Vec<Pid>> {
+    let path = format!("/proc/self/task/{}/children", rustix::process::getpid().as_raw_nonzero());
+    let children = std::fs::read_to_string(path)?;
+    Ok(children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)).collect())
+}

@@ -1,0 +1,200 @@
+//! Which system calls a program may make: a list of what is allowed, and what of it with which arguments.
+//!
+//! Owns the list. What is not on it does not exist for the program (`ENOSYS`), so that C libraries fall back to older
+//! calls. Not on it on purpose: namespaces and mounts, tracing and other processes' memory, BPF, io_uring, keys,
+//! userfaultfd, performance counters, modules, clocks, `openat2` and `clone3` (their arguments cannot be looked
+//! at). Source: seccomp(2).
+
+use std::collections::BTreeMap;
+use std::io;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter,
+};
+
+use crate::keeper::Failure;
+
+const STAGE: &str = "seccomp";
+
+/// Bits of a file's mode that lend its owner to whoever runs it.
+const SET_ID: u64 = 0o6000;
+/// Every flag of `clone` that makes a namespace.
+const NAMESPACE_FLAGS: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET)
+    .cast_unsigned() as u64;
+/// `O_TMPFILE` without the `O_DIRECTORY` in it.
+const TMPFILE_BIT: u64 = (libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned() as u64;
+
+/// Whether memory that nobody maps is counted by somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnmappedMemory {
+    Counted,
+    Refused,
+}
+
+/// Filters the calls of this process and of all that it starts.
+pub(crate) fn apply(unmapped: UnmappedMemory) -> Result<(), Failure> {
+    let broken =
+        |error: &dyn std::error::Error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) };
+    let program = program(unmapped).map_err(|error| broken(&error))?;
+    apply_filter(&program).map_err(|error| broken(&error))
+}
+
+/// Makes the filter; nothing in it depends on the program that it is for.
+pub(crate) fn program(unmapped: UnmappedMemory) -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
+    #[cfg(target_arch = "x86_64")]
+    rules.extend(ALWAYS_X86.iter().map(|call| (*call, Vec::new())));
+    if unmapped == UnmappedMemory::Counted {
+        rules.extend(WITH_UNMAPPED_MEMORY.iter().map(|call| (*call, Vec::new())));
+    }
+    rules.extend(looked_at()?);
+    let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
+    SeccompFilter::new(rules, refused, SeccompAction::Allow, ARCH)?.try_into()
+}
+
+#[cfg(target_arch = "x86_64")]
+const ARCH: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCH: TargetArch = TargetArch::aarch64;
+
+type Rules = Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError>;
+
+/// The calls that are allowed with some arguments only.
+fn looked_at() -> Rules {
+    let is = |argument, value: u64| condition(argument, SeccompCmpOp::Eq, value);
+    let is_not = |argument, value: u64| condition(argument, SeccompCmpOp::Ne, value);
+    let has_none_of = |argument, bits| condition(argument, SeccompCmpOp::MaskedEq(bits), 0);
+    let any_of = |argument, values: &[u64]| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+        values.iter().map(|value| SeccompRule::new(vec![is(argument, *value)?])).collect()
+    };
+    let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
+    let creates = libc::O_CREAT.cast_unsigned() as u64 | TMPFILE_BIT;
+    let mut rules = vec![
+        (libc::SYS_socket, any_of(0, &[libc::AF_INET as u64, libc::AF_INET6 as u64])?),
+        (libc::SYS_socketpair, any_of(0, &[libc::AF_UNIX as u64])?),
+        (libc::SYS_clone, one(vec![has_none_of(0, NAMESPACE_FLAGS)?])?),
+        (
+            libc::SYS_ioctl,
+            one(vec![is_not(1, libc::TIOCSTI)?, is_not(1, libc::TIOCLINUX)?, is_not(1, libc::TIOCSETD)?])?,
+        ),
+        (libc::SYS_prctl, any_of(0, &PRCTLS)?),
+        (libc::SYS_personality, any_of(0, &[0, 0xffff_ffff])?),
+        (libc::SYS_fchmod, one(vec![has_none_of(1, SET_ID)?])?),
+        (libc::SYS_fchmodat, one(vec![has_none_of(2, SET_ID)?])?),
+        (libc::SYS_mkdirat, one(vec![has_none_of(2, SET_ID)?])?),
+        (libc::SYS_mknodat, one(vec![has_none_of(2, SET_ID)?])?),
+        (
+            libc::SYS_openat,
+            vec![
+                SeccompRule::new(vec![has_none_of(2, creates)?])?,
+                SeccompRule::new(vec![has_none_of(3, SET_ID)?])?,
+            ],
+        ),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([
+        (libc::SYS_chmod, one(vec![has_none_of(1, SET_ID)?])?),
+        (libc::SYS_creat, one(vec![has_none_of(1, SET_ID)?])?),
+        (libc::SYS_mkdir, one(vec![has_none_of(1, SET_ID)?])?),
+        (libc::SYS_mknod, one(vec![has_none_of(1, SET_ID)?])?),
+        (
+            libc::SYS_open,
+            vec![
+                SeccompRule::new(vec![has_none_of(1, creates)?])?,
+                SeccompRule::new(vec![has_none_of(2, SET_ID)?])?,
+            ],
+        ),
+    ]);
+    Ok(rules)
+}
+
+fn condition(
+    argument: u8,
+    is: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is, value)
+}
+
+/// Of `prctl`: names, death signals, what is asked, and what only takes away.
+const PRCTLS: [u64; 17] = [
+    libc::PR_SET_PDEATHSIG as u64,
+    libc::PR_GET_PDEATHSIG as u64,
+    libc::PR_GET_DUMPABLE as u64,
+    libc::PR_SET_DUMPABLE as u64,
+    libc::PR_SET_NAME as u64,
+    libc::PR_GET_NAME as u64,
+    libc::PR_CAPBSET_READ as u64,
+    libc::PR_GET_SECCOMP as u64,
+    libc::PR_SET_TIMERSLACK as u64,
+    libc::PR_GET_TIMERSLACK as u64,
+    libc::PR_SET_CHILD_SUBREAPER as u64,
+    libc::PR_GET_CHILD_SUBREAPER as u64,
+    libc::PR_SET_NO_NEW_PRIVS as u64,
+    libc::PR_GET_NO_NEW_PRIVS as u64,
+    libc::PR_SET_THP_DISABLE as u64,
+    libc::PR_GET_THP_DISABLE as u64,
+    libc::PR_SET_VMA as u64,
+];
+
+macro_rules! calls {
+    ($($name:ident)*) => { &[$(libc::$name),*] };
+}
+
+/// Allowed whatever their arguments.
+const ALWAYS: &[i64] = calls! {
+    // Files that are open, and their names.
+    SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2
+    SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_fcntl SYS_flock SYS_fsync SYS_fdatasync SYS_sync_file_range
+    SYS_syncfs SYS_truncate SYS_ftruncate SYS_fallocate SYS_fadvise64 SYS_readahead SYS_copy_file_range SYS_sendfile
+    SYS_splice SYS_tee SYS_vmsplice SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
+    SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat
+    SYS_symlinkat SYS_utimensat SYS_fchown SYS_fchownat SYS_umask SYS_pipe2
+    SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_listxattr SYS_llistxattr SYS_flistxattr
+    SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch
+    // Waiting.
+    SYS_ppoll SYS_pselect6 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_eventfd2 SYS_signalfd4
+    SYS_timerfd_create SYS_timerfd_settime SYS_timerfd_gettime SYS_nanosleep SYS_clock_nanosleep SYS_futex
+    SYS_futex_waitv SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_membarrier SYS_restart_syscall
+    // Memory.
+    SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_madvise SYS_mincore SYS_brk SYS_mlock SYS_mlock2 SYS_munlock
+    SYS_mlockall SYS_munlockall SYS_pkey_mprotect SYS_pkey_alloc SYS_pkey_free
+    SYS_semget SYS_semop SYS_semtimedop SYS_semctl
+    // Processes and signals.
+    SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_getpid
+    SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_getuid SYS_geteuid SYS_getgid SYS_getegid
+    SYS_getresuid SYS_getresgid SYS_getgroups SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid
+    SYS_setresgid SYS_setfsuid SYS_setfsgid SYS_capget SYS_set_tid_address SYS_rt_sigaction SYS_rt_sigprocmask
+    SYS_rt_sigpending SYS_rt_sigreturn SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo
+    SYS_sigaltstack SYS_pidfd_open SYS_pidfd_send_signal SYS_getpriority SYS_setpriority SYS_sched_yield
+    SYS_sched_getaffinity SYS_sched_setaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_sched_setscheduler
+    SYS_sched_get_priority_max SYS_sched_get_priority_min SYS_sched_rr_get_interval SYS_sched_getattr SYS_ioprio_get
+    SYS_ioprio_set SYS_getrusage SYS_prlimit64 SYS_getrlimit SYS_setrlimit SYS_times SYS_getcpu
+    SYS_timer_create SYS_timer_settime SYS_timer_gettime SYS_timer_getoverrun SYS_timer_delete SYS_getitimer SYS_setitimer
+    // Time, host and chance.
+    SYS_clock_gettime SYS_clock_getres SYS_gettimeofday SYS_uname SYS_sysinfo SYS_getrandom
+    // Sockets, once they are there.
+    SYS_bind SYS_connect SYS_listen SYS_accept SYS_accept4 SYS_getsockname SYS_getpeername SYS_getsockopt SYS_setsockopt
+    SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_sendmmsg SYS_recvmmsg SYS_shutdown
+    // Landlock only ever takes away.
+    SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
+};
+
+/// Calls that make memory which no process has to map.
+const WITH_UNMAPPED_MEMORY: &[i64] = calls! { SYS_memfd_create SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl };
+
+/// The same, of calls that only older machines have.
+#[cfg(target_arch = "x86_64")]
+const ALWAYS_X86: &[i64] = calls! {
+    SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_unlink SYS_rmdir SYS_rename SYS_link SYS_symlink SYS_chown
+    SYS_lchown SYS_utime SYS_utimes SYS_futimesat SYS_pipe SYS_dup2 SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait
+    SYS_eventfd SYS_signalfd SYS_inotify_init SYS_fork SYS_vfork SYS_getpgrp SYS_time SYS_alarm SYS_pause SYS_arch_prctl
+};

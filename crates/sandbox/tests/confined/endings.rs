@@ -1,0 +1,50 @@
+//! How programs end, and that nothing of them is left.
+
+use palyra_ports::{Ended, ProcessTier, SandboxError};
+
+use crate::host::{BOTH, HOLDS, Host};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exit_codes_and_signals_are_told() {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
+        assert_eq!(host.shell(tier, "exit 7").await.ended, Ended::Exited { code: 7 });
+        assert_eq!(host.shell(tier, "kill -9 $$").await.ended, Ended::Signalled { signal: 9 });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_not_there_is_a_refusal() {
+    let host = Host::new();
+    for tier in BOTH {
+        let refused = host.start(host.command(tier, "/usr/bin/no-such-program", &[])).await.err();
+        assert!(matches!(refused, Some(SandboxError::NotStarted { .. })), "{refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_mechanism_is_a_refusal_with_its_name() {
+    let host = Host::new();
+    let without = host.sandbox.without(|offer| offer.landlock_abi = 0);
+    let refused =
+        palyra_ports::ProcessSandbox::start(&without, host.command(ProcessTier::Confined, "/bin/true", &[]));
+    assert!(matches!(refused.await.err(), Some(SandboxError::Missing { mechanism: "Landlock" })));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_ends_what_ran_away_too() {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().as_held(hold);
+        let script = "(setsid sh -c 'echo ready; sleep 1000' &) ; sleep 1000";
+        let mut process =
+            host.start(host.command(tier, "/bin/sh", &["-c", script])).await.expect("it starts");
+        let (output, _errors) = process.take_output().expect("output");
+        let mut line = [0; 6];
+        let mut output = std::fs::File::from(output);
+        std::io::Read::read_exact(&mut output, &mut line).expect("a line");
+        process.stop();
+        assert_eq!(process.wait().await, Ended::Stopped);
+        // The write end is held by whoever is left.
+        assert_eq!(std::io::Read::read(&mut output, &mut line).expect("the end"), 0);
+    }
+}

@@ -1,0 +1,7 @@
+//! Real programs under both process tiers, on this host.
+
+mod host;
+mod honest_work;
+mod attacks;
+mod bombs;
+mod endings;

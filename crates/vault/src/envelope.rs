@@ -1,0 +1,111 @@
+//! One secret, sealed: a key of its own seals the value, and the root key seals that key.
+//!
+//! AES-256-GCM with random nonces (NIST SP 800-38D); what the value is bound to is authenticated with both.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use palyra_ports::{Entropy, SecretName};
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+pub(crate) const KEY_BYTES: usize = 32;
+
+/// A key in memory; cleared when it is let go.
+pub(crate) type Key = Zeroizing<[u8; KEY_BYTES]>;
+
+/// Bytes that were sealed, with their nonce before them; base64 in files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sealed(String);
+
+/// What a file of the vault holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Envelope {
+    pub(crate) form: u32,
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) hosts: BTreeSet<String>,
+    pub(crate) changed: i64,
+    pub(crate) key: Sealed,
+    pub(crate) value: Sealed,
+}
+
+/// The form that is written.
+pub(crate) const FORM: u32 = 1;
+
+/// Why something sealed does not open: it was changed, or the key is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DoesNotOpen;
+
+/// What a value is bound to.
+pub(crate) struct BoundTo<'a> {
+    pub(crate) name: &'a SecretName,
+    pub(crate) version: u32,
+    pub(crate) hosts: &'a BTreeSet<String>,
+    pub(crate) changed: i64,
+}
+
+impl BoundTo<'_> {
+    fn bytes(&self, of: &str) -> Vec<u8> {
+        let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        let (name, version, changed) = (self.name.as_str(), self.version, self.changed);
+        format!("palyra/vault/v1/{of}\n{name}\n{version}\n{changed}\n{}", hosts.join(",")).into_bytes()
+    }
+}
+
+impl Envelope {
+    pub(crate) fn seal(root: &Key, bound: &BoundTo<'_>, value: &[u8], entropy: &dyn Entropy) -> Self {
+        let key = new_key(entropy);
+        Self {
+            form: FORM,
+            name: bound.name.as_str().to_owned(),
+            version: bound.version,
+            hosts: bound.hosts.clone(),
+            changed: bound.changed,
+            key: seal(root, &bound.bytes("key"), &*key, entropy),
+            value: seal(&key, &bound.bytes("value"), value, entropy),
+        }
+    }
+
+    pub(crate) fn open(&self, root: &Key, name: &SecretName) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+        if self.form != FORM || self.name != name.as_str() {
+            return Err(DoesNotOpen);
+        }
+        let bound = BoundTo { name, version: self.version, hosts: &self.hosts, changed: self.changed };
+        let key = open(root, &bound.bytes("key"), &self.key)?;
+        let key = Key::new(key.as_slice().try_into().map_err(|_| DoesNotOpen)?);
+        open(&key, &bound.bytes("value"), &self.value)
+    }
+}
+
+pub(crate) fn new_key(entropy: &dyn Entropy) -> Key {
+    let mut key = Key::new([0; KEY_BYTES]);
+    entropy.fill(&mut *key);
+    key
+}
+
+pub(crate) fn seal(key: &Key, bound: &[u8], clear: &[u8], entropy: &dyn Entropy) -> Sealed {
+    let mut nonce = [0; NONCE_LEN];
+    entropy.fill(&mut nonce);
+    let mut sealed = Zeroizing::new(clear.to_vec());
+    let tag = cipher(key)
+        .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(bound), &mut sealed)
+        .expect("a value is far below the cipher's limit");
+    Sealed(STANDARD.encode([&nonce, sealed.as_slice(), tag.as_ref()].concat()))
+}
+
+pub(crate) fn open(key: &Key, bound: &[u8], sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+    let bytes = STANDARD.decode(&sealed.0).map_err(|_| DoesNotOpen)?;
+    let (nonce, rest) = bytes.split_at_checked(NONCE_LEN).ok_or(DoesNotOpen)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| DoesNotOpen)?;
+    let mut rest = Zeroizing::new(rest.to_vec());
+    let clear = cipher(key).open_in_place(nonce, Aad::from(bound), &mut rest).map_err(|_| DoesNotOpen)?;
+    Ok(Zeroizing::new(clear.to_vec()))
+}
+
+fn cipher(key: &Key) -> LessSafeKey {
+    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &**key).expect("the key has the cipher's length"))
+}

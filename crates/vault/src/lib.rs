@@ -1,0 +1,14 @@
+//! Secrets at rest: one sealed file for each, below a root key that lies in a file or comes from a passphrase.
+//!
+//! Owns the folder `vault` of the state directory, and the only place where a value is in the clear: the answer of
+//! [`SecretStore::open`](palyra_ports::SecretStore::open). Invariant: a value on disk opens only under its own name,
+//! version and hosts, so that none can be put in another's place. Begin at [`Vault`].
+
+mod vault;
+
+mod root;
+mod envelope;
+mod files;
+
+pub use root::{RootKind, Unlock};
+pub use vault::Vault;

@@ -1,0 +1,130 @@
+//! The key below which all others lie: 32 random bytes in a file, or what a passphrase comes to.
+//!
+//! Owns its two files. Invariant: a passphrase is never stored; what is stored beside its salt only tells whether one
+//! is right. Argon2id (RFC 9106) with the parameters that the file names.
+
+use std::io;
+use std::path::Path;
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use palyra_ports::{Entropy, SecretStoreError};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::envelope::{KEY_BYTES, Key, Sealed, new_key, open, seal};
+use crate::files;
+
+const KEY_FILE: &str = "root.key";
+const PASSPHRASE_FILE: &str = "passphrase.json";
+/// Sealed under the key of a passphrase, to tell a right one from a wrong one.
+const CHECK: &[u8] = b"palyra/vault/v1/check";
+const SALT_BYTES: usize = 16;
+/// RFC 9106, section 4, second choice: 64 MiB, three passes.
+const MEMORY_KIB: u32 = 64 * 1024;
+const PASSES: u32 = 3;
+const LANES: u32 = 4;
+
+/// Where the root key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootKind {
+    /// A file beside the secrets: whoever can read the state directory can open them.
+    KeyFile,
+    /// A passphrase, to be given after each start.
+    Passphrase,
+}
+
+/// Whether a passphrase opened the vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlock {
+    /// It did.
+    Opened,
+    /// It is another one.
+    Wrong,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PassphraseFile {
+    form: u32,
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+    salt: [u8; SALT_BYTES],
+    check: Sealed,
+}
+
+/// What a vault has of its root key at its start.
+pub(crate) enum Root {
+    Key(Key),
+    Locked,
+}
+
+/// Returns where the key comes from; makes a key file when there is nothing yet.
+pub(crate) fn find(folder: &Path, entropy: &dyn Entropy) -> Result<(RootKind, Root), SecretStoreError> {
+    if files::read(&folder.join(PASSPHRASE_FILE)).map_err(disk("read"))?.is_some() {
+        return Ok((RootKind::Passphrase, Root::Locked));
+    }
+    let key = match files::read(&folder.join(KEY_FILE)).map_err(disk("read"))? {
+        Some(bytes) => {
+            let bytes = Zeroizing::new(bytes);
+            let key: Option<[u8; KEY_BYTES]> = bytes.as_slice().try_into().ok();
+            let short =
+                || SecretStoreError::Locked { why: format!("`{KEY_FILE}` does not have {KEY_BYTES} bytes") };
+            Key::new(key.ok_or_else(short)?)
+        }
+        None => {
+            let key = new_key(entropy);
+            files::write(folder, KEY_FILE, &*key).map_err(disk("written"))?;
+            key
+        }
+    };
+    Ok((RootKind::KeyFile, Root::Key(key)))
+}
+
+/// Returns the key of a passphrase, unless it is the wrong one.
+pub(crate) fn unlock(folder: &Path, passphrase: &str) -> Result<Option<Key>, SecretStoreError> {
+    let bytes = files::read(&folder.join(PASSPHRASE_FILE)).map_err(disk("read"))?;
+    let missing = || SecretStoreError::Locked { why: "it has no passphrase".to_owned() };
+    let file: PassphraseFile = serde_json::from_slice(&bytes.ok_or_else(missing)?)
+        .map_err(|error| disk("read")(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+    let params = (file.memory_kib, file.passes, file.lanes);
+    let key = derive(passphrase, &file.salt, params)?;
+    let opens = open(&key, CHECK, &file.check).is_ok_and(|clear| clear.as_slice() == CHECK);
+    Ok(opens.then_some(key))
+}
+
+/// Makes the key of a new passphrase, and what will tell it.
+pub(crate) fn with_passphrase(
+    passphrase: &str,
+    entropy: &dyn Entropy,
+) -> Result<(Key, Vec<u8>), SecretStoreError> {
+    let mut salt = [0; SALT_BYTES];
+    entropy.fill(&mut salt);
+    let key = derive(passphrase, &salt, (MEMORY_KIB, PASSES, LANES))?;
+    let check = seal(&key, CHECK, CHECK, entropy);
+    let file = PassphraseFile { form: 1, memory_kib: MEMORY_KIB, passes: PASSES, lanes: LANES, salt, check };
+    let bytes = serde_json::to_vec(&file).map_err(|error| disk("written")(error.into()))?;
+    Ok((key, bytes))
+}
+
+pub(crate) fn store_passphrase(folder: &Path, file: &[u8]) -> io::Result<()> {
+    files::write(folder, PASSPHRASE_FILE, file)
+}
+
+fn derive(
+    passphrase: &str,
+    salt: &[u8],
+    (memory, passes, lanes): (u32, u32, u32),
+) -> Result<Key, SecretStoreError> {
+    let unfit = |error: argon2::Error| SecretStoreError::Locked { why: error.to_string() };
+    let params = Params::new(memory, passes, lanes, Some(KEY_BYTES)).map_err(unfit)?;
+    let mut key = Key::new([0; KEY_BYTES]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(passphrase.as_bytes(), salt, &mut *key)
+        .map_err(unfit)?;
+    Ok(key)
+}
+
+pub(crate) fn disk(doing: &'static str) -> impl FnOnce(io::Error) -> SecretStoreError {
+    move |cause| SecretStoreError::Disk { doing, cause }
+}

@@ -1,0 +1,166 @@
+//! What a vault keeps, gives out, and refuses; over real files.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use palyra_ports::{NewSecret, SecretName, SecretStore, SecretStoreError};
+use palyra_testkit::FixedEntropy;
+use palyra_types::{Redacted, Timestamp};
+use tempfile::TempDir;
+
+use super::{RootKind, Unlock, Vault};
+
+const VALUE: &str = "sk-canary-7f3a91-value";
+
+fn vault(folder: &TempDir) -> Vault {
+    Vault::open(&folder.path().join("vault"), Arc::new(FixedEntropy::new(7))).expect("a vault")
+}
+
+fn name(text: &str) -> SecretName {
+    text.parse().expect("a name")
+}
+
+fn hosts(of: &[&str]) -> BTreeSet<String> {
+    of.iter().map(|&host| host.to_owned()).collect()
+}
+
+fn secret(called: &str, value: &str, for_hosts: Option<&[&str]>) -> NewSecret {
+    let (hosts, now) = (for_hosts.map(hosts), Timestamp(1_000));
+    NewSecret { name: name(called), value: Redacted::new(value.to_owned()), hosts, now }
+}
+
+#[test]
+fn a_secret_comes_back_for_its_host_and_for_no_other() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    let record = kept.put(secret("github", VALUE, Some(&["api.github.com"]))).expect("it is kept");
+    assert_eq!((record.version, record.hosts.len()), (1, 1));
+    // Another start reads the same files.
+    let kept = vault(&folder);
+    assert_eq!(kept.open(&name("github"), "api.github.com").expect("the value").expose(), VALUE);
+    let refused = kept.open(&name("github"), "evil.example");
+    assert!(matches!(refused, Err(SecretStoreError::NotBound { .. })));
+    assert!(matches!(kept.open(&name("other"), "api.github.com"), Err(SecretStoreError::NotFound { .. })));
+}
+
+#[test]
+fn nothing_on_disk_holds_a_value_in_any_spelling() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    kept.put(secret("github", VALUE, Some(&["api.github.com"]))).expect("it is kept");
+    kept.set_passphrase(&"correct horse battery".into()).expect("a passphrase");
+    let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let base64 = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, VALUE);
+    let mut files = 0;
+    for file in std::fs::read_dir(folder.path().join("vault")).expect("the folder") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("text");
+        files += 1;
+        for spelling in [VALUE, hex.as_str(), base64.as_str(), "correct horse"] {
+            assert!(!text.contains(spelling), "{text}");
+        }
+    }
+    assert_eq!(files, 2, "the secret and what tells a passphrase");
+}
+
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().expect("a folder");
+    vault(&folder).put(secret("github", VALUE, None)).expect("it is kept");
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path().join("vault")), 0o700);
+    for file in std::fs::read_dir(folder.path().join("vault")).expect("the folder") {
+        assert_eq!(mode(&file.expect("a file").path()), 0o600);
+    }
+}
+
+#[test]
+fn what_was_changed_on_disk_does_not_open() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    kept.put(secret("one", VALUE, Some(&["a.example"]))).expect("it is kept");
+    kept.put(secret("two", "another-value-here", Some(&["b.example"]))).expect("it is kept");
+    let at = |called: &str| folder.path().join("vault").join(format!("{called}.sealed.json"));
+    let clean = std::fs::read_to_string(at("one")).expect("the file");
+    let changes = [
+        ("another host", clean.replace("a.example", "evil.example")),
+        ("another version", clean.replace("\"version\": 1", "\"version\": 2")),
+        ("another time", clean.replace("1000", "1001")),
+        ("another secret", std::fs::read_to_string(at("two")).expect("the file")),
+        ("another name", std::fs::read_to_string(at("two")).expect("the file").replace("\"two\"", "\"one\"")),
+        ("half of it", clean[..clean.len() / 2].to_owned()),
+        ("nothing", String::new()),
+    ];
+    for (what, changed) in changes {
+        std::fs::write(at("one"), changed).expect("a change");
+        for host in ["a.example", "evil.example", "b.example"] {
+            let opened = kept.open(&name("one"), host);
+            assert!(matches!(opened, Err(SecretStoreError::Damaged { .. })), "{what}: {opened:?}");
+        }
+    }
+    assert!(kept.open(&name("two"), "b.example").is_ok());
+}
+
+#[test]
+fn a_value_is_rotated_bound_and_removed() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    kept.put(secret("github", VALUE, Some(&["a.example"]))).expect("it is kept");
+    let record = kept.put(secret("github", "another-value-here", None)).expect("it is kept");
+    assert_eq!((record.version, record.hosts), (2, hosts(&["a.example"])));
+    kept.bind(&name("github"), hosts(&["b.example"])).expect("it is bound");
+    assert!(kept.open(&name("github"), "a.example").is_err());
+    assert_eq!(kept.open(&name("github"), "b.example").expect("the value").expose(), "another-value-here");
+    kept.remove(&name("github")).expect("it is removed");
+    assert!(kept.list().expect("the list").is_empty());
+}
+
+#[test]
+fn a_passphrase_locks_the_vault_until_it_is_given() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    assert_eq!(kept.kind(), RootKind::KeyFile);
+    kept.put(secret("github", VALUE, Some(&["a.example"]))).expect("it is kept");
+    kept.set_passphrase(&"correct horse battery".into()).expect("a passphrase");
+    assert!(kept.is_unlocked());
+
+    let kept = vault(&folder);
+    assert_eq!((kept.kind(), kept.is_unlocked()), (RootKind::Passphrase, false));
+    assert!(matches!(kept.open(&name("github"), "a.example"), Err(SecretStoreError::Locked { .. })));
+    assert_eq!(kept.list().expect("names are no secret").len(), 1);
+    assert_eq!(kept.unlock(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
+    assert!(!kept.is_unlocked());
+    assert_eq!(kept.unlock(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
+    assert_eq!(kept.open(&name("github"), "a.example").expect("the value").expose(), VALUE);
+    assert_eq!(kept.all_values().expect("all").len(), 1);
+}
+
+#[test]
+fn unsuitable_values_hosts_and_names_are_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    for value in ["short", "two\nlines of it", "tab\there it is", &"x".repeat(70_000)] {
+        assert!(
+            matches!(kept.put(secret("a", value, None)), Err(SecretStoreError::Unsuitable { .. })),
+            "{value:.20}"
+        );
+    }
+    for host in ["Upper.example", "a b", "", "a/b", "a\n.example"] {
+        assert!(kept.put(secret("a", VALUE, Some(&[host]))).is_err(), "{host:?}");
+    }
+    for called in ["", "Upper", "../x", "a/b", "1a", "a b", &"a".repeat(65)] {
+        assert!(called.parse::<SecretName>().is_err(), "{called:?}");
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_not_followed() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    kept.put(secret("one", VALUE, Some(&["a.example"]))).expect("it is kept");
+    let file = folder.path().join("vault/one.sealed.json");
+    std::fs::rename(&file, folder.path().join("moved")).expect("moved");
+    std::os::unix::fs::symlink(folder.path().join("moved"), &file).expect("a link");
+    assert!(matches!(kept.open(&name("one"), "a.example"), Err(SecretStoreError::Disk { .. })));
+}

@@ -1,0 +1,71 @@
+//! A component as native code.
+//!
+//! Owns the digest by which it is known and its checks: size, imports, exports.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use wasmtime::component::Component;
+
+use crate::bindings::ToolPre;
+use crate::inside::Inside;
+use crate::limits::COMPONENT_BYTES_MAX;
+use crate::machine::Machine;
+
+/// Why a component was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    /// It is larger than is taken.
+    #[error("the component has {bytes} bytes, and {COMPONENT_BYTES_MAX} are taken at most")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// It is no component.
+    #[error("it is no WebAssembly component: {why}")]
+    Malformed {
+        /// What the compiler says, in one line.
+        why: String,
+    },
+    /// It imports what is not offered, or does not export what a tool has.
+    #[error("the component does not fit the world `palyra:tool`: {why}")]
+    Unfit {
+        /// What does not fit.
+        why: String,
+    },
+}
+
+/// A component that can be called. Cheap to clone.
+#[derive(Clone)]
+pub struct Compiled {
+    pub(crate) digest: [u8; 32],
+    pub(crate) ready: Arc<ToolPre<Inside>>,
+}
+
+impl Compiled {
+    pub(crate) fn make(machine: &Machine, bytes: &[u8]) -> Result<Self, CompileError> {
+        if bytes.len() > COMPONENT_BYTES_MAX {
+            return Err(CompileError::TooLarge { bytes: bytes.len() });
+        }
+        let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
+        let component = Component::new(&machine.engine, bytes).map_err(malformed)?;
+        Self::of(machine, &component, Sha256::digest(bytes).into())
+    }
+
+    fn of(machine: &Machine, component: &Component, digest: [u8; 32]) -> Result<Self, CompileError> {
+        let unfit = |error: wasmtime::Error| CompileError::Unfit { why: one_line(&error) };
+        let ready = machine.linker.instantiate_pre(component).and_then(ToolPre::new).map_err(unfit)?;
+        Ok(Self { digest, ready: Arc::new(ready) })
+    }
+
+    /// Returns the SHA-256 of the component's bytes.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+}
+
+pub(crate) fn one_line(error: &wasmtime::Error) -> String {
+    let text = format!("{error:#}");
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect()
+}

@@ -1,0 +1,78 @@
+//! What stands behind a component's imports during one call.
+
+use palyra_types::PrincipalId;
+use wasmtime::StoreLimits;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+use crate::call::{Given, GivenFiles};
+use crate::imports::Ports;
+use crate::limits::store_limits;
+
+/// Where a component finds the workspace.
+const WORKSPACE: &str = "/workspace";
+
+/// A secret that a component may use, and never sees.
+#[allow(unreachable_pub, reason = "the bindings name it")]
+pub struct OpenedSecret {
+    pub(crate) name: String,
+}
+
+/// One call's state.
+pub(crate) struct Inside {
+    pub(crate) table: ResourceTable,
+    pub(crate) limits: StoreLimits,
+    pub(crate) given: Given,
+    pub(crate) ports: Option<Ports>,
+    pub(crate) principal: PrincipalId,
+    /// Bytes that were logged so far.
+    pub(crate) logged: usize,
+    wasi: WasiCtx,
+}
+
+impl Inside {
+    pub(crate) fn with_nothing() -> Self {
+        Self {
+            table: ResourceTable::new(),
+            limits: store_limits(),
+            given: Given::default(),
+            ports: None,
+            principal: PrincipalId::from_parts(0, 0),
+            logged: 0,
+            wasi: closed().build(),
+        }
+    }
+
+    pub(crate) fn new(given: Given, ports: Ports, principal: PrincipalId) -> wasmtime::Result<Self> {
+        let mut wasi = closed();
+        match &given.files {
+            GivenFiles::None => {}
+            GivenFiles::Read(root) => {
+                wasi.preopened_dir(root, WORKSPACE, FsPerms::ReadOnly)?;
+            }
+            GivenFiles::Change(root) => {
+                wasi.preopened_dir(root, WORKSPACE, FsPerms::ReadWrite)?;
+            }
+        }
+        Ok(Self { given, ports: Some(ports), principal, wasi: wasi.build(), ..Self::with_nothing() })
+    }
+}
+
+/// No arguments, no environment, no streams, no network, no names.
+fn closed() -> WasiCtxBuilder {
+    const RANDOM_BYTES_MAX: u64 = 64 << 10;
+    let mut wasi = WasiCtxBuilder::new();
+    wasi.allow_tcp(false)
+        .allow_udp(false)
+        .allow_ip_name_lookup(false)
+        .socket_addr_check(|_, _| Box::pin(async { false }))
+        .max_random_size(RANDOM_BYTES_MAX)
+        .allow_blocking_current_thread(false);
+    wasi
+}
+
+impl WasiView for Inside {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}

@@ -1,0 +1,161 @@
+//! Writes components: a core module with the canonical ABI by hand, and the world around it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    BodyCompleteness, CancelFlag, FetchError, FetchFailure, FetchHttp, FetchReach, FetchRequest,
+    FetchResponse,
+};
+use palyra_testkit::FakeClock;
+use palyra_types::{PrincipalId, Redacted};
+use palyra_wasm::{CallError, CallLimits, CallRequest, Compiled, Given, Machine, MemoryValues, Ports};
+
+/// A component whose `run` has this body; it may use the locals `$ptr` and `$len` and `call $answer`, and further
+/// core items and imports.
+#[derive(Default)]
+pub(crate) struct Wat {
+    /// Imports of the component and their lowerings, outside of the core module.
+    pub(crate) imports: &'static str,
+    /// What the core module imports.
+    pub(crate) core_imports: &'static str,
+    /// What the core instance is given.
+    pub(crate) with: &'static str,
+    /// Further items of the core module.
+    pub(crate) core: &'static str,
+    /// The body of `run`: leaves a pointer to the answer.
+    pub(crate) run: &'static str,
+}
+
+pub(crate) const ECHO: &str = "(call $answer (i32.const 0) (local.get $ptr) (local.get $len))";
+
+impl Wat {
+    pub(crate) fn running(run: &'static str) -> Self {
+        Self { run, ..Self::default() }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let Self { imports, core_imports, with, core, run } = self;
+        let text = format!(
+            r#"(component
+  {imports}
+  (core module $mem
+    (memory (export "memory") 2)
+    (global $next (mut i32) (i32.const 4096))
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+      (local $at i32)
+      (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
+      (global.set $next (i32.add (local.get $at) (local.get 3)))
+      (local.get $at)))
+  (core instance $mem (instantiate $mem))
+  (alias core export $mem "memory" (core memory $memory))
+  (alias core export $mem "realloc" (core func $realloc))
+  {with}
+  (core module $m
+    (import "mem" "memory" (memory 1))
+    {core_imports}
+    (data (i32.const 16) "echosays what it is told{{\"type\":\"object\"}}")
+    ;; name, description, schema, contract, capabilities
+    (data (i32.const 200) "\10\00\00\00\04\00\00\00" "\14\00\00\00\14\00\00\00" "\28\00\00\00\11\00\00\00" "\00\00\00\00" "\00\01\00\00\01\00\00\00")
+    (data (i32.const 256) "\04\00\00\00\00\00\00\00\00\00\00\00")
+    (func $answer (param $failed i32) (param $at i32) (param $length i32) (result i32)
+      (i32.store8 (i32.const 300) (local.get $failed))
+      (i32.store (i32.const 304) (local.get $at))
+      (i32.store (i32.const 308) (local.get $length))
+      (i32.const 300))
+    {core}
+    (func (export "describe") (result i32) (i32.const 200))
+    (func (export "run") (param $ptr i32) (param $len i32) (result i32) {run}))
+  (core instance $i (instantiate $m (with "mem" (instance $mem)) {given}))
+  (alias core export $i "describe" (core func $describe))
+  (alias core export $i "run" (core func $run))
+  (type $contract' (enum "pure" "keyed" "probe" "opaque"))
+  (type $capability' (variant (case "read-files") (case "write-files") (case "http" string) (case "secret" string) (case "key-value")))
+  (type $description' (record (field "name" string) (field "description" string) (field "schema" string) (field "contract" $contract') (field "capabilities" (list $capability'))))
+  (import "palyra:tool/description@1.0.0" (instance $d
+    (type $c (enum "pure" "keyed" "probe" "opaque")) (export "contract" (type $contract (eq $c)))
+    (type $v (variant (case "read-files") (case "write-files") (case "http" string) (case "secret" string) (case "key-value"))) (export "capability" (type $capability (eq $v)))
+    (type $r (record (field "name" string) (field "description" string) (field "schema" string) (field "contract" $contract) (field "capabilities" (list $capability)))) (export "tool-description" (type (eq $r)))))
+  (alias export $d "tool-description" (type $told))
+  (import "tool-description" (type $description (eq $told)))
+  (func (export "describe") (result $description) (canon lift (core func $describe) (memory $memory) (realloc $realloc)))
+  (func (export "run") (param "arguments" string) (result (result string (error string)))
+    (canon lift (core func $run) (memory $memory) (realloc $realloc))))"#,
+            given = if core_imports.is_empty() { "" } else { r#"(with "host" (instance $host))"# },
+        );
+        wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Answers every fetch alike, and remembers what it was asked.
+#[derive(Default)]
+pub(crate) struct Asked(pub(crate) Mutex<Vec<FetchRequest>>);
+
+impl FetchHttp for Asked {
+    fn fetch(
+        &self,
+        request: FetchRequest,
+        _cancel: CancelFlag,
+    ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
+        let granted = match &request.hosts {
+            palyra_ports::HostScope::AnyPublic => true,
+            palyra_ports::HostScope::Only(rules) => {
+                rules.iter().any(|rule| request.url.expose().contains(&rule.host))
+            }
+        };
+        let url = request.url.clone();
+        self.0.lock().expect("unpoisoned").push(request);
+        async move {
+            if !granted {
+                let failure = FetchFailure::HostNotGranted { host: "elsewhere".into(), port: 443 };
+                return Err(FetchError { failure, reached: FetchReach::Nobody });
+            }
+            Ok(FetchResponse {
+                url,
+                hops: Vec::new(),
+                status: 200,
+                headers: Vec::new(),
+                body: Redacted::new(b"the page".to_vec()),
+                completeness: BodyCompleteness::Whole,
+            })
+        }
+        .boxed()
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) machine: Machine,
+    pub(crate) asked: Arc<Asked>,
+    pub(crate) ports: Ports,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let asked = Arc::new(Asked::default());
+        let ports = Ports {
+            fetch: Arc::clone(&asked) as _,
+            values: Arc::new(MemoryValues::default()),
+            clock: Arc::new(FakeClock::new()),
+            cancel: CancelFlag::default(),
+        };
+        Self { machine: Machine::new().expect("an engine"), asked, ports }
+    }
+
+    pub(crate) fn compile(&self, wat: &Wat) -> Compiled {
+        self.machine.compile(&wat.bytes()).expect("it compiles")
+    }
+
+    pub(crate) async fn run(&self, wat: &Wat, given: Given, limits: CallLimits) -> Result<String, CallError> {
+        let request = CallRequest {
+            arguments: Redacted::new("told".to_owned()),
+            principal: PrincipalId::from_parts(1, 1),
+        };
+        self.machine.call(&self.compile(wat), request, given, self.ports.clone(), limits).await
+    }
+}
+
+pub(crate) fn hosts(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}

@@ -1,0 +1,5 @@
+//! Components in their text form, honest and hostile, in the real engine.
+
+mod component;
+mod honest;
+mod hostile;
