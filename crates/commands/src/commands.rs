@@ -2,103 +2,28 @@
 //!
 //! Owns which tool is which, and what all share: settings, sandbox, clock, jobs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    Clock, ExecuteToolError, LimitRung, PreparedCall, ProcessLimits, ProcessSandbox, ProcessTier,
-    SandboxOffer, Supervision, ToolRuntime,
+    Clock, ExecuteToolError, LimitRung, PreparedCall, ProcessSandbox, ProcessTier, SandboxOffer, Supervision,
+    ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
-use palyra_types::{Redacted, SessionId};
+use palyra_types::Redacted;
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
 
+use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
-use crate::jobs::{self, Jobs};
-use crate::{git, run_command};
-
-/// What every command gets.
-#[derive(Debug, Clone)]
-pub struct CommandSettings {
-    /// Folders in which programs are looked for, in order.
-    pub search: Vec<PathBuf>,
-    /// The whole environment of every command.
-    pub environment: Vec<(String, String)>,
-    /// Folders beyond those of the system that commands may read, such as a compiler's.
-    pub readable: Vec<PathBuf>,
-    /// Files and folders of every workspace that stay as they are.
-    pub kept: Vec<String>,
-    /// What one command may use up.
-    pub limits: ProcessLimits,
-}
-
-impl Default for CommandSettings {
-    fn default() -> Self {
-        let search = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-        let kept = [
-            ".git/hooks",
-            ".git/config",
-            ".git/info/attributes",
-            ".envrc",
-            ".vscode",
-            ".idea",
-            ".gitmodules",
-        ];
-        Self {
-            search: search.iter().map(PathBuf::from).collect(),
-            environment: vec![
-                ("PATH".to_owned(), search.join(":")),
-                ("HOME".to_owned(), "/tmp".to_owned()),
-                ("TMPDIR".to_owned(), "/tmp".to_owned()),
-                ("LANG".to_owned(), "C.UTF-8".to_owned()),
-                ("TERM".to_owned(), "dumb".to_owned()),
-                ("PAGER".to_owned(), "cat".to_owned()),
-                ("GIT_PAGER".to_owned(), "cat".to_owned()),
-                ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
-                ("NO_COLOR".to_owned(), "1".to_owned()),
-            ],
-            readable: Vec::new(),
-            kept: kept.iter().map(|&inner| inner.to_owned()).collect(),
-            limits: ProcessLimits::default(),
-        }
-    }
-}
+use crate::job_table::Jobs;
+use crate::settings::CommandSettings;
+use crate::{git, jobs, run_command};
 
 /// The tools that start programs. Cheap to clone.
 #[derive(Clone)]
 pub struct Commands {
     pub(crate) parts: Arc<Parts>,
-}
-
-pub(crate) struct Parts {
-    catalog: Arc<ToolCatalog>,
-    pub(crate) settings: CommandSettings,
-    pub(crate) sandbox: Arc<dyn ProcessSandbox>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) jobs: Jobs,
-}
-
-/// One granted call, as these tools see it.
-#[derive(Debug, Clone)]
-pub(crate) struct Granted {
-    pub(crate) tool: ToolName,
-    pub(crate) arguments: String,
-    pub(crate) workspace_root: PathBuf,
-    pub(crate) plan: String,
-    pub(crate) session: SessionId,
-    pub(crate) output_bytes_max: usize,
-}
-
-/// What came of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub(crate) text: String,
-    pub(crate) bytes_total: u64,
-    /// Whether the program said that it failed.
-    pub(crate) failed: Option<palyra_types::ErrorCode>,
-    pub(crate) tier: Option<ProcessTier>,
 }
 
 impl Commands {

@@ -10,7 +10,7 @@ use palyra_types::tool::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::commands::{Granted, Made, Parts};
+use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::program::find_program;
 use crate::run_command::{parse, to_its_end};

@@ -1,25 +1,19 @@
 //! `start_job`, `tail_job`, `stop_job`: programs that go on while the run does other things.
 //!
-//! Owns the table of jobs. A job belongs to a session and dies with the daemon; what became of one that was lost so
-//! nobody knows, and that is what is said. Invariant: at most [`JOBS_MAX`] run, and at most [`KEPT_MAX`] are remembered.
+//! What became of a job that was lost with the daemon nobody knows, and that is what is said.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use palyra_ports::{Ended, ProcessTier};
-use palyra_types::SessionId;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{Notify, watch};
 
-use crate::commands::{Granted, Made, Parts};
+use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::run_command::{argv_schema, folder_schema, how, parse, planned_again};
-use crate::running::{self, Gathered, Running};
+use crate::running;
 
 pub(crate) const START: &str = "start_job";
 pub(crate) const TAIL: &str = "tail_job";
@@ -29,11 +23,6 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of output that are kept of each job until somebody looks.
 const KEPT_BYTES_MAX: usize = 128 * 1024;
-
-/// Jobs that run at once, of all sessions.
-pub(crate) const JOBS_MAX: usize = 16;
-/// Jobs that are remembered, ended ones among them.
-pub(crate) const KEPT_MAX: usize = 64;
 
 pub(crate) fn start_spec() -> ToolSpec {
     ToolSpec {
@@ -94,73 +83,6 @@ fn of_a_job(name: &str, description: &str, contract: EffectContract) -> ToolSpec
     }
 }
 
-/// Jobs by session and number.
-pub(crate) struct Jobs(Mutex<Table>);
-
-#[derive(Default)]
-struct Table {
-    started: u64,
-    jobs: BTreeMap<u64, Job>,
-}
-
-struct Job {
-    session: SessionId,
-    tier: ProcessTier,
-    output: Gathered,
-    stop: Arc<Notify>,
-    ended: watch::Receiver<Option<Ended>>,
-}
-
-impl Jobs {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::default())
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn check_room(&self) -> Result<(), CommandFailure> {
-        let table = self.table();
-        let running = table.jobs.values().filter(|job| job.ended.borrow().is_none()).count();
-        if running < JOBS_MAX {
-            return Ok(());
-        }
-        Err(CommandFailure::TooMany(format!("{JOBS_MAX} jobs run already; end one of them first")))
-    }
-
-    fn keep(&self, session: SessionId, tier: ProcessTier, running: Running) -> u64 {
-        let (stop, output) = (Arc::new(Notify::new()), running.output.clone());
-        let (end, ended) = watch::channel(None);
-        tokio::spawn(follow(running, Arc::clone(&stop), end));
-        let mut table = self.table();
-        table.started += 1;
-        let number = table.started;
-        table.jobs.insert(number, Job { session, tier, output, stop, ended });
-        while table.jobs.len() > KEPT_MAX {
-            let oldest =
-                table.jobs.iter().find(|(_, job)| job.ended.borrow().is_some()).map(|(number, _)| *number);
-            let Some(oldest) = oldest else { break };
-            table.jobs.remove(&oldest);
-        }
-        number
-    }
-}
-
-async fn follow(mut running: Running, stop: Arc<Notify>, end: watch::Sender<Option<Ended>>) {
-    let ended = {
-        let mut ended = std::pin::pin!(running.process.wait());
-        tokio::select! {
-            biased;
-            ended = &mut ended => Some(ended),
-            () = stop.notified() => None,
-        }
-    };
-    running.process.stop();
-    let last = running.wait().await;
-    end.send_replace(Some(ended.unwrap_or(last)));
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfJob {
@@ -168,20 +90,19 @@ struct OfJob {
 }
 
 pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
-    parts.jobs.check_room()?;
+    let room = parts.jobs.room()?;
     let (planned, _) = planned_again(parts, granted).await?;
     let tier = planned.plan.tier.of_process();
     let running = running::start(&*parts.sandbox, &parts.settings, planned, KEPT_BYTES_MAX).await?;
-    let number = parts.jobs.keep(granted.session, tier, running);
+    let number = parts.jobs.keep(granted.session, tier, running, room);
     let text = format!("started as job-{number}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
 }
 
 pub(crate) fn tail(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
     let named: OfJob = parse(&granted.arguments)?;
-    let table = parts.jobs.table();
-    let job = find(&table, granted.session, &named.job)?;
-    let state = (*job.ended.borrow()).map_or("still running".to_owned(), how);
+    let job = parts.jobs.find(granted.session, &named.job)?;
+    let state = job.ended().map_or("still running".to_owned(), how);
     let mut output = job.output.get();
     let bytes_total = output.total();
     let printed = output.take();
@@ -192,24 +113,7 @@ pub(crate) fn tail(parts: &Parts, granted: &Granted) -> Result<Made, CommandFail
 
 pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
     let named: OfJob = parse(&granted.arguments)?;
-    let (mut ended, tier) = {
-        let table = parts.jobs.table();
-        let job = find(&table, granted.session, &named.job)?;
-        job.stop.notify_one();
-        (job.ended.clone(), job.tier)
-    };
-    let ended = ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended);
-    let text = ended.map_or("gone".to_owned(), how);
-    Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
-}
-
-fn find<'t>(table: &'t Table, session: SessionId, name: &str) -> Result<&'t Job, CommandFailure> {
-    let number = name.strip_prefix("job-").and_then(|number| number.parse().ok());
-    let job = number.and_then(|number: u64| table.jobs.get(&number)).filter(|job| job.session == session);
-    job.ok_or_else(|| {
-        CommandFailure::JobUnknown(format!(
-            "this session has no `{name}`; if it was started before the daemon was, it ended with it, and how far it \
-             came is not known"
-        ))
-    })
+    let mut job = parts.jobs.find(granted.session, &named.job)?;
+    let text = job.stop().await.map_or("gone".to_owned(), how);
+    Ok(Made { text, bytes_total: 0, failed: None, tier: Some(job.tier) })
 }

@@ -10,6 +10,10 @@ mod run_command;
 mod jobs;
 mod git;
 
+mod job_table;
+mod call;
+mod settings;
+
 mod program;
 mod plan;
 mod shown;
@@ -17,4 +21,5 @@ mod running;
 mod transcript;
 mod failure;
 
-pub use commands::{CommandSettings, Commands};
+pub use commands::Commands;
+pub use settings::CommandSettings;

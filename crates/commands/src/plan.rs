@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use palyra_ports::{ProcessTier, SandboxOffer, SealedFile};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::CommandSettings;
 use crate::failure::CommandFailure;
 use crate::program::{Found, find_program, find_script};
+use crate::settings::CommandSettings;
 
 /// The words of a command, and where it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use palyra_ports::SealedFile;
 use rustix::fs::{MemfdFlags, SealFlags};
 use sha2::{Digest, Sha256};
 
-use crate::commands::CommandSettings;
 use crate::failure::CommandFailure;
+use crate::settings::CommandSettings;
 
 /// Bytes of a program or script that is run, at most.
 const PROGRAM_BYTES_MAX: u64 = 512 << 20;

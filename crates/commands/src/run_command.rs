@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::commands::{Granted, Made, Parts};
+use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::plan::{Planned, Wanted, plan};
 use crate::running::{self, Running};

@@ -7,9 +7,9 @@ use palyra_ports::{ConfinedCommand, ConfinedProcess, Ended, ProcessSandbox};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-use crate::commands::CommandSettings;
 use crate::failure::CommandFailure;
 use crate::plan::Planned;
+use crate::settings::CommandSettings;
 use crate::transcript::Transcript;
 
 /// Bytes that are read at once.

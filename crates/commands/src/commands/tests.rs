@@ -19,9 +19,10 @@ use palyra_types::{ErrorCode, SessionId};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use super::{CommandSettings, Commands, Granted, Made};
+use super::{Commands, Granted, Made};
 use crate::failure::CommandFailure;
 use crate::run_command;
+use crate::settings::CommandSettings;
 
 /// Starts programs as they are, and remembers what it was asked.
 struct Unheld {
@@ -305,7 +306,7 @@ async fn a_job_goes_on_is_looked_at_and_ended() {
 #[tokio::test]
 async fn jobs_belong_to_their_session_and_are_counted() {
     let bench = Bench::new();
-    for _ in 0..crate::jobs::JOBS_MAX {
+    for _ in 0..crate::job_table::JOBS_MAX {
         bench.run("start_job", r#"{"argv":["sleep","1000"]}"#).await.expect("it started");
     }
     let refused = bench.run("start_job", r#"{"argv":["sleep","1000"]}"#).await;

@@ -1,0 +1,41 @@
+//! One granted call, what it is carried out with, and what came of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_ports::{Clock, ProcessSandbox, ProcessTier};
+use palyra_types::SessionId;
+use palyra_types::tool::{ToolCatalog, ToolName};
+
+use crate::job_table::Jobs;
+use crate::settings::CommandSettings;
+
+/// What all these tools share.
+pub(crate) struct Parts {
+    pub(crate) catalog: Arc<ToolCatalog>,
+    pub(crate) settings: CommandSettings,
+    pub(crate) sandbox: Arc<dyn ProcessSandbox>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) jobs: Jobs,
+}
+
+/// One granted call, as these tools see it.
+#[derive(Debug, Clone)]
+pub(crate) struct Granted {
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: String,
+    pub(crate) workspace_root: PathBuf,
+    pub(crate) plan: String,
+    pub(crate) session: SessionId,
+    pub(crate) output_bytes_max: usize,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) text: String,
+    pub(crate) bytes_total: u64,
+    /// Whether the program said that it failed.
+    pub(crate) failed: Option<palyra_types::ErrorCode>,
+    pub(crate) tier: Option<ProcessTier>,
+}

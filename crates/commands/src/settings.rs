@@ -1,0 +1,52 @@
+//! What every command gets, whoever asks for it.
+
+use std::path::PathBuf;
+
+use palyra_ports::ProcessLimits;
+
+/// What every command gets.
+#[derive(Debug, Clone)]
+pub struct CommandSettings {
+    /// Folders in which programs are looked for, in order.
+    pub search: Vec<PathBuf>,
+    /// The whole environment of every command.
+    pub environment: Vec<(String, String)>,
+    /// Folders beyond those of the system that commands may read, such as a compiler's.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders of every workspace that stay as they are.
+    pub kept: Vec<String>,
+    /// What one command may use up.
+    pub limits: ProcessLimits,
+}
+
+impl Default for CommandSettings {
+    fn default() -> Self {
+        let search = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+        let kept = [
+            ".git/hooks",
+            ".git/config",
+            ".git/info/attributes",
+            ".envrc",
+            ".vscode",
+            ".idea",
+            ".gitmodules",
+        ];
+        Self {
+            search: search.iter().map(PathBuf::from).collect(),
+            environment: vec![
+                ("PATH".to_owned(), search.join(":")),
+                ("HOME".to_owned(), "/tmp".to_owned()),
+                ("TMPDIR".to_owned(), "/tmp".to_owned()),
+                ("LANG".to_owned(), "C.UTF-8".to_owned()),
+                ("TERM".to_owned(), "dumb".to_owned()),
+                ("PAGER".to_owned(), "cat".to_owned()),
+                ("GIT_PAGER".to_owned(), "cat".to_owned()),
+                ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
+                ("NO_COLOR".to_owned(), "1".to_owned()),
+            ],
+            readable: Vec::new(),
+            kept: kept.iter().map(|&inner| inner.to_owned()).collect(),
+            limits: ProcessLimits::default(),
+        }
+    }
+}
