@@ -17,7 +17,7 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHop, FetchHttp, FetchReach, FetchRequest, FetchResponse,
     FillCredential,
 };
-use palyra_types::Redacted;
+use palyra_types::{ErrorCode, Redacted};
 use tokio::time::timeout;
 
 use crate::dial::DialError;
@@ -148,7 +148,7 @@ impl Fetcher {
         let host = endpoint.host.to_string();
         for bound in &request.credentials {
             if bound.host == host && bound.port == endpoint.port {
-                let (name, value) = credential_header(&*self.credentials, bound.handle.clone()).await?;
+                let (name, value) = credential_header(&*self.credentials, bound.clone()).await?;
                 headers.insert(name, value);
             }
         }
@@ -159,10 +159,14 @@ impl Fetcher {
 /// Looks up what a handle stands for, as a header that no log shows.
 pub(crate) async fn credential_header(
     credentials: &dyn FillCredential,
-    handle: palyra_ports::CredentialHandle,
+    credential: palyra_ports::BoundCredential,
 ) -> Result<(HeaderName, HeaderValue), palyra_ports::CredentialUnavailable> {
-    let unusable = palyra_ports::CredentialUnavailable { handle: handle.clone() };
-    let filled = credentials.fill(handle).await?;
+    let unusable = palyra_ports::CredentialUnavailable {
+        handle: credential.handle.clone(),
+        code: ErrorCode::SecretUnsuitable,
+        why: "it is no header".to_owned(),
+    };
+    let filled = credentials.fill(credential).await?;
     let name = HeaderName::try_from(filled.name.as_str());
     let value = HeaderValue::try_from(filled.value.into_exposed());
     let (Ok(name), Ok(mut value)) = (name, value) else { return Err(unusable) };

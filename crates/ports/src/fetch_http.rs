@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use palyra_types::Redacted;
+use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
 
 use crate::CancelFlag;
 
@@ -186,18 +186,32 @@ pub struct BoundCredential {
     pub port: u16,
     /// What to look up when it is needed.
     pub handle: CredentialHandle,
+    /// Which effect needs it, for the record of its use; `None` where no run is behind it.
+    pub used_by: Option<CredentialUser>,
 }
 
-/// The name of a credential, which tells nothing about its value.
+/// The effect on whose behalf a credential is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CredentialUser {
+    /// Whose run it is.
+    pub principal: PrincipalId,
+    /// The run.
+    pub run: RunId,
+    /// The effect within the run.
+    pub effect: EffectId,
+}
+
+/// The name of a credential, which tells nothing about its value. What stands behind a first space is left aside: how
+/// a credential is sent is its owner's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CredentialHandle(pub String);
 
 /// Turns handles into what is sent, at the moment when it is sent.
 pub trait FillCredential: Send + Sync {
-    /// Returns the header that a handle stands for.
+    /// Returns the header that a handle stands for at its server, once its use is recorded. Asked with each request.
     fn fill(
         &self,
-        handle: CredentialHandle,
+        credential: BoundCredential,
     ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>>;
 }
 
@@ -212,10 +226,14 @@ pub struct CredentialHeader {
 
 /// A handle that stands for nothing, or for nothing that can be had now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no credential `{}` to be had", handle.0)]
+#[error("there is no credential `{}` to be had: {why}", handle.0)]
 pub struct CredentialUnavailable {
     /// The handle.
     pub handle: CredentialHandle,
+    /// The stable code of the reason, such as that the vault is locked.
+    pub code: ErrorCode,
+    /// The reason, without any value.
+    pub why: String,
 }
 
 /// What a fetch may use up.

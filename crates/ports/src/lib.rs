@@ -35,9 +35,9 @@ pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
 };
 pub use fetch_http::{
-    BodyCompleteness, BoundCredential, CredentialHandle, CredentialHeader, CredentialUnavailable, FetchError,
-    FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach, FetchRequest, FetchResponse,
-    FillCredential, HostReach, HostRule, HostScope,
+    BodyCompleteness, BoundCredential, CredentialHandle, CredentialHeader, CredentialUnavailable,
+    CredentialUser, FetchError, FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach,
+    FetchRequest, FetchResponse, FillCredential, HostReach, HostRule, HostScope,
 };
 pub use guard_egress::{
     EgressContact, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress, GuardEgressError,
@@ -55,8 +55,8 @@ pub use read_approvals::ReadApprovals;
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
-pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use secret_store::{NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore, SecretStoreError};
+pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
     ToolRuntime,

@@ -55,7 +55,9 @@ impl Inside {
         };
         let bind = |handle: CredentialHandle| {
             let bound = self.given.hosts.iter().map(move |host| (host.clone(), handle.clone()));
-            bound.map(|(host, handle)| BoundCredential { host, port: 443, handle }).collect::<Vec<_>>()
+            bound
+                .map(|(host, handle)| BoundCredential { host, port: 443, handle, used_by: None })
+                .collect::<Vec<_>>()
         };
         let asked = FetchRequest {
             method,

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, CredentialHandle, CredentialHeader, CredentialUnavailable, FetchError, FetchFailure,
+    BoundCredential, CancelFlag, CredentialHeader, CredentialUnavailable, FetchError, FetchFailure,
     FetchHttp, FetchRequest, FetchResponse, FillCredential,
 };
+use palyra_types::ErrorCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use url::Url;
@@ -22,11 +23,13 @@ pub(crate) struct Echo;
 impl FillCredential for Echo {
     fn fill(
         &self,
-        handle: CredentialHandle,
+        credential: BoundCredential,
     ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
         Box::pin(async move {
+            let handle = credential.handle;
             if handle.0 == "missing" {
-                return Err(CredentialUnavailable { handle });
+                let (code, why) = (ErrorCode::SecretNotFound, String::new());
+                return Err(CredentialUnavailable { handle, code, why });
             }
             let value = format!("Bearer secret-{}", handle.0);
             Ok(CredentialHeader { name: "authorization".to_owned(), value: value.into() })

@@ -145,6 +145,7 @@ async fn a_bound_credential_goes_to_its_host_over_tls_only() {
         host: "open.example".to_owned(),
         port,
         handle: CredentialHandle("canary".to_owned()),
+        used_by: None,
     };
     let mut request = FetchRequest::get(format!("https://open.example:{}/", start.port()));
     request.credentials = vec![bound(start.port())];

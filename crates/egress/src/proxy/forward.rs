@@ -81,8 +81,8 @@ async fn forward(
         |_| Refusal { status: StatusCode::BAD_REQUEST, reason: "its host is no header", endpoint: None };
     headers.insert(HOST, HeaderValue::from_str(&upstream.host_header).map_err(malformed)?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    if let Some(handle) = upstream.credential {
-        let filled = credential_header(&*call.credentials, handle).await;
+    if let Some(credential) = upstream.credential {
+        let filled = credential_header(&*call.credentials, credential).await;
         let (name, value) = filled.map_err(|_| Refusal {
             status: StatusCode::FORBIDDEN,
             reason: "its credential could not be had",

@@ -8,7 +8,7 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING, UPGRADE}
 use hyper::http::request::Parts;
 use hyper::http::uri::Scheme as UriScheme;
 use hyper::{Method, StatusCode, Uri};
-use palyra_ports::{CredentialHandle, EgressGrant};
+use palyra_ports::{BoundCredential, EgressGrant};
 
 use crate::server_line::header_bytes;
 use crate::target::{Endpoint, Scheme, Target};
@@ -28,7 +28,7 @@ pub(super) struct Upstream {
     pub(super) scheme: Scheme,
     pub(super) endpoint: Endpoint,
     pub(super) host_header: String,
-    pub(super) credential: Option<CredentialHandle>,
+    pub(super) credential: Option<BoundCredential>,
 }
 
 /// Why there is no way through.
@@ -133,7 +133,7 @@ fn upstream(target: &Target, grant: &EgressGrant) -> Upstream {
             let endpoint = Endpoint { host: written.host.clone(), port: credential.port };
             let host_header =
                 if credential.port == Scheme::Https.port() { host } else { endpoint.to_string() };
-            let credential = Some(credential.handle.clone());
+            let credential = Some(credential.clone());
             Upstream { scheme: Scheme::Https, endpoint, host_header, credential }
         }
     }

@@ -347,6 +347,7 @@ async fn a_bound_credential_is_put_on_and_travels_under_tls() {
         host: "open.example".to_owned(),
         port,
         handle: CredentialHandle(handle.to_owned()),
+        used_by: None,
     };
     let door = |handle: &str| {
         open(Setting {
