@@ -246,6 +246,16 @@ error_codes! {
         "give the passphrase with `palyra admin vault unlock`, or put the key file back";
     VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",
         "the message names the file; put the secret anew, or restore the file from a backup";
+    FetchRefused = 4701, "fetch_refused", "An address, a request or a redirect is of a kind that is not fetched.",
+        "nothing to do: the model is told and goes on; `egress.allow_private` names hosts of your own network";
+    FetchFailed = 4702, "fetch_failed", "A server could not be reached, or its answer could not be used.",
+        "nothing to do: the model is told and goes on";
+    FetchLimit = 4703, "fetch_limit", "A server took too long to answer.",
+        "nothing to do: the model is told and goes on";
+    FetchStatus = 4704, "fetch_status", "A server answered that the request failed.",
+        "nothing to do: the model is told and goes on";
+    FetchBinary = 4705, "fetch_binary", "What a server answered is no text.",
+        "nothing to do: the model is told and goes on";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",
