@@ -26,4 +26,5 @@ pub use private_hosts::PrivateHosts;
 pub use proxy::FilteringProxy;
 pub use resolve::{Resolve, SystemResolver};
 pub use server_line::ServerLines;
+pub use target::StrictReader;
 pub use tls::Tls;

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use palyra_ports::{ReadUrl, UrlPrivacy, UrlServer};
 use url::Url;
 
 /// The longest URL that is read.
@@ -23,6 +24,22 @@ pub struct Target {
     url: Url,
     scheme: Scheme,
     endpoint: Endpoint,
+}
+
+/// Reads addresses as [`Target`] does, for whoever grants a fetch.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StrictReader;
+
+impl ReadUrl for StrictReader {
+    fn read_url(&self, url: &str) -> Result<UrlServer, &'static str> {
+        let target = Target::read(url).map_err(TargetRefusal::reason)?;
+        let privacy = match target.scheme() {
+            Scheme::Http => UrlPrivacy::Plain,
+            Scheme::Https => UrlPrivacy::Tls,
+        };
+        let Endpoint { host, port } = target.endpoint();
+        Ok(UrlServer { host: host.to_string(), port: *port, privacy })
+    }
 }
 
 /// What is spoken there.

@@ -16,6 +16,7 @@ pub mod redactor;
 pub mod secret_store;
 pub mod process_sandbox;
 pub mod fetch_http;
+pub mod read_url;
 pub mod guard_egress;
 pub mod tool_runtime;
 
@@ -54,6 +55,7 @@ pub use prove_journal::{
 pub use read_approvals::ReadApprovals;
 pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
+pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
 pub use secret_store::{NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore, SecretStoreError};
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
