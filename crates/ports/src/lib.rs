@@ -57,7 +57,10 @@ pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
-pub use secret_store::{NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore, SecretStoreError};
+pub use secret_store::{
+    NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, RootKind, SecretName, SecretRecord, SecretStore,
+    SecretStoreError, SentAs, Unlock, VaultStatus,
+};
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,

@@ -1,15 +1,29 @@
 //! Keeping secrets, and giving them out to where they are used and nowhere else.
 //!
-//! No answer of this port holds a value but [`SecretStore::open`], which the adapters at the border to other machines
-//! call; it is not handed to tools, transports or models.
+//! No answer of this port holds a value but [`SecretStore::open`] and [`SecretStore::all_values`]: the one is for the
+//! adapters at the border to other machines, the other for whoever keeps values out of texts. Neither is handed to
+//! tools, transports or models.
+
+mod error;
+mod sent_as;
 
 use std::collections::BTreeSet;
 
-use palyra_types::{ErrorCode, Redacted, Timestamp};
+use palyra_types::{Redacted, Timestamp};
+
+pub use error::SecretStoreError;
+pub use sent_as::{NotAWayToSend, SentAs};
+
+/// Characters of a value, at least: a shorter one could not be kept out of texts, where it occurs by chance.
+pub const SECRET_CHARS_MIN: usize = 12;
+/// Bytes of a value, at most.
+pub const SECRET_BYTES_MAX: usize = 64 * 1024;
+/// Hosts of one secret, at most.
+pub const SECRET_HOSTS_MAX: usize = 64;
 
 /// Keeps secrets at rest.
 pub trait SecretStore: Send + Sync {
-    /// Returns what is kept, by name.
+    /// Returns what is kept, by name. What cannot be read is left out; the status names it.
     fn list(&self) -> Result<Vec<SecretRecord>, SecretStoreError>;
 
     /// Keeps a value: a new secret, or another value of one that is there.
@@ -18,17 +32,35 @@ pub trait SecretStore: Send + Sync {
     /// Says to which hosts a secret may be given; the value stays.
     fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError>;
 
-    /// Forgets a secret; returns what it was.
-    fn remove(&self, name: &SecretName) -> Result<SecretRecord, SecretStoreError>;
+    /// Forgets a secret, also one that is damaged.
+    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError>;
 
     /// Gives a value out, for the one host it is needed for.
     ///
     /// # Errors
     /// [`SecretStoreError::NotBound`] when the secret is not for that host.
-    fn open(&self, name: &SecretName, host: &str) -> Result<Redacted<String>, SecretStoreError>;
+    fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError>;
 
-    /// Gives every value out to whoever keeps them out of texts.
+    /// Gives every value out that can be opened, to whoever keeps them out of texts.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Locked`], [`SecretStoreError::Disk`].
     fn all_values(&self) -> Result<Vec<Redacted<String>>, SecretStoreError>;
+
+    /// Says where the root key comes from, and whether it is there.
+    fn status(&self) -> Result<VaultStatus, SecretStoreError>;
+
+    /// Opens a vault that has a passphrase, until the next start. Takes a second of one core.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Locked`] when it has none, or cannot be read.
+    fn unlock(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError>;
+
+    /// Puts a passphrase in the place of the key file, or of another passphrase.
+    ///
+    /// # Errors
+    /// [`SecretStoreError`] when it is locked, or cannot be written; then everything is as it was.
+    fn set_passphrase(&self, passphrase: &Redacted<String>) -> Result<(), SecretStoreError>;
 }
 
 /// The name of a secret: `[a-z][a-z0-9_.-]*`, at most 64 characters. It is no secret itself.
@@ -64,11 +96,13 @@ impl SecretName {
 pub struct NewSecret {
     /// Its name.
     pub name: SecretName,
-    /// Its value; 8 bytes to 64 KiB.
+    /// Its value; [`SECRET_CHARS_MIN`] to [`SECRET_BYTES_MAX`].
     pub value: Redacted<String>,
-    /// The hosts to which it may be given, in lower case; empty for none yet. When the secret is there, `None` keeps
-    /// its hosts.
+    /// The hosts to which it may be given, in lower case, `host:port` where the port is not 443; empty for none yet.
+    /// When the secret is there, `None` keeps its hosts.
     pub hosts: Option<BTreeSet<String>>,
+    /// How it is sent; `None` for what it is, and for [`SentAs::Bearer`] when it is new.
+    pub sent_as: Option<SentAs>,
     /// When it is put.
     pub now: Timestamp,
 }
@@ -82,66 +116,96 @@ pub struct SecretRecord {
     pub version: u32,
     /// The hosts to which it may be given.
     pub hosts: BTreeSet<String>,
+    /// How it is sent.
+    pub sent_as: SentAs,
     /// When this value was put.
     pub changed: Timestamp,
 }
 
-/// Why a secret could not be kept or given out.
-#[derive(Debug, thiserror::Error)]
-pub enum SecretStoreError {
-    /// There is none of this name.
-    #[error("there is no secret `{name}`")]
-    NotFound {
-        /// The name.
-        name: String,
-    },
-    /// It is not for this host.
-    #[error("the secret `{name}` is not for `{host}`")]
-    NotBound {
-        /// The name.
-        name: String,
-        /// The host.
-        host: String,
-    },
-    /// The value is too short, too long, or no text that a header can carry.
-    #[error("{why}")]
-    Unsuitable {
-        /// What does not fit.
-        why: String,
-    },
-    /// The root key is not there: a passphrase has not been given, or the key file is missing.
-    #[error("the vault is locked: {why}")]
-    Locked {
-        /// What is missing.
-        why: String,
-    },
-    /// What is stored was changed, or belongs to another key.
-    #[error("the secret `{name}` cannot be opened: it was changed, or sealed with another key")]
-    Damaged {
-        /// The name.
-        name: String,
-    },
-    /// The disk said no.
-    #[error("the vault could not be {doing}")]
-    Disk {
-        /// What was being done.
-        doing: &'static str,
-        /// The system's word.
-        #[source]
-        cause: std::io::Error,
-    },
+/// A value in the clear, and how it is sent.
+#[derive(Debug, Clone)]
+pub struct OpenedSecret {
+    /// The value.
+    pub value: Redacted<String>,
+    /// How it is sent.
+    pub sent_as: SentAs,
 }
 
-impl SecretStoreError {
-    /// Returns the stable code shown to clients.
-    #[must_use]
-    pub fn code(&self) -> ErrorCode {
-        match self {
-            Self::NotFound { .. } => ErrorCode::SecretNotFound,
-            Self::NotBound { .. } => ErrorCode::SecretNotBound,
-            Self::Unsuitable { .. } => ErrorCode::SecretUnsuitable,
-            Self::Locked { .. } => ErrorCode::VaultLocked,
-            Self::Damaged { .. } | Self::Disk { .. } => ErrorCode::VaultDamaged,
+/// Where the root key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootKind {
+    /// A file beside the secrets: whoever can read the state directory can open them.
+    KeyFile,
+    /// A passphrase, to be given after each start.
+    Passphrase,
+}
+
+/// Whether a passphrase opened the vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlock {
+    /// It did.
+    Opened,
+    /// It is another one.
+    Wrong,
+}
+
+/// How a vault stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultStatus {
+    /// Where its key comes from.
+    pub key: RootKind,
+    /// Why it is locked; `None` for one that is open.
+    pub locked: Option<String>,
+    /// Secrets that are kept.
+    pub secrets: usize,
+    /// Those that cannot be read, or do not open with the key that is there.
+    pub damaged: Vec<SecretName>,
+}
+
+/// Returns why a value cannot be kept, if so: of the parts of a pair, the password counts.
+///
+/// # Errors
+/// [`SecretStoreError::Unsuitable`].
+pub fn check_value(value: &str, sent_as: &SentAs) -> Result<(), SecretStoreError> {
+    let unsuitable = |why: String| Err(SecretStoreError::Unsuitable { why });
+    let secret = match (sent_as, value.split_once(':')) {
+        (SentAs::Basic, Some((_, password))) => password,
+        (SentAs::Basic, None) => {
+            return unsuitable("what is sent as `basic` is a pair: `user:password`".to_owned());
         }
+        (SentAs::Bearer | SentAs::Header(_), _) => value,
+    };
+    if secret.chars().count() < SECRET_CHARS_MIN {
+        unsuitable(format!(
+            "a secret has {SECRET_CHARS_MIN} characters at least: a shorter one could not be kept out of texts"
+        ))
+    } else if value.len() > SECRET_BYTES_MAX {
+        unsuitable(format!("a secret has {SECRET_BYTES_MAX} bytes at most"))
+    } else if value.chars().any(char::is_control) {
+        unsuitable("a secret has no line breaks and no other control characters".to_owned())
+    } else if !matches!(sent_as, SentAs::Basic) && !value.is_ascii() {
+        unsuitable("what is sent in a header as it is has no characters outside of ASCII".to_owned())
+    } else {
+        Ok(())
     }
+}
+
+/// Returns why hosts cannot be bound, if so.
+///
+/// # Errors
+/// [`SecretStoreError::Unsuitable`].
+pub fn check_hosts(hosts: &BTreeSet<String>) -> Result<(), SecretStoreError> {
+    let plain = |host: &String| {
+        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-:[]".contains(c);
+        !host.is_empty() && host.len() <= 253 && host.chars().all(inner)
+    };
+    let why = match hosts.iter().find(|host| !plain(host)) {
+        Some(host) => {
+            let shown: String = host.chars().take(64).collect();
+            format!("`{shown}` is no host: a name in small letters, or `name:port` where the port is not 443")
+        }
+        None if hosts.len() > SECRET_HOSTS_MAX => format!("a secret is for {SECRET_HOSTS_MAX} hosts at most"),
+        None => return Ok(()),
+    };
+    Err(SecretStoreError::Unsuitable { why })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use palyra_ports::{Entropy, SecretName};
+use palyra_ports::{Entropy, SecretName, SentAs};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -28,6 +28,8 @@ pub(crate) struct Envelope {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) hosts: BTreeSet<String>,
+    /// As [`SentAs`] is shown.
+    pub(crate) sent_as: String,
     pub(crate) changed: i64,
     pub(crate) key: Sealed,
     pub(crate) value: Sealed,
@@ -45,6 +47,7 @@ pub(crate) struct BoundTo<'a> {
     pub(crate) name: &'a SecretName,
     pub(crate) version: u32,
     pub(crate) hosts: &'a BTreeSet<String>,
+    pub(crate) sent_as: &'a SentAs,
     pub(crate) changed: i64,
 }
 
@@ -52,7 +55,8 @@ impl BoundTo<'_> {
     fn bytes(&self, of: &str) -> Vec<u8> {
         let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
         let (name, version, changed) = (self.name.as_str(), self.version, self.changed);
-        format!("palyra/vault/v1/{of}\n{name}\n{version}\n{changed}\n{}", hosts.join(",")).into_bytes()
+        let (hosts, sent_as) = (hosts.join(","), self.sent_as);
+        format!("palyra/vault/v1/{of}\n{name}\n{version}\n{changed}\n{hosts}\n{sent_as}").into_bytes()
     }
 }
 
@@ -64,17 +68,24 @@ impl Envelope {
             name: bound.name.as_str().to_owned(),
             version: bound.version,
             hosts: bound.hosts.clone(),
+            sent_as: bound.sent_as.to_string(),
             changed: bound.changed,
             key: seal(root, &bound.bytes("key"), &*key, entropy),
             value: seal(&key, &bound.bytes("value"), value, entropy),
         }
     }
 
+    pub(crate) fn sent_as(&self) -> Result<SentAs, DoesNotOpen> {
+        self.sent_as.parse().map_err(|_| DoesNotOpen)
+    }
+
     pub(crate) fn open(&self, root: &Key, name: &SecretName) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
         if self.form != FORM || self.name != name.as_str() {
             return Err(DoesNotOpen);
         }
-        let bound = BoundTo { name, version: self.version, hosts: &self.hosts, changed: self.changed };
+        let sent_as = self.sent_as()?;
+        let (version, hosts, changed) = (self.version, &self.hosts, self.changed);
+        let bound = BoundTo { name, version, hosts, sent_as: &sent_as, changed };
         let key = open(root, &bound.bytes("key"), &self.key)?;
         let key = Key::new(key.as_slice().try_into().map_err(|_| DoesNotOpen)?);
         open(&key, &bound.bytes("value"), &self.value)

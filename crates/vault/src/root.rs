@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use argon2::{Algorithm, Argon2, Params, Version};
-use palyra_ports::{Entropy, SecretStoreError};
+use palyra_ports::{Entropy, RootKind, SecretStoreError};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -24,24 +24,6 @@ const MEMORY_KIB: u32 = 64 * 1024;
 const PASSES: u32 = 3;
 const LANES: u32 = 4;
 
-/// Where the root key comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RootKind {
-    /// A file beside the secrets: whoever can read the state directory can open them.
-    KeyFile,
-    /// A passphrase, to be given after each start.
-    Passphrase,
-}
-
-/// Whether a passphrase opened the vault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unlock {
-    /// It did.
-    Opened,
-    /// It is another one.
-    Wrong,
-}
-
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PassphraseFile {
@@ -56,29 +38,43 @@ struct PassphraseFile {
 /// What a vault has of its root key at its start.
 pub(crate) enum Root {
     Key(Key),
-    Locked,
+    /// With what is missing.
+    Locked(String),
 }
 
-/// Returns where the key comes from; makes a key file when there is nothing yet.
-pub(crate) fn find(folder: &Path, entropy: &dyn Entropy) -> Result<(RootKind, Root), SecretStoreError> {
+/// Whether something lies sealed in the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sealings {
+    None,
+    Some,
+}
+
+/// Returns where the key comes from; makes a key file when there is nothing yet, and never beside what another key
+/// sealed.
+pub(crate) fn find(
+    folder: &Path,
+    sealings: Sealings,
+    entropy: &dyn Entropy,
+) -> Result<(RootKind, Root), SecretStoreError> {
     if files::read(&folder.join(PASSPHRASE_FILE)).map_err(disk("read"))?.is_some() {
-        return Ok((RootKind::Passphrase, Root::Locked));
+        return Ok((RootKind::Passphrase, Root::Locked("its passphrase was not given yet".to_owned())));
     }
-    let key = match files::read(&folder.join(KEY_FILE)).map_err(disk("read"))? {
-        Some(bytes) => {
+    let root = match (files::read(&folder.join(KEY_FILE)).map_err(disk("read"))?, sealings) {
+        (Some(bytes), _) => {
             let bytes = Zeroizing::new(bytes);
-            let key: Option<[u8; KEY_BYTES]> = bytes.as_slice().try_into().ok();
-            let short =
-                || SecretStoreError::Locked { why: format!("`{KEY_FILE}` does not have {KEY_BYTES} bytes") };
-            Key::new(key.ok_or_else(short)?)
+            match bytes.as_slice().try_into() {
+                Ok(key) => Root::Key(Key::new(key)),
+                Err(_) => Root::Locked(format!("the key file `{KEY_FILE}` does not have {KEY_BYTES} bytes")),
+            }
         }
-        None => {
+        (None, Sealings::Some) => Root::Locked(format!("the key file `{KEY_FILE}` is not there")),
+        (None, Sealings::None) => {
             let key = new_key(entropy);
             files::write(folder, KEY_FILE, &*key).map_err(disk("written"))?;
-            key
+            Root::Key(key)
         }
     };
-    Ok((RootKind::KeyFile, Root::Key(key)))
+    Ok((RootKind::KeyFile, root))
 }
 
 /// Returns the key of a passphrase, unless it is the wrong one.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use palyra_ports::{NewSecret, SecretName, SecretStore, SecretStoreError};
+use palyra_ports::{NewSecret, RootKind, SecretName, SecretStore, SecretStoreError, SentAs, Unlock};
 use palyra_testkit::FixedEntropy;
 use palyra_types::{Redacted, Timestamp};
 use tempfile::TempDir;
 
-use super::{RootKind, Unlock, Vault};
+use super::Vault;
 
 const VALUE: &str = "sk-canary-7f3a91-value";
 
@@ -26,7 +26,12 @@ fn hosts(of: &[&str]) -> BTreeSet<String> {
 
 fn secret(called: &str, value: &str, for_hosts: Option<&[&str]>) -> NewSecret {
     let (hosts, now) = (for_hosts.map(hosts), Timestamp(1_000));
-    NewSecret { name: name(called), value: Redacted::new(value.to_owned()), hosts, now }
+    let value = Redacted::new(value.to_owned());
+    NewSecret { name: name(called), value, hosts, sent_as: None, now }
+}
+
+fn is_open(kept: &Vault) -> bool {
+    kept.status().expect("a status").locked.is_none()
 }
 
 #[test]
@@ -37,7 +42,7 @@ fn a_secret_comes_back_for_its_host_and_for_no_other() {
     assert_eq!((record.version, record.hosts.len()), (1, 1));
     // Another start reads the same files.
     let kept = vault(&folder);
-    assert_eq!(kept.open(&name("github"), "api.github.com").expect("the value").expose(), VALUE);
+    assert_eq!(kept.open(&name("github"), "api.github.com").expect("the value").value.expose(), VALUE);
     let refused = kept.open(&name("github"), "evil.example");
     assert!(matches!(refused, Err(SecretStoreError::NotBound { .. })));
     assert!(matches!(kept.open(&name("other"), "api.github.com"), Err(SecretStoreError::NotFound { .. })));
@@ -86,6 +91,7 @@ fn what_was_changed_on_disk_does_not_open() {
     let changes = [
         ("another host", clean.replace("a.example", "evil.example")),
         ("another version", clean.replace("\"version\": 1", "\"version\": 2")),
+        ("another way to be sent", clean.replace("\"bearer\"", "\"basic\"")),
         ("another time", clean.replace("1000", "1001")),
         ("another secret", std::fs::read_to_string(at("two")).expect("the file")),
         ("another name", std::fs::read_to_string(at("two")).expect("the file").replace("\"two\"", "\"one\"")),
@@ -100,6 +106,48 @@ fn what_was_changed_on_disk_does_not_open() {
         }
     }
     assert!(kept.open(&name("two"), "b.example").is_ok());
+    let status = kept.status().expect("a status");
+    assert_eq!((status.secrets, status.damaged), (2, vec![name("one")]));
+    assert_eq!(kept.list().expect("the rest").len(), 1, "what is whole is shown");
+    assert_eq!(kept.all_values().expect("the rest").len(), 1);
+    kept.put(secret("one", VALUE, None)).expect("it is put anew");
+    assert!(kept.status().expect("a status").damaged.is_empty());
+}
+
+#[test]
+fn beside_what_was_sealed_no_other_key_is_made() {
+    let folder = TempDir::new().expect("a folder");
+    vault(&folder).put(secret("one", VALUE, Some(&["a.example"]))).expect("it is kept");
+    let key = folder.path().join("vault/root.key");
+    std::fs::rename(&key, folder.path().join("kept")).expect("moved");
+    let locked = vault(&folder);
+    let status = locked.status().expect("a status");
+    assert_eq!((status.key, status.secrets), (RootKind::KeyFile, 1));
+    assert!(status.locked.is_some_and(|why| why.contains("root.key")));
+    assert!(matches!(locked.open(&name("one"), "a.example"), Err(SecretStoreError::Locked { .. })));
+    assert!(matches!(locked.put(secret("two", VALUE, None)), Err(SecretStoreError::Locked { .. })));
+    std::fs::write(&key, b"short").expect("a short key");
+    assert!(vault(&folder).status().expect("a status").locked.is_some());
+    std::fs::rename(folder.path().join("kept"), &key).expect("moved back");
+    assert!(vault(&folder).open(&name("one"), "a.example").is_ok());
+}
+
+#[test]
+fn how_a_secret_is_sent_is_kept_with_it() {
+    let folder = TempDir::new().expect("a folder");
+    let kept = vault(&folder);
+    let way = |text: &str| Some(text.parse::<SentAs>().expect("a way"));
+    let put = |value: &str, sent_as| kept.put(NewSecret { sent_as, ..secret("one", value, None) });
+    assert_eq!(put(VALUE, None).expect("it is kept").sent_as, SentAs::Bearer);
+    assert_eq!(put(VALUE, way("X-Api-Key")).expect("it is kept").sent_as.to_string(), "x-api-key");
+    assert_eq!(put(VALUE, None).expect("it is kept").sent_as.to_string(), "x-api-key", "it stays");
+    for (value, sent_as) in
+        [("no pair at all", "basic"), ("somebody:short", "basic"), ("häh-häh-häh-häh", "bearer")]
+    {
+        let refused = put(value, way(sent_as));
+        assert!(matches!(refused, Err(SecretStoreError::Unsuitable { .. })), "{value}");
+    }
+    assert_eq!(put("somebody:häh-häh-häh-häh", way("basic")).expect("it is kept").version, 4);
 }
 
 #[test]
@@ -111,7 +159,10 @@ fn a_value_is_rotated_bound_and_removed() {
     assert_eq!((record.version, record.hosts), (2, hosts(&["a.example"])));
     kept.bind(&name("github"), hosts(&["b.example"])).expect("it is bound");
     assert!(kept.open(&name("github"), "a.example").is_err());
-    assert_eq!(kept.open(&name("github"), "b.example").expect("the value").expose(), "another-value-here");
+    assert_eq!(
+        kept.open(&name("github"), "b.example").expect("the value").value.expose(),
+        "another-value-here"
+    );
     kept.remove(&name("github")).expect("it is removed");
     assert!(kept.list().expect("the list").is_empty());
 }
@@ -120,19 +171,20 @@ fn a_value_is_rotated_bound_and_removed() {
 fn a_passphrase_locks_the_vault_until_it_is_given() {
     let folder = TempDir::new().expect("a folder");
     let kept = vault(&folder);
-    assert_eq!(kept.kind(), RootKind::KeyFile);
+    assert_eq!(kept.status().expect("a status").key, RootKind::KeyFile);
     kept.put(secret("github", VALUE, Some(&["a.example"]))).expect("it is kept");
     kept.set_passphrase(&"correct horse battery".into()).expect("a passphrase");
-    assert!(kept.is_unlocked());
+    assert!(is_open(&kept));
 
     let kept = vault(&folder);
-    assert_eq!((kept.kind(), kept.is_unlocked()), (RootKind::Passphrase, false));
+    let status = kept.status().expect("a status");
+    assert_eq!((status.key, status.locked.is_some(), status.secrets), (RootKind::Passphrase, true, 1));
     assert!(matches!(kept.open(&name("github"), "a.example"), Err(SecretStoreError::Locked { .. })));
     assert_eq!(kept.list().expect("names are no secret").len(), 1);
     assert_eq!(kept.unlock(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
-    assert!(!kept.is_unlocked());
+    assert!(!is_open(&kept));
     assert_eq!(kept.unlock(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
-    assert_eq!(kept.open(&name("github"), "a.example").expect("the value").expose(), VALUE);
+    assert_eq!(kept.open(&name("github"), "a.example").expect("the value").value.expose(), VALUE);
     assert_eq!(kept.all_values().expect("all").len(), 1);
 }
 
@@ -140,7 +192,7 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
 fn unsuitable_values_hosts_and_names_are_refused() {
     let folder = TempDir::new().expect("a folder");
     let kept = vault(&folder);
-    for value in ["short", "two\nlines of it", "tab\there it is", &"x".repeat(70_000)] {
+    for value in ["elevenchars", "two\nlines of it", "tab\there it is", &"x".repeat(70_000)] {
         assert!(
             matches!(kept.put(secret("a", value, None)), Err(SecretStoreError::Unsuitable { .. })),
             "{value:.20}"
