@@ -98,4 +98,10 @@ kinds! {
 
     ModelReasoning = 0x8050,
     ShadowCounted = 0x8090,
+    SecretPut = 0x80A0,
+    SecretBound = 0x80A1,
+    SecretRemoved = 0x80A2,
+    VaultUnlocked = 0x80A3,
+    VaultPassphraseSet = 0x80A4,
+    SecretUsed = 0x80A5,
 }

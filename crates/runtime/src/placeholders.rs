@@ -127,6 +127,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::UndoRequested(_)
         | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Vault(_)
         | JournalEvent::Unknown { .. } => {}
     }
 }

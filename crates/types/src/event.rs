@@ -32,6 +32,7 @@ use crate::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
 };
+use crate::vault::VaultEvent;
 use crate::{
     AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq,
     SessionId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
@@ -175,6 +176,8 @@ pub enum JournalEvent {
     PostureChanged(PostureChanged),
     /// What policies that are tried out would have decided so far.
     ShadowCounted(ShadowCounts),
+    /// Something was done with the vault; who did it is in the envelope.
+    Vault(VaultEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.

@@ -27,6 +27,7 @@ pub mod run;
 pub mod session;
 pub mod shadow;
 pub mod skill;
+pub mod vault;
 
 pub mod event;
 pub mod proof;

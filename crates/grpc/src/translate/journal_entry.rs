@@ -4,6 +4,7 @@ use palyra_types::PrincipalId;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
+use palyra_types::vault::VaultEvent;
 use palyra_wire::v1;
 
 use super::plain::{hex, timestamp};
@@ -49,6 +50,7 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::Skill(event) => skill_kind(event),
         JournalEvent::PostureChanged(_) => "posture_changed",
         JournalEvent::ShadowCounted(_) => "shadow_counted",
+        JournalEvent::Vault(event) => vault_kind(event),
         JournalEvent::Tape(event) => return tape_kind(event),
         JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
     };
@@ -62,6 +64,17 @@ fn skill_kind(event: &SkillEvent) -> &'static str {
         SkillEvent::Disabled { .. } => "skill_disabled",
         SkillEvent::Quarantined { .. } => "skill_quarantined",
         SkillEvent::Removed { .. } => "skill_removed",
+    }
+}
+
+fn vault_kind(event: &VaultEvent) -> &'static str {
+    match event {
+        VaultEvent::Put(_) => "secret_put",
+        VaultEvent::Bound { .. } => "secret_bound",
+        VaultEvent::Removed { .. } => "secret_removed",
+        VaultEvent::Unlocked { .. } => "vault_unlocked",
+        VaultEvent::PassphraseSet { .. } => "vault_passphrase_set",
+        VaultEvent::Used(_) => "secret_used",
     }
 }
 

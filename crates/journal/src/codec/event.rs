@@ -6,7 +6,7 @@ use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
     approval_entries as approval, effect_entries as effect, log_entries as log, model_entries as model,
     policy_entries as policy, proof_entries as proof, run_entries as run, skill_entries as skill,
-    tool_entries as tool,
+    tool_entries as tool, vault_entries as vault,
 };
 use crate::kinds::Kind;
 
@@ -84,6 +84,7 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::Skill(event) => skill::encode(event),
         JournalEvent::PostureChanged(changed) => (Kind::PostureChanged, policy::encode_posture(changed)),
         JournalEvent::ShadowCounted(counts) => (Kind::ShadowCounted, policy::encode_shadow(counts)),
+        JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Unknown { .. } => return Err(NotStorable),
     };
     Ok(Coded { kind: kind.number(), facts, payload })
@@ -198,6 +199,12 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::SkillRemoved => skill::decode_removed(facts),
         Kind::PostureChanged => policy::decode_posture(facts, payload),
         Kind::ShadowCounted => policy::decode_shadow(facts),
+        Kind::SecretPut => vault::decode_put(facts, payload),
+        Kind::SecretBound => vault::decode_bound(facts, payload),
+        Kind::SecretRemoved => vault::decode_removed(facts, payload),
+        Kind::VaultUnlocked => vault::decode_unlocked(facts),
+        Kind::VaultPassphraseSet => vault::decode_passphrase_set(facts),
+        Kind::SecretUsed => vault::decode_used(facts, payload),
         _ => Err(Unreadable::Malformed),
     }
 }

@@ -16,6 +16,7 @@ mod proof_entries;
 mod run_entries;
 mod skill_entries;
 mod tool_entries;
+mod vault_entries;
 
 mod stored_enums;
 

@@ -11,6 +11,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, ToolConduct, ToolExecutor,
     ToolVerdict,
 };
+use palyra_types::vault::UnlockOutcome;
 use palyra_wire::store;
 
 use super::field::{Read, Unreadable};
@@ -67,6 +68,7 @@ stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Fail
 stored_enum!(TerminationReason, Termination,
     FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy
     LoopStopped InternalError Interrupted);
+stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);

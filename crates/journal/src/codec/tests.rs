@@ -25,9 +25,10 @@ use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Taints, ToolConduct, ToolName, ToolVerdict,
 };
+use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, Redacted, RunId, Seq, SessionId, SkillId,
-    StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, Redacted, RunId, Seq, SessionId,
+    SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use super::event::Coded;
@@ -87,6 +88,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     events.extend(outside_after_runs());
     events.extend(skill_events());
     events.extend(policy_events());
+    events.extend(vault_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     let of_kind = |kind: Kind| {
@@ -191,6 +193,30 @@ fn policy_events() -> Vec<JournalEvent> {
     let work = PostureScope::Workspace("/home/somebody/work".into());
     let changed = policies::posture(work, Some(Posture::Disabled), Some(Seq(7)));
     vec![JournalEvent::PostureChanged(changed), JournalEvent::ShadowCounted(policies::shadow(3, 9))]
+}
+
+fn vault_events() -> Vec<JournalEvent> {
+    let via = Surface::LocalSocket;
+    let events = [
+        VaultEvent::Put(SecretPut {
+            version: 2,
+            via,
+            secret: "forge".into(),
+            hosts: vec!["a.example".into(), "b.example:8443".into()],
+            sent_as: "x-api-key".into(),
+        }),
+        VaultEvent::Bound { via, secret: "forge".into(), hosts: vec!["a.example".into()] },
+        VaultEvent::Removed { via, secret: "forge".into() },
+        VaultEvent::Unlocked { via, outcome: UnlockOutcome::Wrong },
+        VaultEvent::PassphraseSet { via },
+        VaultEvent::Used(SecretUsed {
+            on_behalf: Some((RunId::from_parts(8, 9), EffectId(3))),
+            refused: Some(ErrorCode::SecretNotBound),
+            secret: "forge".into(),
+            host: "a.example".into(),
+        }),
+    ];
+    events.map(JournalEvent::Vault).to_vec()
 }
 
 fn skill_events() -> Vec<JournalEvent> {

@@ -7,6 +7,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
+use palyra_types::vault::{SecretPut, VaultEvent};
 
 /// A text and how it may be read.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
             }
             texts
         }
+        JournalEvent::Vault(event) => of_vault(event),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
@@ -58,6 +60,23 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::Unknown { .. } => Vec::new(),
     }
+}
+
+fn of_vault(event: &VaultEvent) -> Vec<Text<'_>> {
+    let texts = match event {
+        VaultEvent::Put(put) => vec![&put.secret, &put.sent_as],
+        VaultEvent::Bound { secret, .. } | VaultEvent::Removed { secret, .. } => vec![secret],
+        VaultEvent::Used(used) => vec![&used.secret, &used.host],
+        VaultEvent::Unlocked { .. } | VaultEvent::PassphraseSet { .. } => Vec::new(),
+    };
+    let hosts = match event {
+        VaultEvent::Put(SecretPut { hosts, .. }) | VaultEvent::Bound { hosts, .. } => hosts.as_slice(),
+        VaultEvent::Removed { .. }
+        | VaultEvent::Used(_)
+        | VaultEvent::Unlocked { .. }
+        | VaultEvent::PassphraseSet { .. } => &[],
+    };
+    texts.into_iter().chain(hosts).map(|text| Text::Plain(text.expose())).collect()
 }
 
 /// Names of tools are looked for, too: whoever writes a skill may write anything there.

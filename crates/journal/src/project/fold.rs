@@ -135,6 +135,7 @@ impl Projections {
             JournalEvent::LogOpened { .. }
             | JournalEvent::Erased { .. }
             | JournalEvent::LogReopened { .. }
+            | JournalEvent::Vault(_)
             | JournalEvent::Unknown { .. } => {}
         }
         Ok(())

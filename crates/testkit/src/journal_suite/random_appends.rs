@@ -10,6 +10,7 @@ use palyra_ports::{JournalAppendRequest, NewEntry, ReadApprovals};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent, LoopGuard, ModelMessage,
     ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
@@ -31,6 +32,7 @@ mod asking;
 mod policies;
 mod skills;
 mod variants;
+mod vault;
 
 use variants::{CONTRACTS, DECISIONS, FAILURES, FINISHES, REASONS, UNKNOWN};
 
@@ -103,7 +105,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(12) {
+        let event = match self.below(13) {
+            12 => JournalEvent::Vault(self.vault_event()),
             10 | 11 => self.policy_event(),
             8 | 9 => JournalEvent::Skill(self.skill_event()),
             5 => JournalEvent::GrantRevoked { grant: self.stored_grant_id(), by: self.principal() },
@@ -321,7 +324,7 @@ impl RandomAppends {
     fn tool_event(&mut self) -> TapeEvent {
         let effect = EffectId(self.number());
         let contract = self.one_of(&CONTRACTS);
-        match self.below(5) {
+        match self.below(6) {
             0 => TapeEvent::ToolProposed(ToolProposed {
                 effect,
                 attempt: Attempt(self.number()),
@@ -353,6 +356,12 @@ impl RandomAppends {
                 contract,
                 deadline: self.span(),
                 plan: self.plan(),
+            }),
+            4 => TapeEvent::ToolOutput(ToolOutput {
+                effect,
+                shown_bytes: self.entropy.next_u64(),
+                rest: self.one_of(&[OutputRest::Follows, OutputRest::InOutcome]),
+                text: self.text(),
             }),
             3 => TapeEvent::ToolFinished(ToolFinished {
                 effect,

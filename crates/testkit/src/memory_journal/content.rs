@@ -10,6 +10,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
+use palyra_types::vault::{SecretPut, VaultEvent};
 
 /// Returns the bytes of content, roughly.
 pub(super) fn content_bytes(event: &JournalEvent) -> usize {
@@ -81,6 +82,7 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
                 empty(path);
             }
         }
+        JournalEvent::Vault(event) => visit_vault(event, &mut empty),
         JournalEvent::Skill(_)
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::GrantRevoked { .. }
@@ -94,6 +96,28 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         | JournalEvent::AgentArchived { .. }
         | JournalEvent::SessionReset { .. }
         | JournalEvent::Unknown { .. } => {}
+    }
+}
+
+fn visit_vault(event: &mut VaultEvent, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    match event {
+        VaultEvent::Put(SecretPut { secret, hosts, sent_as, .. }) => {
+            empty(secret);
+            empty(sent_as);
+            hosts.iter_mut().for_each(&mut *empty);
+            hosts.clear();
+        }
+        VaultEvent::Bound { secret, hosts, .. } => {
+            empty(secret);
+            hosts.iter_mut().for_each(&mut *empty);
+            hosts.clear();
+        }
+        VaultEvent::Removed { secret, .. } => empty(secret),
+        VaultEvent::Used(used) => {
+            empty(&mut used.secret);
+            empty(&mut used.host);
+        }
+        VaultEvent::Unlocked { .. } | VaultEvent::PassphraseSet { .. } => {}
     }
 }
 

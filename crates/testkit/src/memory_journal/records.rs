@@ -98,6 +98,7 @@ impl Records {
             }
             JournalEvent::PostureChanged(_)
             | JournalEvent::ShadowCounted(_)
+            | JournalEvent::Vault(_)
             | JournalEvent::LogOpened { .. }
             | JournalEvent::EpochStarted { .. }
             | JournalEvent::Erased { .. }
