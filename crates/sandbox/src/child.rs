@@ -11,9 +11,10 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
-use crate::keeper::{Failure, fork};
+use crate::failure::Failure;
+use crate::fork::fork;
 use crate::message::{self, Bytes, Order, Told};
-use crate::syscall_filter::{self, UnmappedMemory};
+use crate::syscall_filter::{self, Surroundings};
 use crate::{capabilities, landlock_rules, process_limits};
 
 /// Exit code of a program that was not started; the failure was told before.
@@ -50,17 +51,13 @@ fn confine(order: &Order) -> Result<(), Failure> {
         .map_err(Failure::at("death signal"))?;
     rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    process_limits::set(&order.limits).map_err(Failure::at("limits"))?;
+    process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
     landlock_rules::restrict(order)?;
     close_on_exec().map_err(Failure::at("descriptors"))?;
     // Last of all: it allows little of what was done so far.
-    syscall_filter::apply(if order.limits.memory_is_counted {
-        UnmappedMemory::Counted
-    } else {
-        UnmappedMemory::Refused
-    })
+    syscall_filter::apply(Surroundings::of(order))
 }
 
 /// Marks every descriptor but the first three, so that the program finds no other.

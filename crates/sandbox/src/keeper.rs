@@ -12,30 +12,14 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use rustix::pipe::PipeFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, PidfdFlags, Signal};
 
+use crate::failure::Failure;
+use crate::fork::{fork, wait_for};
 use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Told, WayOut};
 use crate::{child, mounts, namespaces, reaper};
-
-/// A step that failed, for the refusal.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) stage: &'static str,
-    pub(crate) cause: io::Error,
-}
-
-impl Failure {
-    pub(crate) fn at<E: Into<io::Error>>(stage: &'static str) -> impl FnOnce(E) -> Self {
-        move |cause| Self { stage, cause: cause.into() }
-    }
-
-    pub(crate) fn told(&self) -> Told {
-        Told::Failed { stage: self.stage.to_owned(), errno: self.cause.raw_os_error().unwrap_or(libc::EIO) }
-    }
-}
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
 /// the socket to the daemon; output and errors are the program's.
@@ -145,20 +129,6 @@ fn join_groups(order: &Order) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a child that runs `body` and exits with what it returns.
-pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, Failure> {
-    // SAFETY: this process has one thread, so the child may do anything that the parent may.
-    match unsafe { libc::fork() } {
-        -1 => Err(Failure { stage: "fork", cause: io::Error::last_os_error() }),
-        0 => {
-            let code = body();
-            // SAFETY: ends the child without running what the parent registered for its own exit.
-            unsafe { libc::_exit(code) }
-        }
-        pid => Pid::from_raw(pid).ok_or(Failure { stage: "fork", cause: io::Error::other("no child") }),
-    }
-}
-
 /// Waits for the child's end, or for the daemon's word or end, whichever comes first; nothing is left afterwards.
 fn watch(order: &Order, control: BorrowedFd<'_>, pid: Pid, reports: &OwnedFd) -> Result<Told, Failure> {
     reaper::let_go_of_output().map_err(Failure::at("output"))?;
@@ -178,14 +148,4 @@ fn watch(order: &Order, control: BorrowedFd<'_>, pid: Pid, reports: &OwnedFd) ->
         Namespaces::Own => reaper::reported(reports),
         Namespaces::None => reaper::told_of(status),
     })
-}
-
-pub(crate) fn wait_for(pid: Pid) -> io::Result<WaitStatus> {
-    loop {
-        match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
-            Ok(Some((_, status))) => return Ok(status),
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
 }

@@ -11,7 +11,7 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use crate::keeper::Failure;
+use crate::failure::Failure;
 use crate::message::{InWorkspace, Namespaces, Order};
 use crate::mounts::{DEVICES, SYSTEM_FILES, SYSTEM_FOLDERS};
 

@@ -8,16 +8,19 @@
 //! Invariant: what cannot be put in place is a refusal with the mechanism's name. Nothing is ever started with less
 //! than its tier promises. Begin at [`Sandbox::start`](palyra_ports::ProcessSandbox::start), then [`keeper::run`].
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("process tiers are made of Linux's mechanisms");
+mod only_linux;
 
 mod message;
+mod hidden_commands;
 
-mod offer;
 mod sandbox;
+mod offer;
+mod kept;
 mod process;
 
 pub mod keeper;
+mod fork;
+mod failure;
 mod namespaces;
 mod mounts;
 mod reaper;
@@ -29,4 +32,5 @@ mod process_limits;
 mod control_groups;
 mod memory_watch;
 
-pub use sandbox::{KEEP, PROBE, Sandbox};
+pub use hidden_commands::{KEEP, PROBE};
+pub use sandbox::Sandbox;

@@ -82,10 +82,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new(limits: &ProcessLimits, memory_is_counted: bool) -> Self {
+    /// Returns the limits where nobody counts the memory of all.
+    pub(crate) fn uncounted(limits: &ProcessLimits) -> Self {
         Self {
             memory_bytes_max: limits.memory_bytes_max,
-            memory_is_counted,
+            memory_is_counted: false,
             processes_max: limits.processes_max,
             file_bytes_max: limits.file_bytes_max,
             scratch_bytes_max: limits.scratch_bytes_max,
@@ -173,7 +174,7 @@ impl Order {
                 Network::Guarded => WayOut::Guarded,
             },
             group_files: Vec::new(),
-            limits: Limits::new(&command.limits, false),
+            limits: Limits::uncounted(&command.limits),
         }
     }
 }

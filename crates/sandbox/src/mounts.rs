@@ -19,7 +19,7 @@ use rustix::mount::{
     move_mount, open_tree, unmount,
 };
 
-use crate::keeper::Failure;
+use crate::failure::Failure;
 use crate::message::{InWorkspace, Order};
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
@@ -52,19 +52,24 @@ pub(crate) const SYSTEM_FILES: [&str; 16] = [
 /// Devices that are no way out.
 pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Tier B: the host's own root, with a process table, scratch space and kept files of its own.
+/// Tier B: the host's own root, read-only but for the workspace, with a process table, scratch space and kept files
+/// of its own.
 pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
     be_private()?;
     let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
     let readable = open_all(order)?;
+    // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
+    // file of its user.
+    change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, Depth::All)?;
     mount_proc(Path::new("/proc"))?;
     // Covered at once by the scratch space, so that nobody finds the files but where they belong.
     let sealed = seal(order, sealed, Path::new("/tmp"))?;
     mount_scratch(Path::new("/tmp"), order.limits.scratch_bytes_max)?;
     // What lies below the place that was just covered has to come back.
-    for source in readable.into_iter().chain([workspace]).filter(|source| source.path.starts_with("/tmp")) {
+    for source in readable.into_iter().filter(|source| source.path.starts_with("/tmp")) {
         source.put(Path::new("/"))?;
     }
+    workspace.put(Path::new("/"))?;
     keep_files(order)?;
     put_all(sealed)
 }
@@ -285,7 +290,8 @@ impl Source {
             }
         }
         let attributes = match (self.change, self.path.starts_with("/dev")) {
-            (_, true) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
+            // A device is written to all the same; its mode and its times stay.
+            (_, true) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_RDONLY,
             (Change::Allowed, false) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
             (Change::Refused, false) => {
                 libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY

@@ -4,12 +4,15 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use palyra_ports::{LimitRung, SandboxOffer};
 
 use crate::control_groups::ControlGroups;
-use crate::syscall_filter::{self, UnmappedMemory};
+use crate::hidden_commands::{self, PROBE};
+use crate::syscall_filter::{self, Others, Surroundings, UnmappedMemory};
+
+const STRICTEST: Surroundings = Surroundings { unmapped: UnmappedMemory::Refused, others: Others::InSight };
 
 /// Looks what there is; starts one short process.
 pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOffer {
@@ -17,7 +20,7 @@ pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOff
         namespaces_missing(keeper).err().map(|error| error.to_string()).unwrap_or_default();
     SandboxOffer {
         landlock_abi: landlock_abi(),
-        syscall_filter: syscall_filter_is_there() && syscall_filter::program(UnmappedMemory::Refused).is_ok(),
+        syscall_filter: syscall_filter_is_there() && syscall_filter::program(STRICTEST).is_ok(),
         user_namespaces: namespaces_missing.is_empty(),
         limits: groups.map_or(LimitRung::ProcessLimits, ControlGroups::rung),
         namespaces_missing,
@@ -42,14 +45,8 @@ fn syscall_filter_is_there() -> bool {
 
 /// Tries to make the namespaces of tier C, in a process of its own.
 fn namespaces_missing(keeper: &Path) -> io::Result<()> {
-    let mut keeper = Command::new(keeper);
-    keeper
-        .arg(crate::sandbox::PROBE)
-        .env_clear()
-        .env("MALLOC_CONF", crate::sandbox::WITHOUT_THREADS)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
+    let mut keeper = hidden_commands::again(keeper, PROBE);
+    keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let output = keeper.output()?;
     if output.status.success() {
         return Ok(());

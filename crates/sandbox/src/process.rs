@@ -15,8 +15,8 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
+use crate::kept::{Kept, broken};
 use crate::message::{STOP, Told, receive_with};
-use crate::sandbox::{Kept, broken};
 
 /// Bytes of a keeper's word, at most.
 const TOLD_BYTES_MAX: usize = 4096;

@@ -9,7 +9,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
-use crate::keeper::Failure;
+use crate::failure::Failure;
 use crate::message::{self, Order, Tier, Told};
 use crate::{capabilities, child, memory_watch, mounts};
 

@@ -1,9 +1,8 @@
 //! The daemon's side: refuses what the host cannot hold, and starts a keeper for the rest.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,21 +10,12 @@ use futures::future::BoxFuture;
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError, SandboxOffer,
 };
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
-use tokio::process::{Child, Command};
 
-use crate::control_groups::{ControlGroups, Group};
-use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Order};
+use crate::control_groups::ControlGroups;
+use crate::kept::{self, Kept, broken};
+use crate::message::{self, Bytes, Namespaces, Order};
 use crate::offer::probe;
 use crate::process::Process;
-
-/// The hidden sub-command that makes this executable a keeper.
-pub const KEEP: &str = "sandbox-exec";
-/// The hidden sub-command that tries to make namespaces and says whether it could.
-pub const PROBE: &str = "sandbox-probe";
-
-/// Keeps the allocator of a keeper from starting a thread: namespaces are made for processes of one thread.
-pub(crate) const WITHOUT_THREADS: &str = "background_thread:false";
 
 /// Holds programs with what this host offers. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -43,16 +33,9 @@ struct Parts {
     started: AtomicU64,
 }
 
-/// A started keeper with what has to be taken away after it.
-pub(crate) struct Kept {
-    pub(crate) keeper: Child,
-    pub(crate) control: OwnedFd,
-    pub(crate) group: Option<Group>,
-    pub(crate) scratch: Option<PathBuf>,
-}
-
 impl Sandbox {
-    /// Looks what the host offers. `keeper` is an executable that answers to [`KEEP`] and [`PROBE`] with
+    /// Looks what the host offers. `keeper` is an executable that answers to [`KEEP`](crate::KEEP) and
+    /// [`PROBE`](crate::PROBE) with
     /// [`keeper::run`](crate::keeper::run) and [`keeper::probe`](crate::keeper::probe): mostly `/proc/self/exe`, which
     /// stays the same when the file is replaced. `scratch` is a folder of ours.
     #[must_use]
@@ -127,28 +110,9 @@ impl Parts {
             order.scratch = Some((&folder).into());
             scratch = Some(folder);
         }
-        let (control, keepers) = sockets().map_err(broken("socket"))?;
-        let mut keeper = Command::new(&self.keeper);
-        keeper
-            .arg(KEEP)
-            .env_clear()
-            .stdin(Stdio::from(keepers))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let keeper = keeper.spawn().map_err(broken("keeper"))?;
+        let (keeper, control) = kept::begin(&self.keeper)?;
         let sealed: Vec<_> = command.sealed.iter().map(|file| file.bytes.as_fd()).collect();
         message::send_with(control.as_fd(), &order, &sealed).map_err(broken("order"))?;
         Ok(Kept { keeper, control, group, scratch })
     }
-}
-
-fn sockets() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (ours, keepers) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    sockopt::set_socket_send_buffer_size(&ours, MESSAGE_BYTES_MAX * 2)?;
-    Ok((ours, keepers))
-}
-
-pub(crate) fn broken(stage: &str) -> impl FnOnce(io::Error) -> SandboxError {
-    let stage = stage.to_owned();
-    move |cause| SandboxError::Broken { stage, cause }
 }

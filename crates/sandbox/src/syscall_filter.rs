@@ -13,7 +13,8 @@ use seccompiler::{
     TargetArch, apply_filter,
 };
 
-use crate::keeper::Failure;
+use crate::failure::Failure;
+use crate::message::{Namespaces, Order};
 
 const STAGE: &str = "seccomp";
 
@@ -38,23 +39,66 @@ pub(crate) enum UnmappedMemory {
     Refused,
 }
 
+/// Whether the program shares its tables with other programs of this host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Namespaces keep them out of its sight.
+    OutOfSight,
+    /// Their processes, their shared memory and the host's network are there for whoever can name them.
+    InSight,
+}
+
+/// What the filter has to make up for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    pub(crate) unmapped: UnmappedMemory,
+    pub(crate) others: Others,
+}
+
+impl Surroundings {
+    /// Returns those of an order.
+    pub(crate) fn of(order: &Order) -> Self {
+        Self {
+            unmapped: if order.limits.memory_is_counted {
+                UnmappedMemory::Counted
+            } else {
+                UnmappedMemory::Refused
+            },
+            others: match order.namespaces {
+                Namespaces::Own => Others::OutOfSight,
+                Namespaces::None => Others::InSight,
+            },
+        }
+    }
+}
+
 /// Filters the calls of this process and of all that it starts.
-pub(crate) fn apply(unmapped: UnmappedMemory) -> Result<(), Failure> {
+pub(crate) fn apply(around: Surroundings) -> Result<(), Failure> {
     let broken =
         |error: &dyn std::error::Error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) };
-    let program = program(unmapped).map_err(|error| broken(&error))?;
+    let program = program(around).map_err(|error| broken(&error))?;
     apply_filter(&program).map_err(|error| broken(&error))
 }
 
 /// Makes the filter; nothing in it depends on the program that it is for.
-pub(crate) fn program(unmapped: UnmappedMemory) -> Result<BpfProgram, seccompiler::BackendError> {
+pub(crate) fn program(around: Surroundings) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
     #[cfg(target_arch = "x86_64")]
     rules.extend(ALWAYS_X86.iter().map(|call| (*call, Vec::new())));
-    if unmapped == UnmappedMemory::Counted {
-        rules.extend(WITH_UNMAPPED_MEMORY.iter().map(|call| (*call, Vec::new())));
+    if around.unmapped == UnmappedMemory::Counted {
+        rules.insert(libc::SYS_memfd_create, Vec::new());
     }
     rules.extend(looked_at()?);
+    match around.others {
+        Others::InSight => rules.extend(of_itself_only()?),
+        Others::OutOfSight => {
+            rules.extend(IN_OWN_TABLES.iter().map(|call| (*call, Vec::new())));
+            rules.insert(libc::SYS_socket, any_of(0, &[libc::AF_INET as u64, libc::AF_INET6 as u64])?);
+            if around.unmapped == UnmappedMemory::Counted {
+                rules.extend(SHARED_MEMORY.iter().map(|call| (*call, Vec::new())));
+            }
+        }
+    }
     let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     SeccompFilter::new(rules, refused, SeccompAction::Allow, ARCH)?.try_into()
 }
@@ -68,16 +112,11 @@ type Rules = Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError>;
 
 /// The calls that are allowed with some arguments only.
 fn looked_at() -> Rules {
-    let is = |argument, value: u64| condition(argument, SeccompCmpOp::Eq, value);
     let is_not = |argument, value: u64| condition(argument, SeccompCmpOp::Ne, value);
     let has_none_of = |argument, bits| condition(argument, SeccompCmpOp::MaskedEq(bits), 0);
-    let any_of = |argument, values: &[u64]| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-        values.iter().map(|value| SeccompRule::new(vec![is(argument, *value)?])).collect()
-    };
     let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
     let creates = libc::O_CREAT.cast_unsigned() as u64 | TMPFILE_BIT;
     let mut rules = vec![
-        (libc::SYS_socket, any_of(0, &[libc::AF_INET as u64, libc::AF_INET6 as u64])?),
         (libc::SYS_socketpair, any_of(0, &[libc::AF_UNIX as u64])?),
         (libc::SYS_clone, one(vec![has_none_of(0, NAMESPACE_FLAGS)?])?),
         (
@@ -113,6 +152,29 @@ fn looked_at() -> Rules {
         ),
     ]);
     Ok(rules)
+}
+
+/// The calls that a program may turn on itself, where others are within its reach.
+fn of_itself_only() -> Rules {
+    let itself = |argument| condition(argument, SeccompCmpOp::Eq, 0);
+    let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
+    let process = condition(0, SeccompCmpOp::Eq, IOPRIO_WHO_PROCESS)?;
+    Ok(vec![
+        (libc::SYS_prlimit64, one(vec![itself(0)?])?),
+        (libc::SYS_setpriority, one(vec![itself(0)?, itself(1)?])?),
+        (libc::SYS_ioprio_set, one(vec![process, itself(1)?])?),
+        (libc::SYS_sched_setaffinity, one(vec![itself(0)?])?),
+        (libc::SYS_sched_setparam, one(vec![itself(0)?])?),
+        (libc::SYS_sched_setscheduler, one(vec![itself(0)?])?),
+    ])
+}
+
+/// `ioprio_set` for one process, from linux/ioprio.h.
+const IOPRIO_WHO_PROCESS: u64 = 1;
+
+fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let one_of = |value: &u64| SeccompRule::new(vec![condition(argument, SeccompCmpOp::Eq, *value)?]);
+    values.iter().map(one_of).collect()
 }
 
 fn condition(
@@ -167,17 +229,16 @@ const ALWAYS: &[i64] = calls! {
     // Memory.
     SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_madvise SYS_mincore SYS_brk SYS_mlock SYS_mlock2 SYS_munlock
     SYS_mlockall SYS_munlockall SYS_pkey_mprotect SYS_pkey_alloc SYS_pkey_free
-    SYS_semget SYS_semop SYS_semtimedop SYS_semctl
     // Processes and signals.
     SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_getpid
     SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_getuid SYS_geteuid SYS_getgid SYS_getegid
     SYS_getresuid SYS_getresgid SYS_getgroups SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid
     SYS_setresgid SYS_setfsuid SYS_setfsgid SYS_capget SYS_set_tid_address SYS_rt_sigaction SYS_rt_sigprocmask
     SYS_rt_sigpending SYS_rt_sigreturn SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo
-    SYS_sigaltstack SYS_pidfd_open SYS_pidfd_send_signal SYS_getpriority SYS_setpriority SYS_sched_yield
-    SYS_sched_getaffinity SYS_sched_setaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_sched_setscheduler
+    SYS_sigaltstack SYS_pidfd_open SYS_pidfd_send_signal SYS_getpriority SYS_sched_yield
+    SYS_sched_getaffinity SYS_sched_getparam SYS_sched_getscheduler
     SYS_sched_get_priority_max SYS_sched_get_priority_min SYS_sched_rr_get_interval SYS_sched_getattr SYS_ioprio_get
-    SYS_ioprio_set SYS_getrusage SYS_prlimit64 SYS_getrlimit SYS_setrlimit SYS_times SYS_getcpu
+    SYS_getrusage SYS_getrlimit SYS_setrlimit SYS_times SYS_getcpu
     SYS_timer_create SYS_timer_settime SYS_timer_gettime SYS_timer_getoverrun SYS_timer_delete SYS_getitimer SYS_setitimer
     // Time, host and chance.
     SYS_clock_gettime SYS_clock_getres SYS_gettimeofday SYS_uname SYS_sysinfo SYS_getrandom
@@ -188,10 +249,16 @@ const ALWAYS: &[i64] = calls! {
     SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
 };
 
-/// Calls that make memory which no process has to map.
-const WITH_UNMAPPED_MEMORY: &[i64] = calls! { SYS_memfd_create SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl };
+/// Allowed where the tables that they reach into are the program's own.
+const IN_OWN_TABLES: &[i64] = calls! {
+    SYS_semget SYS_semop SYS_semtimedop SYS_semctl SYS_setpriority SYS_ioprio_set SYS_prlimit64 SYS_sched_setaffinity
+    SYS_sched_setparam SYS_sched_setscheduler
+};
 
-/// The same, of calls that only older machines have.
+/// Memory that no process has to map, and that another program's could be.
+const SHARED_MEMORY: &[i64] = calls! { SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl };
+
+/// Allowed whatever their arguments, and only older machines have them.
 #[cfg(target_arch = "x86_64")]
 const ALWAYS_X86: &[i64] = calls! {
     SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_unlink SYS_rmdir SYS_rename SYS_link SYS_symlink SYS_chown

@@ -2,7 +2,7 @@
 
 use palyra_ports::{Ended, LimitRung, ProcessLimits, ProcessSandbox};
 
-use crate::host::{BOTH, Host};
+use crate::host::{BOTH, HOLDS, Host};
 
 const MIB: u64 = 1 << 20;
 
@@ -16,6 +16,24 @@ async fn processes_run_out() {
         command.limits.processes_max = 32;
         let made: u64 = host.run(command).await.printed().parse().expect("a number");
         assert!((20..32).contains(&made), "{tier:?} made {made}");
+    }
+}
+
+/// Without a table of users of its own a program is counted with all that its user runs.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_runs_much_beside_it_leaves_a_program_its_processes() {
+    let sleep = || std::process::Command::new("/bin/sleep").arg("1000").spawn().expect("it starts");
+    let mut beside: Vec<_> = (0..40).map(|_| sleep()).collect();
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let host = host.without_groups();
+        let mut command = host.command(tier, "/bin/sh", &["-c", "/bin/true | /bin/true; echo well"]);
+        command.limits.processes_max = 20;
+        assert_eq!(host.run(command).await.printed(), "well", "{hold:?}");
+    }
+    for process in &mut beside {
+        process.kill().expect("it ends");
+        process.wait().expect("it is gone");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::host::{BOTH, HOLDS, Host};
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_told() {
     for hold in HOLDS {
-        let (host, tier) = Host::new().as_held(hold);
+        let (host, tier) = Host::new().held_as(hold);
         assert_eq!(host.shell(tier, "exit 7").await.ended, Ended::Exited { code: 7 });
         assert_eq!(host.shell(tier, "kill -9 $$").await.ended, Ended::Signalled { signal: 9 });
     }
@@ -34,7 +34,7 @@ async fn a_missing_mechanism_is_a_refusal_with_its_name() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_ends_what_ran_away_too() {
     for hold in HOLDS {
-        let (host, tier) = Host::new().as_held(hold);
+        let (host, tier) = Host::new().held_as(hold);
         let script = "(setsid sh -c 'echo ready; sleep 1000' &) ; sleep 1000";
         let mut process =
             host.start(host.command(tier, "/bin/sh", &["-c", script])).await.expect("it starts");

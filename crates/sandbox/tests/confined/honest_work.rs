@@ -4,19 +4,19 @@ use crate::host::{BOTH, HOLDS, Host};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_says_what_it_is_told() {
-    for hold in HOLDS {
-        let (host, tier) = Host::new().as_held(hold);
-        assert_eq!(
-            host.shell(tier, "echo hello; pwd").await.printed(),
-            format!("hello\n{}", host.work().display())
-        );
+    for (hold, folder) in HOLDS.into_iter().flat_map(|hold| ["/var/tmp", "/tmp"].map(|folder| (hold, folder)))
+    {
+        let (host, tier) = Host::below(folder).held_as(hold);
+        let done = host.shell(tier, "echo hello; pwd; echo kept > kept").await;
+        assert_eq!(done.printed(), format!("hello\n{}", host.work().display()));
+        assert!(host.work().join("kept").exists(), "{hold:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_c_program_is_compiled_and_run() {
     for hold in HOLDS {
-        let (host, tier) = Host::new().as_held(hold);
+        let (host, tier) = Host::new().held_as(hold);
         let source = "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n";
         std::fs::write(host.work().join("a.c"), source).expect("a source");
         assert_eq!(host.shell(tier, "cc -o a a.c && ./a").await.printed(), "built");
@@ -27,7 +27,7 @@ async fn a_c_program_is_compiled_and_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn git_and_python_work() {
     for hold in HOLDS {
-        let (host, tier) = Host::new().as_held(hold);
+        let (host, tier) = Host::new().held_as(hold);
         let script = "git init -q . && git status --short --branch && python3 -c 'print(6 * 7)'";
         let done = host.shell(tier, script).await;
         assert!(done.printed().ends_with("42"), "{done:?}");

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, Ended, Network, ProcessLimits, ProcessSandbox, ProcessTier,
+    ConfinedCommand, ConfinedProcess, Ended, LimitRung, Network, ProcessLimits, ProcessSandbox, ProcessTier,
     SandboxError, WorkspaceAccess,
 };
 use palyra_sandbox::Sandbox;
@@ -49,8 +49,13 @@ pub(crate) const HOLDS: [Hold; 3] =
     [Hold::Tier(ProcessTier::Confined), Hold::Tier(ProcessTier::Isolated), Hold::WithoutNamespaces];
 
 impl Host {
+    /// A workspace where the host's own files are: private scratch space does not hide what lies beside it.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        Self::below("/var/tmp")
+    }
+
+    pub(crate) fn below(folder: &str) -> Self {
+        let folder = tempfile::tempdir_in(folder).expect("a folder");
         for part in ["work", "scratch"] {
             std::fs::create_dir(folder.path().join(part)).expect("a folder");
         }
@@ -59,7 +64,7 @@ impl Host {
     }
 
     /// The same host, as it would be for a way to hold programs.
-    pub(crate) fn as_held(mut self, hold: Hold) -> (Self, ProcessTier) {
+    pub(crate) fn held_as(mut self, hold: Hold) -> (Self, ProcessTier) {
         let tier = match hold {
             Hold::Tier(tier) => tier,
             Hold::WithoutNamespaces => {
@@ -68,6 +73,12 @@ impl Host {
             }
         };
         (self, tier)
+    }
+
+    /// The same host, where nothing counts the memory and the processes of all together.
+    pub(crate) fn without_groups(mut self) -> Self {
+        self.sandbox = self.sandbox.without(|offer| offer.limits = LimitRung::ProcessLimits);
+        self
     }
 
     pub(crate) fn work(&self) -> PathBuf {

@@ -1,0 +1,127 @@
+//! What a program was given stays as it was given: descriptors, scratch space, kept and sealed files.
+
+use std::io::Read;
+
+use palyra_ports::ProcessTier;
+
+use super::SECRET;
+use crate::host::{BOTH, Host};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_inherited_but_three_descriptors() {
+    let host = Host::new();
+    let held = std::fs::File::open(host.folder.path()).expect("a descriptor");
+    rustix::io::fcntl_setfd(&held, rustix::io::FdFlags::empty()).expect("it would be inherited");
+    for tier in BOTH {
+        let done = host.run(host.command(tier, "/bin/ls", &["/proc/self/fd"])).await;
+        // The fourth is the folder that is being listed.
+        assert_eq!(done.printed(), "0\n1\n2\n3");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_tmp_is_gone_afterwards() {
+    let host = Host::new();
+    for tier in BOTH {
+        assert_eq!(
+            host.shell(tier, "echo kept > /tmp/palyra-left-over; cat /tmp/palyra-left-over").await.printed(),
+            "kept"
+        );
+        assert!(!std::path::Path::new("/tmp/palyra-left-over").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kept_files_stay_and_cannot_be_moved_away() {
+    let host = Host::new();
+    let hooks = host.work().join(".git/hooks");
+    for tier in BOTH {
+        let _ = std::fs::remove_dir_all(host.work().join(".git"));
+        std::fs::create_dir_all(&hooks).expect("hooks");
+        std::fs::write(hooks.join("pre-commit"), SECRET).expect("a hook");
+        let script = "echo evil > .git/hooks/pre-commit; mv .git/hooks .git/old; rm -rf .git/hooks; mv .git away; \
+                      echo evil > .git/hooks/new; echo fine > .git/other";
+        let mut command = host.command(tier, "/bin/sh", &["-c", script]);
+        command.kept = vec![hooks.clone()];
+        let done = host.run(command).await;
+        assert_eq!(std::fs::read_to_string(hooks.join("pre-commit")).expect("the hook"), SECRET, "{done:?}");
+        assert!(!hooks.join("new").exists());
+        assert_eq!(std::fs::read_to_string(host.work().join(".git/other")).expect("a file"), "fine\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tier_c_shows_nothing_of_the_host() {
+    let host = Host::new();
+    let done = host
+        .shell(
+            ProcessTier::Isolated,
+            "ls / | tr '\\n' ' '; cat /etc/shadow /etc/hostname; hostname; ls /home /root /var; echo $$",
+        )
+        .await;
+    assert!(!done.output.contains("root:"), "{done:?}");
+    assert!(done.output.contains("sandbox"), "{done:?}");
+    let mut shadow = String::new();
+    let _ = std::fs::File::open("/etc/hostname").and_then(|mut file| file.read_to_string(&mut shadow));
+    assert!(shadow.trim().is_empty() || !done.output.contains(shadow.trim()), "{done:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_program_is_what_was_looked_at() {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::sync::Arc;
+
+    use palyra_ports::SealedFile;
+    use rustix::fs::{MemfdFlags, SealFlags};
+
+    let host = Host::new();
+    let script = host.work().join("script.sh");
+    for tier in BOTH {
+        std::fs::write(&script, "#!/bin/sh\necho evil\n").expect("a script");
+        let memory = rustix::fs::memfd_create("script", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        let mut memory = std::fs::File::from(memory.expect("memory"));
+        memory.write_all(b"#!/bin/sh\necho approved $0; echo evil > $0\n").expect("bytes");
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&memory, seals).expect("seals");
+        let mut command = host.command(tier, script.to_str().expect("text"), &[]);
+        command.sealed = vec![SealedFile { path: script.clone(), bytes: Arc::new(OwnedFd::from(memory)) }];
+        let done = host.run(command).await;
+        assert_eq!(done.output.trim_end(), format!("approved {}", script.display()), "{done:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_is_only_read_stays_as_it_is() {
+    let host = Host::new();
+    std::fs::write(host.work().join("file"), SECRET).expect("a file");
+    for tier in BOTH {
+        let script = "cat file; echo dead > file; rm file; touch new; true";
+        let mut command = host.command(tier, "/bin/sh", &["-c", script]);
+        command.access = palyra_ports::WorkspaceAccess::Read;
+        assert_eq!(host.run(command).await.printed(), SECRET);
+        assert_eq!(std::fs::read_dir(host.work()).expect("the folder").count(), 1);
+        assert_eq!(std::fs::read_to_string(host.work().join("file")).expect("the file"), SECRET);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_keeps_its_mode_and_times() {
+    use std::os::unix::fs::MetadataExt;
+
+    let host = Host::new();
+    let changed = || {
+        let device = std::fs::metadata("/dev/null").expect("a device");
+        (device.ctime(), device.ctime_nsec())
+    };
+    let before = changed();
+    for tier in BOTH {
+        let done = host.shell(tier, "chmod 666 /dev/null; echo heard > /dev/null && echo written").await;
+        assert_eq!(done.printed(), "written");
+    }
+    assert_eq!(changed(), before);
+    // Its owner could: the mode is what it was.
+    let mine = rustix::process::geteuid().is_root();
+    let done = std::process::Command::new("/bin/chmod").args(["666", "/dev/null"]).output().expect("it runs");
+    assert_eq!((done.status.success(), changed() != before), (mine, mine));
+}
