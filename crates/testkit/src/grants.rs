@@ -6,8 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_run_core::{Decision, Effect, Grant, JudgedCall, RunInput, RunStateMachine};
+use palyra_ports::{PreparedCall, ToolRuntime};
+use palyra_run_core::{
+    Decision, Effect, Grant, JudgedCall, PrepareRefusal, Prepared, RunInput, RunStateMachine,
+};
 use palyra_types::approval::{ApprovalTerms, Approvers};
+use palyra_types::effect::EffectPlan;
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
@@ -75,6 +79,43 @@ impl GrantRequest {
     /// When the run machine does not execute an allowed call: that is a bug of the machine.
     #[must_use]
     pub fn grant(self) -> Grant {
+        let (_, decision) = self.proposed(ToolConduct::Direct);
+        executed(decision)
+    }
+
+    /// Has the tool prepare the call first, and drives the run on until it executes what was prepared.
+    ///
+    /// # Errors
+    /// The tool's own refusal.
+    ///
+    /// # Panics
+    /// When the run machine does not prepare and execute an allowed call: that is a bug of the machine.
+    pub async fn prepared_by(self, tools: &dyn ToolRuntime) -> Result<(PreparedCall, Grant), PrepareRefusal> {
+        let (mut machine, decision) = self.proposed(ToolConduct::Prepared);
+        let intent = decision.effects.into_iter().find_map(|effect| match effect {
+            Effect::Prepare(intent) => Some(intent),
+            _ => None,
+        });
+        let intent = intent.expect("a call that is prepared is prepared first");
+        let effect = intent.effect();
+        let call = tools.prepare(intent).await?;
+        let plan = EffectPlan {
+            binding: ContentDigest::default(),
+            body: call.body.clone(),
+            pre_images: call.pre_images.clone(),
+        };
+        let prepared = Prepared {
+            plan,
+            summary: call.summary.clone(),
+            preview: call.preview.clone(),
+            unbound: call.unbound.clone(),
+        };
+        let fresh = ApprovalId::from_parts(1, 6);
+        let told = RunInput::ToolPrepared { effect, prepared: Ok(prepared), fresh };
+        Ok((call, executed(take(&mut machine, &told))))
+    }
+
+    fn proposed(self, conduct: ToolConduct) -> (RunStateMachine, Decision) {
         let mut machine = RunStateMachine::new(
             RunId::from_parts(1, 1),
             SessionId::from_parts(1, 2),
@@ -84,12 +125,8 @@ impl GrantRequest {
         take(&mut machine, &RunInput::Start(Box::new(self.started())));
         take(&mut machine, &RunInput::Begin);
         take(&mut machine, &RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone() });
-        let decision = take(&mut machine, &self.answered(model));
-        let granted = decision.effects.into_iter().find_map(|effect| match effect {
-            Effect::Execute(grant) => Some(grant),
-            _ => None,
-        });
-        granted.expect("an allowed call is executed at once when nothing else runs")
+        let decision = take(&mut machine, &self.answered(model, conduct));
+        (machine, decision)
     }
 
     fn started(&self) -> RunStarted {
@@ -112,7 +149,7 @@ impl GrantRequest {
         }
     }
 
-    fn answered(self, model: ModelRef) -> RunInput {
+    fn answered(self, model: ModelRef, conduct: ToolConduct) -> RunInput {
         let proposal =
             ToolProposal { model_call_id: "call_0".into(), tool: self.tool, arguments: self.arguments };
         let decision = ToolDecision {
@@ -124,7 +161,7 @@ impl GrantRequest {
             parallelism: Parallelism::Parallel,
             deadline: self.deadline,
             output_bytes_max: self.output_bytes_max,
-            conduct: ToolConduct::Direct,
+            conduct,
             tool_version: 1,
             risk: ApprovalRiskLevel::Low,
             taints: Taints::NONE,
@@ -148,6 +185,14 @@ impl GrantRequest {
         };
         RunInput::Answered { attempt: Attempt(1), answer, model, calls: vec![call] }
     }
+}
+
+fn executed(decision: Decision) -> Grant {
+    let granted = decision.effects.into_iter().find_map(|effect| match effect {
+        Effect::Execute(grant) => Some(grant),
+        _ => None,
+    });
+    granted.expect("an allowed call is executed at once when nothing else runs")
 }
 
 fn take(machine: &mut RunStateMachine, input: &RunInput) -> Decision {
