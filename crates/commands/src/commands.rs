@@ -12,11 +12,12 @@ use palyra_ports::{
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::Redacted;
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::job_table::Jobs;
+use crate::plan::strongest;
 use crate::settings::CommandSettings;
 use crate::{git, jobs, run_command};
 
@@ -87,6 +88,12 @@ fn isolation(tier: ProcessTier, offer: &SandboxOffer) -> Isolation {
 impl ToolRuntime for Commands {
     fn catalog(&self) -> Arc<ToolCatalog> {
         Arc::clone(&self.parts.catalog)
+    }
+
+    fn isolation(&self, _tool: &ToolName) -> Isolation {
+        let offer = self.parts.sandbox.offer();
+        // Where nothing is held, nothing is started.
+        strongest(offer).map_or(Isolation::DescriptorRelative, |tier| isolation(tier.of_process(), offer))
     }
 
     fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {

@@ -92,7 +92,7 @@ pub(crate) fn plan(
 }
 
 /// Commands can do harm, so that they get the strongest tier that there is.
-fn strongest(offer: &SandboxOffer) -> Result<Tier, CommandFailure> {
+pub(crate) fn strongest(offer: &SandboxOffer) -> Result<Tier, CommandFailure> {
     match (offer.missing_for(ProcessTier::Isolated), offer.missing_for(ProcessTier::Confined)) {
         (None, _) => Ok(Tier::Isolated),
         (Some(_), None) => Ok(Tier::Confined),

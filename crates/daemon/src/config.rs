@@ -155,6 +155,36 @@ impl Config {
         self.list(key)
     }
 
+    /// Returns whether there are tools that start programs.
+    #[must_use]
+    pub fn commands_enabled(&self) -> bool {
+        !matches!(self.values.get("commands.enabled"), Some((Value::Bool(false), _)))
+    }
+
+    /// Returns the folders in which programs are looked for first.
+    #[must_use]
+    pub fn commands_path(&self) -> &[String] {
+        self.list("commands.path")
+    }
+
+    /// Returns what commands may read beside the workspace and the system.
+    #[must_use]
+    pub fn commands_readable(&self) -> &[String] {
+        self.list("commands.readable")
+    }
+
+    /// Returns the variables of every command, each as `NAME=value`.
+    #[must_use]
+    pub fn commands_environment(&self) -> &[String] {
+        self.list("commands.environment")
+    }
+
+    /// Returns how many mebibytes and how many processes a command may have.
+    #[must_use]
+    pub fn commands_limits(&self) -> (u64, u64) {
+        (self.integer("commands.memory_mib_max"), self.integer("commands.processes_max"))
+    }
+
     /// Returns where to listen on TCP; empty for not at all.
     #[must_use]
     pub fn listen_tcp(&self) -> &str {

@@ -6,36 +6,14 @@ use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
-use palyra_policy::ToolPolicyRules;
-use palyra_ports::{Clock, Entropy, RestoreFiles, ToolRuntime};
+use palyra_ports::{Clock, Entropy, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
-use palyra_tools::BuiltinTools;
 use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::skills::StateSkillFolders;
 use crate::system::{SystemClock, SystemEntropy};
 use crate::workspaces::StateWorkspaces;
-
-/// The tools of a daemon and the rules that permit them.
-#[derive(Clone)]
-pub struct Equipment {
-    /// Runs the tools.
-    pub tools: Arc<dyn ToolRuntime>,
-    /// Puts files back that the tools changed.
-    pub restore: Arc<dyn RestoreFiles>,
-    /// What calls are judged by, before an operator adds to it.
-    pub rules: ToolPolicyRules,
-}
-
-impl Equipment {
-    /// Returns what ships: the built-in tools under the shipped rules.
-    #[must_use]
-    pub fn shipped() -> Self {
-        let tools = Arc::new(BuiltinTools::new());
-        Self { tools: Arc::clone(&tools) as _, restore: tools, rules: ToolPolicyRules::shipped() }
-    }
-}
 
 /// Opens the journal; blocks while it recovers.
 pub(crate) fn open_journal(
@@ -54,6 +32,7 @@ pub(crate) fn ports(
     journal: &JournalStore,
     models: watch::Receiver<Arc<ModelDirectory>>,
     (tools, restore): (Arc<dyn ToolRuntime>, Arc<dyn RestoreFiles>),
+    secrets: Arc<dyn SecretStore>,
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
 ) -> RuntimePorts {
@@ -70,6 +49,7 @@ pub(crate) fn ports(
         tools,
         restore,
         redactor: crate::secrets::scanner(),
+        secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),

@@ -10,6 +10,10 @@ mod check_configuration;
 
 mod floors;
 
+mod equipment;
+mod toolbox;
+mod host_sandbox;
+
 mod history;
 
 mod models;
@@ -42,8 +46,10 @@ mod service_notices;
 mod logging;
 
 mod secrets;
+mod vault;
 
 pub use check_configuration::{Finding, Verdict, check_configuration};
 pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
-pub use floors::Equipment;
+pub use equipment::{Equipment, Place};
+pub use host_sandbox::held;
 pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

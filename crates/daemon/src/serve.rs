@@ -14,7 +14,7 @@ use std::time::Duration;
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
 use palyra_journal::{JournalStore, Sealing};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::Clock;
+use palyra_ports::{Clock, FillCredential};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::state_dir;
@@ -23,7 +23,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::config::Config;
-use crate::floors::Equipment;
+use crate::equipment::{Equipment, Place};
 use crate::policies::{PolicySource, own};
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
@@ -31,6 +31,7 @@ use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
+use crate::vault::{Held, VaultCredentials};
 use crate::{floors, listeners, logging, models, readiness, reload, secrets, stop};
 
 /// How the daemon is started.
@@ -56,15 +57,18 @@ const BLOCKING_THREADS_MAX: usize = 8;
 /// # Errors
 /// None: what goes wrong is told on standard output and standard error, and is in the exit code.
 pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    serve_equipped(args, Equipment::shipped())
+    serve_equipped(args, Equipment::shipped)
 }
 
 /// Serves with other tools than the shipped ones until told to stop.
 ///
 /// # Errors
 /// As [`serve`].
-pub fn serve_equipped(args: ServeArgs, equipment: Equipment) -> anyhow::Result<ExitCode> {
-    match start(args, equipment, process_environment()) {
+pub fn serve_equipped(
+    args: ServeArgs,
+    equip: impl FnOnce(Place<'_>) -> Equipment,
+) -> anyhow::Result<ExitCode> {
+    match start(args, equip, process_environment()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(refusal) => {
             readiness::tell_failed(refusal.code, &refusal.message);
@@ -92,7 +96,7 @@ pub fn process_environment() -> BTreeMap<String, String> {
 
 fn start(
     args: ServeArgs,
-    equipment: Equipment,
+    equip: impl FnOnce(Place<'_>) -> Equipment,
     environment: BTreeMap<String, String>,
 ) -> Result<(), Refusal> {
     let flags: Vec<_> = args.listen.iter().map(|address| ("listen.tcp", address.clone())).collect();
@@ -121,7 +125,13 @@ fn start(
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
-    let served = runtime.block_on(run(args, equipment, source, config, (lock, record)));
+    let vault = Held::open(lock.dir()).map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
+    let credentials = Arc::new(VaultCredentials::new(Arc::clone(&vault) as _, Arc::new(SystemClock)));
+    let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
+    let (state_dir, environment) = (lock.dir(), &source.environment);
+    let equipment = equip(Place { state_dir, config: &config, environment, credentials: &filling });
+    let served =
+        runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
 }
@@ -132,6 +142,7 @@ async fn run(
     source: reload::Source,
     config: Config,
     (mut lock, starting): (StateLock, DaemonLockRecord),
+    (vault, credentials): (Arc<Held>, Arc<VaultCredentials>),
 ) -> Result<(), Refusal> {
     // Heard from here on: until it is, a signal ends the process without a word.
     let signals = StopSignals::listen().and_then(|stop| Ok((stop, signal(SignalKind::hangup())?)));
@@ -146,8 +157,10 @@ async fn run(
     let watched = reload::watched(config, directory, &policies);
     let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
+    let looked_at = Arc::clone(&vault);
+    let live_checks = equipment.checks.clone().with(move || looked_at.check());
     let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy };
-    let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, watched).await?;
+    let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, (vault, &credentials), watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = Stop::default();
@@ -161,6 +174,7 @@ async fn run(
         listening: listeners.addresses(),
         config: seen.facts,
         checks: seen.checks,
+        live_checks: live_checks.clone(),
         reload,
         wish_to_stop: stop.wish.clone(),
     };
@@ -168,6 +182,8 @@ async fn run(
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
     notices.ready(&facts.listening.join(", "));
+    // Looked at once, so that the first command need not wait for it.
+    tokio::task::spawn_blocking(move || live_checks.made());
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
     let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
@@ -217,14 +233,16 @@ async fn start_gateway(
     (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
     equipment: Equipment,
+    (vault, credentials): (Arc<Held>, &VaultCredentials),
     Watched { models, snapshots, policy }: Watched,
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
         let opened = floors::open_journal(dir, environment, sealing);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
+        credentials.record_in(Arc::new(journal.clone()));
         let Equipment { tools, restore, .. } = equipment.clone();
-        let ports = floors::ports(&journal, models.clone(), (tools, restore), dir, environment);
+        let ports = floors::ports(&journal, models.clone(), (tools, restore), Arc::clone(&vault) as _, dir, environment);
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {

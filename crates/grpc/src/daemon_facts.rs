@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_runtime::health::Check;
+use palyra_runtime::health::{Check, LiveChecks};
 use palyra_types::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,8 @@ pub struct DaemonFacts {
     pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
     /// What only the daemon can check.
     pub checks: watch::Receiver<Arc<Vec<Check>>>,
+    /// What is looked at whenever somebody asks.
+    pub live_checks: LiveChecks,
     /// The way to have the configuration read again.
     pub reload: ReloadHandle,
     /// Cancelled when the owner wishes the daemon to stop; the stop itself comes when the daemon sees fit.

@@ -3,4 +3,5 @@
 mod allocator;
 mod program;
 
+pub use palyra_daemon::held;
 pub use program::program;

@@ -4,7 +4,7 @@
 
 use palyra_types::approval::Approvers;
 use palyra_types::run::Surface;
-use palyra_types::tool::{CallContext, Taints, ToolCall, ToolCatalog, ToolName};
+use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolCatalog, ToolName};
 use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,6 +88,8 @@ struct FixtureContext {
     taints: Vec<String>,
     turns: u32,
     tool_calls: u32,
+    /// What the host would hold the call with; descriptors alone where nothing is said.
+    sandbox: Option<String>,
     /// Seconds since 1970.
     now: i64,
 }
@@ -164,6 +166,7 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
             turns: context.turns,
             tool_calls: context.tool_calls,
             now: Timestamp(context.now.saturating_mul(1_000_000)),
+            isolation: isolation(context.sandbox.as_deref()).map_err(broken)?,
         },
     };
     let workspace = Some(context.workspace.as_deref().unwrap_or(FIXTURE_WORKSPACE));
@@ -179,6 +182,13 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
         Some(format!("expected {}, found {found}: {said}", fixture.expect))
     };
     Ok(TestedFixture { name: fixture.name.clone(), failure })
+}
+
+fn isolation(named: Option<&str>) -> Result<Isolation, String> {
+    let Some(named) = named else { return Ok(Isolation::DescriptorRelative) };
+    let known = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == named);
+    let names = || Isolation::ALL.map(Isolation::as_str).join(", ");
+    known.ok_or_else(|| format!("there is no sandbox `{named}`; there are {}", names()))
 }
 
 fn taints(names: &[String]) -> Result<Taints, String> {

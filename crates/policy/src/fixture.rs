@@ -6,8 +6,8 @@ use std::time::Duration;
 use palyra_types::approval::Approvers;
 use palyra_types::run::Surface;
 use palyra_types::tool::{
-    ApprovalRiskLevel, CallContext, Capability, EffectContract, Parallelism, Taints, ToolCall, ToolCatalog,
-    ToolConduct, ToolName, ToolSpec,
+    ApprovalRiskLevel, CallContext, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCall,
+    ToolCatalog, ToolConduct, ToolName, ToolSpec,
 };
 use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
 use serde_json::{Value, json};
@@ -91,6 +91,7 @@ pub(crate) fn context() -> CallContext {
         turns: 1,
         tool_calls: 0,
         now: Timestamp(1_700_000_000_000_000),
+        isolation: Isolation::DescriptorRelative,
     }
 }
 

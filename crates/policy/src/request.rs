@@ -25,8 +25,6 @@ use risk::{Reach, risk_of};
 
 /// The version of the JSON form; a request of another one is not read.
 const FORM: u32 = 1;
-/// How a call is kept in its place, until there are several ways.
-const SANDBOX: &str = "descriptor_relative";
 
 /// One question to policy. Its members are in order of name, so that its JSON is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,7 +194,7 @@ pub(crate) fn request_of(
             now_ms: context.now.unix_ms(),
             paths: named.paths,
             risk: risk_name(risk).to_owned(),
-            sandbox: SANDBOX.to_owned(),
+            sandbox: context.isolation.as_str().to_owned(),
             surface: surface_name(context.surface).to_owned(),
             taints: context.taints.names().map(str::to_owned).collect(),
             tool_calls: context.tool_calls,

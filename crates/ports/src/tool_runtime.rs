@@ -9,13 +9,18 @@ use std::task::{Poll, Waker};
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_types::effect::{PreImage, UndoneFile};
-use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome, ToolName};
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
 
 /// Runs exactly what a grant permits.
 pub trait ToolRuntime: Send + Sync {
     /// Returns the tools on offer.
     fn catalog(&self) -> Arc<ToolCatalog>;
+
+    /// Returns what would keep a call of this tool from reaching more than it is given, as this host can.
+    fn isolation(&self, _tool: &ToolName) -> Isolation {
+        Isolation::DescriptorRelative
+    }
 
     /// Works out what a call would do, and changes nothing. Only tools of
     /// [`ToolConduct::Prepared`](palyra_types::tool::ToolConduct) are asked.

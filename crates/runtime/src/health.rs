@@ -32,6 +32,31 @@ pub struct Check {
     pub mend: &'static str,
 }
 
+/// Checks of what lies beside the runtime, made anew whenever somebody asks.
+#[derive(Clone, Default)]
+pub struct LiveChecks(Vec<Arc<dyn Fn() -> Check + Send + Sync>>);
+
+impl LiveChecks {
+    /// Adds one; it may block for a moment.
+    #[must_use]
+    pub fn with(mut self, check: impl Fn() -> Check + Send + Sync + 'static) -> Self {
+        self.0.push(Arc::new(check));
+        self
+    }
+
+    /// Makes all of them.
+    #[must_use]
+    pub fn made(&self) -> Vec<Check> {
+        self.0.iter().map(|check| check()).collect()
+    }
+}
+
+impl std::fmt::Debug for LiveChecks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("LiveChecks").field(&self.0.len()).finish()
+    }
+}
+
 /// Runs the daemon's checks.
 #[derive(Clone)]
 pub struct HealthHandle {
@@ -62,7 +87,7 @@ impl HealthHandle {
 
     /// Runs every check.
     pub async fn checks(&self) -> Vec<Check> {
-        vec![self.journal(), self.runs().await, self.model(), isolation(), proofs()]
+        vec![self.journal(), self.runs().await, self.model(), proofs()]
     }
 
     fn journal(&self) -> Check {
@@ -109,17 +134,6 @@ impl HealthHandle {
             ""
         };
         Check { name, level: CheckLevel::Ok, found, mend }
-    }
-}
-
-fn isolation() -> Check {
-    Check {
-        name: "tool_isolation",
-        level: CheckLevel::Ok,
-        found: "built-in read-only tools run in the daemon; files only by descriptor beneath the workspace root; \
-                no processes, no network"
-            .to_owned(),
-        mend: "",
     }
 }
 

@@ -178,8 +178,10 @@ impl PolicyHandle {
     /// Judges a call that nobody made, as one of the caller's, in no run.
     #[must_use]
     pub fn judge(&self, caller: Caller, tool: &str, arguments: Redacted<String>) -> ToolDecision {
+        let tool = ToolName::new(tool);
+        let isolation = self.engine.ports.tools.isolation(&tool);
         let call = ToolCall {
-            tool: ToolName::new(tool),
+            tool,
             arguments,
             context: CallContext {
                 principal: caller.principal,
@@ -192,6 +194,7 @@ impl PolicyHandle {
                 turns: 0,
                 tool_calls: 0,
                 now: self.engine.ports.clock.wall(),
+                isolation,
             },
         };
         decide_tool_call(&self.snapshot(), &call, &CallEvidence::default())

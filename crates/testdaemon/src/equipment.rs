@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use palyra_daemon::Equipment;
+use palyra_daemon::{Equipment, Place};
 
 use crate::tools::{CountedTools, Flaw};
 
@@ -93,8 +93,8 @@ impl Setting {
 
     /// Returns the tools, whose effects go to `effects` and to the server, with the rules they are under.
     #[must_use]
-    pub fn equipment(&self, effects: &Path) -> Equipment {
-        let shipped = Equipment::shipped();
+    pub fn equipment(&self, effects: &Path, place: Place<'_>) -> Equipment {
+        let shipped = Equipment::shipped(place);
         let (name, text) = match self.rules {
             Rules::Unattended => ("effects-of-a-test.cedar", UNATTENDED),
             Rules::Asking => ("asked-effects-of-a-test.cedar", ASKING),

@@ -86,6 +86,10 @@ impl ToolRuntime for CountedTools {
         Arc::clone(&self.catalog)
     }
 
+    fn isolation(&self, tool: &ToolName) -> Isolation {
+        self.shipped.isolation(tool)
+    }
+
     fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
         self.shipped.prepare(intent)
     }
@@ -177,7 +181,7 @@ fn outcome(output: &str) -> ToolExecutionOutcome {
 
 #[cfg(test)]
 mod tests {
-    use palyra_ports::{CancelFlag, EffectKey};
+    use palyra_ports::EffectKey;
     use palyra_testkit::grants::GrantRequest;
 
     use super::*;
@@ -191,13 +195,20 @@ mod tests {
         let server = KeyedServer::start(&log, 1).unwrap();
         let with = |keyed| {
             let setting = Setting { keyed, ..Setting::default() };
-            setting.equipment(&effects).tools
+            let environment = std::collections::BTreeMap::new();
+            let config = palyra_daemon::config::load(None, &environment, &[]).unwrap();
+            let place = palyra_daemon::Place {
+                state_dir: folder.path(),
+                config: &config,
+                environment: &environment,
+            };
+            setting.equipment(&effects, place).tools
         };
         let tools = with(Some(server.address().to_string()));
         let run = |tool: &str, key: u8| {
             let contract = tools.catalog().get(&ToolName::new(tool)).unwrap().contract;
             let grant = GrantRequest::new(tool, "{}", folder.path()).contract(contract).grant();
-            tools.execute(grant, Supervision { cancel: CancelFlag::default(), key: EffectKey([key; 32]) })
+            tools.execute(grant, Supervision { key: EffectKey([key; 32]), ..Supervision::default() })
         };
         for (tool, key) in [(LOOK, 0), (ACT, 1), (KEYED, 2), (KEYED, 2), (KEYED, 3)] {
             assert_eq!(run(tool, key).await.unwrap().failure, None, "{tool}");

@@ -279,6 +279,8 @@ pub struct CallContext {
     pub tool_calls: u32,
     /// When it is judged.
     pub now: Timestamp,
+    /// What would keep it from reaching more than it is given, as this host can.
+    pub isolation: Isolation,
 }
 
 /// What policy says to a call.
@@ -394,6 +396,31 @@ pub enum Isolation {
     IsolatedUncounted,
     /// The same, and the kernel counts what all use together.
     Isolated,
+}
+
+impl Isolation {
+    /// All of them, from weak to strong.
+    pub const ALL: [Self; 6] = [
+        Self::DescriptorRelative,
+        Self::ConfinedWithoutNamespaces,
+        Self::ConfinedUncounted,
+        Self::Confined,
+        Self::IsolatedUncounted,
+        Self::Isolated,
+    ];
+
+    /// Returns its name, as policies and people read it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DescriptorRelative => "descriptor_relative",
+            Self::ConfinedWithoutNamespaces => "confined_without_namespaces",
+            Self::ConfinedUncounted => "confined_uncounted",
+            Self::Confined => "confined",
+            Self::IsolatedUncounted => "isolated_uncounted",
+            Self::Isolated => "isolated",
+        }
+    }
 }
 
 /// What came of an execution that has a known outcome.

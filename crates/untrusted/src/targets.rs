@@ -112,6 +112,7 @@ fn nobody() -> CallContext {
         turns: 0,
         tool_calls: 0,
         now: Timestamp::default(),
+        isolation: palyra_types::tool::Isolation::DescriptorRelative,
     }
 }
 

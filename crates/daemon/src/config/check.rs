@@ -95,23 +95,54 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
 
 /// Returns what is wrong with a list: of tools below `policy.`, else of models.
 fn unusable_list(setting: &str, items: &[String], items_max: usize) -> Option<String> {
-    let of_tools = setting.starts_with("policy.");
+    let ItemKind { what, takes, fits } = item_kind(setting);
     if items.len() > items_max {
         return Some(format!("takes at most {items_max} texts, not {}", items.len()));
     }
     for (at, item) in items.iter().enumerate() {
-        if of_tools && !is_tool_name(item) {
-            return Some(format!("takes names of tools, such as read_file, which item {} is not", at + 1));
-        }
-        if !of_tools && ModelRef::parse(item).is_none() {
-            return Some(format!("takes provider/model, such as demo/demo, which item {} is not", at + 1));
+        if !fits(item) {
+            return Some(format!("takes {takes}, which item {} is not", at + 1));
         }
         if let Some(before) = items[..at].iter().position(|other| other == item) {
-            let what = if of_tools { "tool" } else { "model" };
             return Some(format!("names the same {what} twice, as items {} and {}", before + 1, at + 1));
         }
     }
     None
+}
+
+/// What the items of a list are.
+struct ItemKind {
+    what: &'static str,
+    takes: &'static str,
+    fits: fn(&str) -> bool,
+}
+
+fn item_kind(setting: &str) -> ItemKind {
+    match setting {
+        "commands.environment" => {
+            ItemKind { what: "variable", takes: "NAME=value, such as LANG=C.UTF-8", fits: is_variable }
+        }
+        "commands.path" | "commands.readable" => ItemKind {
+            what: "place",
+            takes: "absolute paths and paths that begin with ~/, such as ~/tools/bin",
+            fits: |path| path.starts_with('/') || path.starts_with("~/"),
+        },
+        _ if setting.starts_with("policy.") => {
+            ItemKind { what: "tool", takes: "names of tools, such as read_file", fits: is_tool_name }
+        }
+        _ => ItemKind {
+            what: "model",
+            takes: "provider/model, such as demo/demo",
+            fits: |item| ModelRef::parse(item).is_some(),
+        },
+    }
+}
+
+fn is_variable(pair: &str) -> bool {
+    let named = pair.split_once('=').map_or("", |(name, _)| name);
+    named.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && named.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !pair.contains('\0')
 }
 
 fn is_tool_name(name: &str) -> bool {

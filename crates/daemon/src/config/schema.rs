@@ -100,8 +100,47 @@ pub(super) const FALLBACKS_MAX: usize = 8;
 /// Tools that one setting names, at most.
 const TOOLS_MAX: usize = 256;
 
+/// Folders or variables that one setting names, at most.
+const PLACES_MAX: usize = 64;
+
+const fn places(key: &'static str, meaning: &'static str) -> Setting {
+    at_start(setting(key, Takes::List { items_max: PLACES_MAX }, Unset::EmptyList, meaning))
+}
+
 /// All settings but those of providers, in order of key.
 pub const SETTINGS: &[Setting] = &[
+    at_start(setting(
+        "commands.enabled",
+        Takes::Bool,
+        Unset::Bool(true),
+        "Whether there are tools that start programs, each held as docs/sandbox.md says.",
+    )),
+    places(
+        "commands.environment",
+        "Variables that every command gets, each as NAME=value, beside those it has; nothing of the daemon's own goes \
+         along.",
+    ),
+    at_start(integer(
+        "commands.memory_mib_max",
+        (64, 1_048_576),
+        2_048,
+        "Memory of a command and all that it starts, in MiB.",
+    )),
+    places(
+        "commands.path",
+        "Folders in which programs are looked for before those of the system, such as ~/tools/bin.",
+    ),
+    at_start(integer(
+        "commands.processes_max",
+        (4, 65_536),
+        256,
+        "Processes and threads of a command at once.",
+    )),
+    places(
+        "commands.readable",
+        "Files and folders outside of the workspace that commands may read and run, such as a compiler's; beside the \
+         system's and Rust's toolchain.",
+    ),
     integer(
         "daemon.drain_seconds",
         (0, 3_600),

@@ -66,6 +66,7 @@ impl House {
             tools: Arc::new(ScriptedTools::new()),
             restore: Arc::new(palyra_tools::BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
+            secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneFolder(folder.to_owned())),
             clock,
@@ -111,6 +112,7 @@ fn facts(folder: &Path) -> DaemonFacts {
         listening: Vec::new(),
         config: watch::channel(Arc::default()).1,
         checks: watch::channel(Arc::default()).1,
+        live_checks: palyra_runtime::health::LiveChecks::default(),
         reload: ReloadHandle::channel().0,
         wish_to_stop: CancellationToken::new(),
     }

@@ -124,6 +124,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),
         redactor: Arc::new(PassThrough),
+        secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         clock: Arc::new(clock.clone()),
@@ -159,6 +160,7 @@ fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -
         listening: vec!["unix:daemon.sock".to_owned()],
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
+        live_checks: palyra_runtime::health::LiveChecks::default(),
         reload,
         wish_to_stop,
     }

@@ -47,4 +47,5 @@ mod attacks_writes;
 mod attacks_places;
 mod attacks_disks;
 mod attacks_words;
+mod commands;
 mod questions;

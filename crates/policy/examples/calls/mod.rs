@@ -82,6 +82,7 @@ pub(crate) fn call(tool: &str, arguments: &str) -> ToolCall {
             turns: 3,
             tool_calls: 5,
             now: Timestamp(1_700_000_000_000_000),
+            isolation: palyra_types::tool::Isolation::DescriptorRelative,
         },
     }
 }

@@ -16,7 +16,7 @@ fn session(principal: u64) -> SessionRef {
 }
 
 fn place() -> PosturePlace<'static> {
-    PosturePlace { agent: agent(), workspace: Some("/work/me"), session: session(1) }
+    PosturePlace { agent: agent(), workspace: Some("/ws/me"), session: session(1) }
 }
 
 fn workspace(path: &str) -> PostureScope {
@@ -55,7 +55,7 @@ fn the_most_specific_wins_and_disabled_always() {
     use Posture::{AlwaysAllow, Ask, Disabled};
     let set = StandingPosture::Set;
     let (global, agent) = (PostureScope::Global, PostureScope::Agent(agent()));
-    let (work, session) = (workspace("/work/me"), PostureScope::Session(session(1)));
+    let (work, session) = (workspace("/ws/me"), PostureScope::Session(session(1)));
     check(&[], StandingPosture::Unset);
     check(&[(workspace("/other"), Disabled)], StandingPosture::Unset);
     check(&[(global.clone(), Ask)], set(Ask));
@@ -73,13 +73,13 @@ fn the_most_specific_wins_and_disabled_always() {
 fn a_folder_narrows_what_lies_below_it_and_widens_only_itself() {
     use Posture::{AlwaysAllow, Ask, Disabled};
     let set = StandingPosture::Set;
-    check(&[(workspace("/work"), Disabled)], set(Disabled));
-    check(&[(workspace("/work/"), Ask)], set(Ask));
+    check(&[(workspace("/ws"), Disabled)], set(Disabled));
+    check(&[(workspace("/ws/"), Ask)], set(Ask));
     check(&[(workspace("/"), Ask)], set(Ask));
     check(&[(workspace("/wor"), Disabled)], StandingPosture::Unset);
-    check(&[(workspace("/work/me/deeper"), Disabled)], StandingPosture::Unset);
-    check(&[(workspace("/work"), AlwaysAllow)], StandingPosture::Unset);
-    check(&[(workspace("/work/me"), AlwaysAllow), (workspace("/work"), Ask)], set(AlwaysAllow));
+    check(&[(workspace("/ws/me/deeper"), Disabled)], StandingPosture::Unset);
+    check(&[(workspace("/ws"), AlwaysAllow)], StandingPosture::Unset);
+    check(&[(workspace("/ws/me"), AlwaysAllow), (workspace("/ws"), Ask)], set(AlwaysAllow));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use palyra_types::model::ToolProposal;
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, CallContext, DecisionReason, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
+    ApprovalRiskLevel, CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
 };
 use palyra_types::{AgentId, ApprovalId, Redacted, StoredGrantId};
 
@@ -63,6 +63,7 @@ impl<'a> Judging<'a> {
             turns: counts.turns,
             tool_calls: counts.tool_calls,
             now: engine.ports.clock.wall(),
+            isolation: Isolation::DescriptorRelative,
         };
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
@@ -106,8 +107,9 @@ impl<'a> Judging<'a> {
         };
         let evidence =
             CallEvidence { grants: &grants, held, skills: &self.skills, workspace: self.workspace() };
-        let call =
-            ToolCall { tool: tool.clone(), arguments: arguments.clone(), context: self.context.clone() };
+        let context =
+            CallContext { isolation: self.engine.ports.tools.isolation(tool), ..self.context.clone() };
+        let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };
         let mut decision = decide_tool_call(&policy, &call, &evidence);
         if decision.reason == DecisionReason::SkillForbids {
             self.tell_quarantine(&mut decision);

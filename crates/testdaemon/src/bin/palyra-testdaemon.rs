@@ -7,8 +7,11 @@ use palyra_daemon::{ServeArgs, serve_equipped};
 use palyra_testdaemon::equipment::{Setting, effects_file};
 
 fn main() -> anyhow::Result<ExitCode> {
+    if let Some(code) = palyra_daemon::held(std::env::args_os()) {
+        return Ok(code);
+    }
     let state_dir = std::env::args_os().nth(1).context("it takes a state directory")?;
     let args = ServeArgs { state_dir: Some(state_dir.into()), ..ServeArgs::default() };
-    let equipment = Setting::from_environment()?.equipment(effects_file()?.as_ref());
-    serve_equipped(args, equipment)
+    let (setting, effects) = (Setting::from_environment()?, effects_file()?);
+    serve_equipped(args, |place| setting.equipment(effects.as_ref(), place))
 }

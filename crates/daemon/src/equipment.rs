@@ -1,0 +1,111 @@
+//! The tools of a daemon, with what holds them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palyra_commands::{CommandSettings, Commands};
+use palyra_policy::ToolPolicyRules;
+use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, ToolRuntime};
+use palyra_runtime::health::LiveChecks;
+use palyra_tools::BuiltinTools;
+
+use crate::config::Config;
+use crate::host_sandbox::HostSandbox;
+use crate::system::SystemClock;
+use crate::toolbox::Toolbox;
+
+/// The folder of the state directory in which programs without a `/tmp` of their own get one.
+const SCRATCH_FOLDER: &str = "scratch";
+
+/// The tools of a daemon and the rules that permit them.
+#[derive(Clone)]
+pub struct Equipment {
+    /// Runs the tools.
+    pub tools: Arc<dyn ToolRuntime>,
+    /// Puts files back that the tools changed.
+    pub restore: Arc<dyn RestoreFiles>,
+    /// What calls are judged by, before an operator adds to it.
+    pub rules: ToolPolicyRules,
+    /// What an operator can know about what holds the tools.
+    pub checks: LiveChecks,
+}
+
+/// What a daemon knows of itself when it gets its tools.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// Its state directory.
+    pub state_dir: &'a Path,
+    /// Its configuration.
+    pub config: &'a Config,
+    /// Its environment.
+    pub environment: &'a BTreeMap<String, String>,
+    /// Fills credentials out of its vault, for what reaches other machines.
+    pub credentials: &'a Arc<dyn FillCredential>,
+}
+
+impl Equipment {
+    /// Returns what ships: the built-in tools and, unless they are switched off, commands, under the shipped rules.
+    #[must_use]
+    pub fn shipped(place: Place<'_>) -> Self {
+        let files = Arc::new(BuiltinTools::new());
+        let mut makers: Vec<Arc<dyn ToolRuntime>> = vec![Arc::clone(&files) as _];
+        let mut checks = LiveChecks::default();
+        let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
+        let looked_at = Arc::clone(&sandbox);
+        checks = checks.with(move || looked_at.check());
+        if place.config.commands_enabled() {
+            makers.push(Arc::new(Commands::new(commands(place), sandbox, Arc::new(SystemClock))));
+        }
+        Self { tools: Arc::new(Toolbox::new(makers)), restore: files, rules: ToolPolicyRules::shipped(), checks }
+    }
+}
+
+/// Returns what every command gets: the operator's folders before the system's, and Rust's toolchain where there is one,
+/// which lies in a home that commands do not see.
+fn commands(place: Place<'_>) -> CommandSettings {
+    let home = place.environment.get("HOME").map(PathBuf::from);
+    let at_home = |text: &String| at_home(text, home.as_deref());
+    let mut settings = CommandSettings::default();
+    let mut search: Vec<_> = place.config.commands_path().iter().map(at_home).collect();
+    settings.readable = place.config.commands_readable().iter().map(at_home).collect();
+    settings.readable.extend(search.iter().cloned());
+    let named = |name: &str, folder: &str| {
+        place.environment.get(name).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(folder)))
+    };
+    if let (Some(cargo), Some(rustup)) = (named("CARGO_HOME", ".cargo"), named("RUSTUP_HOME", ".rustup"))
+        && cargo.join("bin").is_dir()
+    {
+        // The rest of the folder may hold a registry's token.
+        search.push(cargo.join("bin"));
+        settings.readable.extend([cargo.join("bin"), rustup.clone()]);
+        let rustup = rustup.to_string_lossy().into_owned();
+        settings.environment.extend([
+            ("RUSTUP_HOME".to_owned(), rustup),
+            ("CARGO_HOME".to_owned(), "/tmp/cargo".to_owned()),
+        ]);
+    }
+    settings.search.splice(0..0, search);
+    let path: Vec<_> = settings.search.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+    let own = place.config.commands_environment().iter().filter_map(|pair| pair.split_once('='));
+    let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let set = std::iter::once(("PATH".to_owned(), path.join(":"))).chain(own);
+    for (name, value) in set {
+        settings.environment.retain(|(known, _)| *known != name);
+        settings.environment.push((name, value));
+    }
+    settings.limits = limits(place.config);
+    settings
+}
+
+fn at_home(text: &str, home: Option<&Path>) -> PathBuf {
+    match (text.strip_prefix("~/"), home) {
+        (Some(inner), Some(home)) => home.join(inner),
+        (Some(_), None) | (None, _) => PathBuf::from(text),
+    }
+}
+
+fn limits(config: &Config) -> ProcessLimits {
+    let (memory_mib, processes) = config.commands_limits();
+    ProcessLimits { memory_bytes_max: memory_mib << 20, processes_max: processes, ..ProcessLimits::default() }
+}

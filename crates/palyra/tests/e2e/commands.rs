@@ -1,0 +1,250 @@
+//! Programs that a model asks for: asked about, held, streamed, bound, and gone when the daemon is.
+
+use std::fs;
+use std::path::Path;
+
+use palyra_testkit::model_server::{Behaviour, Reply};
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::asked::{asked, is_whole, of, tape};
+use crate::home::{Home, until_ended};
+use crate::openai_server::{home_with, runtime, serve};
+
+/// Makes the call that its input is, `{"tool": ..., "arguments": ...}`, and is content with whatever comes of it.
+fn caller() -> Behaviour {
+    Behaviour::by(|body| {
+        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+        if last["role"] != "user" {
+            return Reply::text("That is that.");
+        }
+        let call: Value = serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
+        Reply::empty().call(call["tool"].as_str().unwrap(), &call["arguments"].to_string())
+    })
+}
+
+fn call(tool: &str, arguments: &Value) -> String {
+    json!({ "tool": tool, "arguments": arguments }).to_string()
+}
+
+/// Asks for a command, says yes, and returns the outcome of the call.
+#[track_caller]
+fn run(home: &Home, argv: &[&str]) -> Value {
+    let waits = asked(home, &call("run_command", &json!({ "argv": argv })));
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let tape = tape(home, &waits.run);
+    of(&tape, "tool_finished").first().copied().cloned().unwrap_or_else(|| panic!("{tape:#?}"))
+}
+
+fn output(outcome: &Value) -> &str {
+    outcome["output"].as_str().unwrap_or_else(|| panic!("{outcome:#}"))
+}
+
+#[test]
+fn a_command_is_asked_about_and_does_real_work_in_its_workspace() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("main.c", "#include <stdio.h>\nint main(void) { puts(\"lantern 4711\"); return 0; }\n");
+
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["gcc", "-o", "lantern", "main.c"] })));
+    assert!(waits.told.err.contains("gcc -o lantern main.c"), "{}", waits.told.err);
+    assert!(!home.work().join("lantern").exists(), "nothing runs before the yes");
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let told = tape(&home, &waits.run);
+    let outcome = of(&told, "tool_finished")[0];
+    assert_eq!(outcome["executor"], "process", "{outcome:#}");
+    assert!(outcome["isolation"].as_str().unwrap().starts_with("isolated"), "{outcome:#}");
+
+    let ran = run(&home, &["./lantern"]);
+    assert!(output(&ran).contains("lantern 4711"), "{ran:#}");
+    let python = run(&home, &["python3", "-c", "print(6 * 7)"]);
+    assert!(output(&python).contains("42"), "{python:#}");
+    is_whole(&home);
+}
+
+#[test]
+fn git_is_asked_without_a_question_and_cannot_change_anything() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let git = |arguments: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(arguments).current_dir(home.work()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    home.write("lantern.txt", "it shines\n");
+    let told = home.palyra(&["run", &call("git", &json!({ "subcommand": "status" }))]).expect(0);
+    let tape = tape(&home, "last");
+    let outcome = of(&tape, "tool_finished")[0];
+    assert!(output(outcome).contains("lantern.txt"), "{outcome:#}\n{}", told.err);
+}
+
+#[test]
+fn what_a_command_was_not_given_it_does_not_reach() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let outside = home.work().with_file_name("canary.txt");
+    fs::write(&outside, "canary").unwrap();
+    let script = format!(
+        "import os,socket\nfor path in {:?}, {:?}:\n  try: print('read', open(path).read())\n  except OSError as e: print('no', e.errno)\n\
+         try: socket.socket(socket.AF_UNIX).connect({:?}); print('connected')\nexcept OSError as e: print('no', e.errno)\n\
+         print('environment', sorted(os.environ))\n",
+        outside.display().to_string(),
+        home.state_dir().join("journal.db").display().to_string(),
+        home.state_dir().join("palyrad.sock").display().to_string(),
+    );
+    home.write("try.py", &script);
+    let told = run(&home, &["python3", "try.py"]);
+    let text = output(&told);
+    assert!(!text.contains("canary") && !text.contains("read") && !text.contains("connected"), "{text}");
+    assert!(!text.contains("OPENAI_API_KEY"), "{text}");
+    assert_eq!(text.matches("no ").count(), 3, "{text}");
+    // The control: outside of the sandbox the same script reads and connects.
+    let plain =
+        std::process::Command::new("python3").arg("try.py").current_dir(home.work()).output().unwrap();
+    let plain = String::from_utf8_lossy(&plain.stdout).into_owned();
+    assert!(plain.contains("canary") && plain.contains("connected"), "{plain}");
+}
+
+#[test]
+fn a_script_that_changed_after_the_question_is_not_run() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("build.sh", "echo first\n");
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["sh", "build.sh"] })));
+    home.write("build.sh", "echo pwned > pwned.txt\n");
+    home.palyra(&["approve", "yes", &waits.approval]);
+    let again = tape(&home, &waits.run);
+    assert!(!home.work().join("pwned.txt").exists(), "{again:#?}");
+    assert!(of(&again, "tool_finished").iter().all(|outcome| !outcome.to_string().contains("pwned")));
+}
+
+#[test]
+fn a_shell_line_is_denied_until_a_rule_permits_it() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let line = call("run_command", &json!({ "argv": ["sh", "-c", "echo lantern > made.txt"] }));
+    home.palyra(&["run", &line]).expect(3);
+    assert!(!home.work().join("made.txt").exists());
+    let rules = home.config_file().with_file_name("policies");
+    fs::create_dir_all(&rules).unwrap();
+    fs::write(
+        rules.join("shell.cedar"),
+        "@id(\"shell\")\n@reason(\"a test\")\npermit (principal, action == Action::\"execute_unattended\", resource == \
+         Tool::\"run_command\") when { context.sandbox like \"*isolated*\" };\n",
+    )
+    .unwrap();
+    home.palyra(&["config", "reload"]).expect(0);
+    home.palyra(&["run", &line]).expect(0);
+    assert_eq!(fs::read_to_string(home.work().join("made.txt")).unwrap(), "lantern\n");
+}
+
+/// Returns the processes whose command line holds a word.
+fn processes_with(word: &str) -> Vec<i32> {
+    let numbers = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has = |pid: &i32| {
+        let line = fs::read(Path::new("/proc").join(pid.to_string()).join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(word)
+    };
+    numbers.filter(has).filter(|pid| *pid != i32::try_from(std::process::id()).unwrap()).collect()
+}
+
+#[test]
+fn nothing_of_a_command_is_left_when_the_daemon_is_killed() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let mark = format!("left-behind-{}", std::process::id());
+    home.write(
+        "stay.py",
+        "import os,sys,time\nfor _ in range(2):\n  if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    \
+         os._exit(0)\nopen('began', 'w').write('x')\ntime.sleep(600)\n",
+    );
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["python3", "stay.py", mark] })));
+    let began = home.work().join("began");
+    let seen = inotify_until(
+        &home.work(),
+        || began.exists(),
+        || {
+            home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+        },
+    );
+    assert!(seen, "the command began");
+    assert!(processes_with(&mark).len() >= 3, "{:?}", processes_with(&mark));
+    let daemon = home.daemon_pid();
+    let processes = processes_with(&mark);
+    kill_process(daemon, Signal::KILL).unwrap();
+    until_ended(daemon);
+    for pid in processes {
+        until_ended(rustix::process::Pid::from_raw(pid).unwrap());
+    }
+    assert!(processes_with(&mark).is_empty());
+    // Nobody knows how far it came: that is said, and it is not run again.
+    let told = tape(&home, &waits.run);
+    assert_eq!(of(&told, "tool_outcome_unknown").len(), 1, "{told:#?}");
+    assert!(processes_with(&mark).is_empty());
+}
+
+/// Does something, and waits until a folder has what it should bring.
+fn inotify_until(folder: &Path, is_there: impl Fn() -> bool, act: impl FnOnce()) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify;
+    let watch = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&watch, folder, inotify::WatchFlags::CREATE | inotify::WatchFlags::CLOSE_WRITE)
+        .unwrap();
+    act();
+    let mut seen = [0_u8; 4096];
+    while !is_there() {
+        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+        if poll(&mut [PollFd::new(&watch, PollFlags::IN)], Some(&limit)).unwrap() == 0 {
+            return false;
+        }
+        rustix::io::read(&watch, &mut seen).unwrap();
+    }
+    true
+}
+
+#[test]
+fn a_job_goes_on_is_looked_at_and_ends_when_it_is_told_to() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("beat.py", "import time\nprint('beat 4711', flush=True)\ntime.sleep(600)\n");
+    let mark = format!("job-of-{}", std::process::id());
+    let session =
+        home.palyra(&["run", "--json", &call("start_job", &json!({ "argv": ["python3", "beat.py", mark] }))]);
+    let session = session.expect(3).json();
+    let session =
+        session.iter().find_map(|entry| entry["session_id"].as_str()).unwrap_or_default().to_owned();
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let told = tape(&home, "last");
+    let started = of(&told, "tool_finished")[0];
+    assert!(output(started).contains("job-1"), "{started:#}");
+    assert_eq!(processes_with(&mark).is_empty(), false);
+    let stop = call("stop_job", &json!({ "job": "job-1" }));
+    // Of another session it is nobody's.
+    home.palyra(&["run", &stop]).expect(0);
+    assert!(!processes_with(&mark).is_empty(), "a stranger does not end it");
+    home.palyra(&["run", "--session", &session, &call("tail_job", &json!({ "job": "job-1" }))]).expect(0);
+    let tailed = tape(&home, "last");
+    assert!(output(of(&tailed, "tool_finished")[0]).contains("beat 4711"), "{tailed:#?}");
+    home.palyra(&["run", "--session", &session, &stop]).expect(0);
+    assert!(processes_with(&mark).is_empty());
+}
+
+#[test]
+fn the_doctor_says_what_holds_commands_here() {
+    let home = Home::new();
+    let told = home.palyra(&["doctor", "--json"]);
+    let check =
+        told.json().into_iter().flat_map(|line| line["checks"].as_array().cloned().unwrap_or(vec![line]));
+    let check = check.into_iter().find(|check| check["name"] == "tool_isolation");
+    let check = check.unwrap_or_else(|| panic!("{}", told.out));
+    assert!(check["found"].as_str().unwrap().contains("tier"), "{check:#}");
+}
