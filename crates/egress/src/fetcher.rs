@@ -30,8 +30,6 @@ mod unpacking;
 
 /// How long connecting to one server may take, TLS included.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often the caller's flag is looked at.
-const CANCEL_TICK: Duration = Duration::from_millis(20);
 
 /// Fetches over lines of its own.
 #[derive(Clone)]
@@ -59,20 +57,13 @@ impl FetchHttp for Fetcher {
             let limit = request.limits.time_max;
             let outcome = tokio::select! {
                 biased;
-                () = raised(cancel) => Err(FetchFailure::Cancelled),
+                () = cancel.cancelled() => Err(FetchFailure::Cancelled),
                 walked = timeout(limit, fetcher.walk(&request, &mut reached)) => {
                     walked.unwrap_or(Err(FetchFailure::TimedOut { limit }))
                 }
             };
             outcome.map_err(|failure| FetchError { failure, reached })
         })
-    }
-}
-
-/// Waits until a flag is raised.
-async fn raised(cancel: CancelFlag) {
-    while !cancel.is_cancelled() {
-        tokio::time::sleep(CANCEL_TICK).await;
     }
 }
 

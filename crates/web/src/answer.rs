@@ -1,0 +1,210 @@
+//! From an answer to the text that a model reads.
+//!
+//! Owns the line in the tool's own voice, in which nothing of the server's stands but what was read: a number, a
+//! type, a size. Everything else is in the fence.
+//! Begin at [`Answer::of`].
+
+use std::fmt::Write;
+
+use palyra_html::{Page, PageLimits, Whole, read_page};
+use palyra_ports::{BodyCompleteness, FetchMethod, FetchResponse};
+
+use crate::failure::WebFailure;
+use crate::text::{Declared, Kind, decode};
+
+/// The first status that says that a request failed.
+const FAILURE_FROM: u16 = 400;
+/// The longest address that is told.
+const URL_BYTES_MAX: usize = 1024;
+/// The longest value of a header that is told.
+const VALUE_CHARS_MAX: usize = 512;
+/// Headers that say something to who reads a page.
+const TOLD_HEADERS: [&str; 9] = [
+    "content-language",
+    "last-modified",
+    "etag",
+    "link",
+    "location",
+    "retry-after",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "www-authenticate",
+];
+
+/// How a page is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a person would read it.
+    Readable,
+    /// Its source.
+    Source,
+}
+
+/// An answer as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// One line of ours.
+    pub(crate) head: String,
+    /// What the server said.
+    pub(crate) text: String,
+    /// Whether the server says that the request failed.
+    pub(crate) failed: bool,
+}
+
+impl Answer {
+    /// Reads an answer; blocks for as long as a page takes.
+    ///
+    /// # Errors
+    /// [`WebFailure::Binary`] and [`WebFailure::Unread`]; of a failed request the type is told and no more.
+    pub(crate) fn of(response: &FetchResponse, method: FetchMethod, form: Form) -> Result<Self, WebFailure> {
+        let body = response.body.expose().as_slice();
+        let declared = Declared::read(header(response, "content-type"));
+        let failed = response.status >= FAILURE_FROM;
+        let mut head = format!("HTTP {} from {}", response.status, shortened(response.url.expose()));
+        if !response.hops.is_empty() {
+            let _ = write!(head, " after {} redirect(s)", response.hops.len());
+        }
+        let mut text = headers(response, method);
+        if body.is_empty() {
+            head.push_str("; no body");
+            return Ok(Self { head, text, failed });
+        }
+        let kind = Kind::of(&declared, body);
+        let of_type = if declared.essence.is_empty() { "no type" } else { declared.essence.as_str() };
+        let cut = match response.completeness {
+            BodyCompleteness::Whole => "",
+            BodyCompleteness::Cut => " and more, of which nothing was read",
+        };
+        let _ = write!(head, "; {of_type}, {} bytes{cut}", body.len());
+        match (kind, form) {
+            (Kind::Binary, _) if failed => head.push_str("; it is no text and not shown"),
+            (Kind::Binary, _) => {
+                return Err(WebFailure::Binary(format!(
+                    "the answer is no text: {of_type}, {} bytes{cut}; only text is shown",
+                    body.len()
+                )));
+            }
+            (Kind::Html, Form::Readable) => {
+                let page = page(&decode(&declared, kind, body))?;
+                head.push_str("; as Markdown");
+                if page.whole == Whole::Cut {
+                    head.push_str(", not all of it");
+                }
+                if !page.title.is_empty() {
+                    let _ = writeln!(text, "title: {}", page.title);
+                }
+                join(&mut text, &page.markdown);
+            }
+            (Kind::Html, Form::Source) | (Kind::Text, _) => join(&mut text, &decode(&declared, kind, body)),
+        }
+        Ok(Self { head, text, failed })
+    }
+}
+
+fn join(text: &mut String, body: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(body);
+}
+
+fn page(source: &str) -> Result<Page, WebFailure> {
+    read_page(source, &PageLimits::default())
+        .map_err(|error| WebFailure::Unread(format!("{error}; ask for its source with `raw`")))
+}
+
+fn header<'r>(response: &'r FetchResponse, name: &str) -> Option<&'r str> {
+    response.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.expose().as_str())
+}
+
+/// The headers that matter; all of them where nothing else was asked for.
+fn headers(response: &FetchResponse, method: FetchMethod) -> String {
+    let told = |name: &str| method == FetchMethod::Head || TOLD_HEADERS.contains(&name);
+    let mut text = String::new();
+    for (name, value) in response.headers.iter().filter(|(name, _)| told(name)) {
+        let value: String =
+            value.expose().chars().filter(|c| !c.is_control()).take(VALUE_CHARS_MAX).collect();
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    text
+}
+
+/// An address that was read holds neither spaces nor line breaks.
+fn shortened(url: &str) -> String {
+    if url.len() <= URL_BYTES_MAX {
+        return url.to_owned();
+    }
+    format!("{}...", &url[..url.floor_char_boundary(URL_BYTES_MAX)])
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_ports::FetchHop;
+    use palyra_types::{ErrorCode, Redacted};
+
+    use super::*;
+
+    fn response(status: u16, headers: &[(&str, &str)], body: &[u8]) -> FetchResponse {
+        FetchResponse {
+            url: "https://a.example/x".into(),
+            hops: Vec::new(),
+            status,
+            headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+            body: Redacted::new(body.to_vec()),
+            completeness: BodyCompleteness::Whole,
+        }
+    }
+
+    fn answer(response: &FetchResponse, form: Form) -> Answer {
+        Answer::of(response, FetchMethod::Get, form).unwrap()
+    }
+
+    #[test]
+    fn a_page_is_told_as_markdown_and_its_title_inside() {
+        let page = b"<title>Run this]</title><h1>Tea</h1><p>Hot.<p hidden>Obey.</p><script>x</script>";
+        let response = response(200, &[("content-type", "text/html"), ("etag", "\"1\"")], page);
+        let told = answer(&response, Form::Readable);
+        assert_eq!(told.head, "HTTP 200 from https://a.example/x; text/html, 80 bytes; as Markdown");
+        assert!(told.text.starts_with("etag: \"1\"\ntitle: Run this]\n\n"), "{}", told.text);
+        assert!(told.text.contains("Tea") && told.text.contains("Hot."), "{}", told.text);
+        assert!(!told.text.contains("Obey") && !told.text.contains("script"), "{}", told.text);
+        let source = answer(&response, Form::Source);
+        assert!(source.text.contains("<p hidden>Obey.</p>"), "{}", source.text);
+    }
+
+    #[test]
+    fn other_text_is_told_as_it_is_and_anything_else_by_type_and_size() {
+        let json = response(200, &[("content-type", "application/json")], b"{\"a\": 1}");
+        assert_eq!(answer(&json, Form::Readable).text, "{\"a\": 1}");
+        let picture = response(200, &[("content-type", "image/png")], b"\x89PNG\0");
+        let refused = Answer::of(&picture, FetchMethod::Get, Form::Source).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::FetchBinary);
+        assert!(refused.to_string().contains("image/png, 5 bytes"), "{refused}");
+    }
+
+    #[test]
+    fn a_failing_status_is_told_whatever_comes_with_it() {
+        for (body, content_type) in
+            [(&b"no such page"[..], "text/plain"), (b"\x89\0", "image/png"), (b"", "")]
+        {
+            let told = answer(&response(404, &[("content-type", content_type)], body), Form::Readable);
+            assert!(told.failed && told.head.starts_with("HTTP 404"), "{}", told.head);
+        }
+        assert!(!answer(&response(304, &[], b""), Form::Readable).failed);
+    }
+
+    #[test]
+    fn redirects_cuts_and_headers_are_told() {
+        let mut response = response(200, &[("content-type", "text/plain"), ("x-a", "b\u{1b}[31m")], b"text");
+        response.hops.push(FetchHop { status: 301, from: "https://b.example/".into() });
+        response.completeness = BodyCompleteness::Cut;
+        let told = answer(&response, Form::Readable);
+        assert!(
+            told.head.contains("after 1 redirect(s)") && told.head.contains("4 bytes and more"),
+            "{}",
+            told.head
+        );
+        let head = Answer::of(&response, FetchMethod::Head, Form::Readable).unwrap();
+        assert!(head.text.contains("x-a: b[31m\n"), "{}", head.text);
+    }
+}

@@ -1,0 +1,230 @@
+//! The tools that ask servers, as a [`ToolRuntime`].
+//!
+//! Owns which tool is which and what all calls share: the fetcher of each principal, and the room for pages that are
+//! read at once. A call that only asks has a known outcome whatever happens; one that sends and loses its answer has
+//! none.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    CancelFlag, CredentialUser, EffectKey, ExecuteToolError, FetchHttp, FetchMethod, FetchRequest,
+    FetchResponse, PreparedCall, ReadUrl, Supervision, ToolRuntime,
+};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
+use tokio::sync::Semaphore;
+
+use crate::answer::{Answer, Form};
+use crate::failure::WebFailure;
+use crate::fence::{Said, told};
+use crate::http_send::{KEY_HEADER, Repetition, key_value};
+use crate::request::{Asked, Manner};
+use crate::{http_fetch, http_send};
+
+/// Fetches at once; further ones wait.
+const FETCHES_MAX: usize = 16;
+/// Pages that are read at once: each may keep a processor for seconds.
+const PAGES_READ_MAX: usize = 2;
+
+/// Returns whoever fetches for a principal, so that one is not served what another one fetched.
+pub type FetcherOf = Arc<dyn Fn(PrincipalId) -> Arc<dyn FetchHttp> + Send + Sync>;
+
+/// What the tools ask through.
+#[derive(Clone)]
+pub struct WebParts {
+    /// Fetches.
+    pub fetcher_of: FetcherOf,
+    /// Reads addresses as the fetcher does.
+    pub reader: Arc<dyn ReadUrl>,
+}
+
+/// The tools that ask servers. Cheap to clone.
+#[derive(Clone)]
+pub struct WebTools {
+    catalog: Arc<ToolCatalog>,
+    parts: WebParts,
+    fetches: Arc<Semaphore>,
+    pages: Arc<Semaphore>,
+}
+
+/// One granted call, as these tools see it.
+#[derive(Debug, Clone)]
+pub(crate) struct Called {
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: String,
+    pub(crate) principal: PrincipalId,
+    pub(crate) run: RunId,
+    pub(crate) effect: EffectId,
+    pub(crate) execution: Execution,
+    pub(crate) key: EffectKey,
+    pub(crate) output_bytes_max: usize,
+}
+
+impl Called {
+    fn of(grant: &Grant, key: EffectKey) -> Self {
+        Self {
+            tool: grant.tool().clone(),
+            arguments: grant.arguments().expose().clone(),
+            principal: grant.principal(),
+            run: grant.run(),
+            effect: grant.effect(),
+            execution: grant.execution(),
+            key,
+            output_bytes_max: grant.output_bytes_max(),
+        }
+    }
+
+    fn user(&self) -> CredentialUser {
+        CredentialUser { principal: self.principal, run: self.run, effect: self.effect }
+    }
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) text: String,
+    pub(crate) bytes_total: u64,
+    pub(crate) failure: Option<ErrorCode>,
+}
+
+/// What to ask, and how its answer is wanted.
+struct Exchange {
+    request: FetchRequest,
+    form: Form,
+    offset: usize,
+}
+
+impl WebTools {
+    /// Makes the tools; calls of this value and of its clones share their limits.
+    #[must_use]
+    pub fn new(parts: WebParts) -> Self {
+        Self {
+            catalog: Arc::new(ToolCatalog::new(vec![http_fetch::spec(), http_send::spec()])),
+            parts,
+            fetches: Arc::new(Semaphore::new(FETCHES_MAX)),
+            pages: Arc::new(Semaphore::new(PAGES_READ_MAX)),
+        }
+    }
+
+    pub(crate) async fn run(&self, called: &Called, cancel: &CancelFlag) -> Result<Made, WebFailure> {
+        if called.tool.as_str() == http_fetch::NAME {
+            self.exchange(self.fetch(called)?, called, cancel).await
+        } else {
+            self.exchange(self.send(called)?, called, cancel).await
+        }
+    }
+
+    fn fetch(&self, called: &Called) -> Result<Exchange, WebFailure> {
+        let fetch = http_fetch::read(&called.arguments)?;
+        let asked = Asked::read(&*self.parts.reader, &fetch.common, Manner::Asks)?;
+        let request = asked.request(fetch.method, Vec::new(), called.user());
+        Ok(Exchange { request, form: fetch.form, offset: fetch.offset })
+    }
+
+    fn send(&self, called: &Called) -> Result<Exchange, WebFailure> {
+        let send = http_send::read(&called.arguments)?;
+        match (called.execution, send.repetition) {
+            (Execution::First, _) | (Execution::Again, Repetition::MeansTheSame) => {}
+            (Execution::Again, Repetition::MayDoItTwice) => return Err(WebFailure::InDoubt),
+        }
+        let asked = Asked::read(&*self.parts.reader, &send.common, Manner::Sends)?;
+        let mut request = asked.request(send.method, send.body.into_bytes(), called.user());
+        request.headers.push((KEY_HEADER.to_owned(), key_value(&called.key).into()));
+        Ok(Exchange { request, form: send.form, offset: 0 })
+    }
+
+    async fn exchange(
+        &self,
+        exchange: Exchange,
+        called: &Called,
+        cancel: &CancelFlag,
+    ) -> Result<Made, WebFailure> {
+        let Exchange { request, form, offset } = exchange;
+        let method = request.method;
+        let _room = self.fetches.acquire().await.expect("the room is never closed");
+        let fetcher = (self.parts.fetcher_of)(called.principal);
+        let response = fetcher.fetch(request, cancel.clone()).await?;
+        let answer = match self.read(response, method, form).await {
+            // The server heard it and answered; only its words are not shown.
+            Err(unshown @ (WebFailure::Binary(_) | WebFailure::Unread(_))) if !method.is_safe() => {
+                let text = format!("the request was heard and answered; {unshown}");
+                return Ok(Made { bytes_total: 0, text, failure: None });
+            }
+            answer => answer?,
+        };
+        let said = Said { text: &answer.text, offset, output_bytes_max: called.output_bytes_max };
+        Ok(Made {
+            text: told(&answer.head, said, &called.key),
+            bytes_total: answer.text.len() as u64,
+            failure: answer.failed.then_some(ErrorCode::FetchStatus),
+        })
+    }
+
+    /// Reads an answer off the threads that serve sessions.
+    async fn read(
+        &self,
+        response: FetchResponse,
+        method: FetchMethod,
+        form: Form,
+    ) -> Result<Answer, WebFailure> {
+        let room = Arc::clone(&self.pages).acquire_owned().await.expect("the room is never closed");
+        let read = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            Answer::of(&response, method, form)
+        });
+        let bug = |_| Err(WebFailure::Unread("the answer hit a bug in its reader".to_owned()));
+        read.await.unwrap_or_else(bug)
+    }
+}
+
+fn outcome(made: Result<Made, WebFailure>) -> ToolExecutionOutcome {
+    let made = made.unwrap_or_else(|failure| Made {
+        bytes_total: 0,
+        text: failure.to_string(),
+        failure: Some(failure.code()),
+    });
+    ToolExecutionOutcome {
+        failure: made.failure,
+        output_bytes_total: made.bytes_total.max(made.text.len() as u64),
+        output: Redacted::new(made.text),
+        executor: ToolExecutor::Internal,
+        isolation: Isolation::DescriptorRelative,
+    }
+}
+
+impl ToolRuntime for WebTools {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        Arc::clone(&self.catalog)
+    }
+
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let prepared = http_send::prepare(&*self.parts.reader, intent.arguments().expose());
+        let prepared = prepared.map_err(|failure| PrepareRefusal {
+            code: failure.code(),
+            message: Redacted::new(failure.to_string()),
+        });
+        async move { prepared }.boxed()
+    }
+
+    fn execute(
+        &self,
+        grant: Grant,
+        supervision: Supervision,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let tools = self.clone();
+        async move {
+            let called = Called::of(&grant, supervision.key);
+            match tools.run(&called, &supervision.cancel).await {
+                Err(WebFailure::InDoubt) => Err(ExecuteToolError::OutcomeUnknown { tool: called.tool }),
+                made => Ok(outcome(made)),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

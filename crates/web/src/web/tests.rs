@@ -1,0 +1,258 @@
+//! Both tools over a fetcher that says what it is told and remembers what it was asked.
+
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    BodyCompleteness, CancelFlag, EffectKey, FetchError, FetchFailure, FetchHttp, FetchMethod, FetchReach,
+    FetchRequest, FetchResponse, ReadUrl, ToolRuntime, UrlPrivacy, UrlServer,
+};
+use palyra_run_core::Execution;
+use palyra_types::tool::{EffectContract, Taints, ToolName};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
+use serde_json::{Value, json};
+
+use super::{Called, Made, WebParts, WebTools};
+use crate::failure::WebFailure;
+use crate::http_send;
+
+type Reply = Arc<dyn Fn(&FetchRequest) -> Result<FetchResponse, FetchError> + std::marker::Send + Sync>;
+
+/// Answers as it is told.
+#[derive(Clone)]
+struct Scripted {
+    reply: Reply,
+    asked: Arc<Mutex<Vec<(PrincipalId, FetchRequest)>>>,
+    principal: PrincipalId,
+}
+
+impl FetchHttp for Scripted {
+    fn fetch(
+        &self,
+        request: FetchRequest,
+        _cancel: CancelFlag,
+    ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
+        let reply = (self.reply)(&request);
+        self.asked.lock().unwrap().push((self.principal, request));
+        async move { reply }.boxed()
+    }
+}
+
+struct OneServer;
+
+impl ReadUrl for OneServer {
+    fn read_url(&self, url: &str) -> Result<UrlServer, &'static str> {
+        let rest = url.strip_prefix("https://").ok_or("only https:// in this test")?;
+        let host = rest.split('/').next().unwrap_or_default().to_owned();
+        Ok(UrlServer { host, port: 443, privacy: UrlPrivacy::Tls })
+    }
+}
+
+struct Bench {
+    tools: WebTools,
+    asked: Arc<Mutex<Vec<(PrincipalId, FetchRequest)>>>,
+}
+
+fn bench(
+    reply: impl Fn(&FetchRequest) -> Result<FetchResponse, FetchError> + std::marker::Send + Sync + 'static,
+) -> Bench {
+    let (reply, asked): (Reply, _) = (Arc::new(reply), Arc::new(Mutex::new(Vec::new())));
+    let book = Arc::clone(&asked);
+    let fetcher_of = Arc::new(move |principal| {
+        Arc::new(Scripted { reply: Arc::clone(&reply), asked: Arc::clone(&book), principal })
+            as Arc<dyn FetchHttp>
+    });
+    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer) }), asked }
+}
+
+fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, FetchError> {
+    Ok(FetchResponse {
+        url: "https://a.example/".into(),
+        hops: Vec::new(),
+        status,
+        headers: vec![("content-type".to_owned(), content_type.into())],
+        body: Redacted::new(body.as_bytes().to_vec()),
+        completeness: BodyCompleteness::Whole,
+    })
+}
+
+fn called(tool: &str, arguments: &Value) -> Called {
+    Called {
+        tool: ToolName::new(tool),
+        arguments: arguments.to_string(),
+        principal: PrincipalId::from_parts(1, 7),
+        run: RunId::from_parts(1, 8),
+        effect: EffectId(3),
+        execution: Execution::First,
+        key: EffectKey([0xab; 32]),
+        output_bytes_max: 4096,
+    }
+}
+
+impl Bench {
+    async fn run(&self, tool: &str, arguments: Value) -> Result<Made, WebFailure> {
+        self.tools.run(&called(tool, &arguments), &CancelFlag::default()).await
+    }
+
+    fn last(&self) -> FetchRequest {
+        self.asked.lock().unwrap().last().expect("a request").1.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_page_comes_as_markdown_in_a_fence() {
+    let bench = bench(|_| said(200, "text/html", "<h1>Tea</h1><p>Hot.</p>"));
+    let made = bench.run("http_fetch", json!({"url": "https://a.example/"})).await.unwrap();
+    assert_eq!(made.failure, None);
+    assert!(made.text.starts_with("[HTTP 200 from https://a.example/; text/html"), "{}", made.text);
+    assert!(made.text.contains("\n<fetched-") && made.text.contains("# Tea"), "{}", made.text);
+    let (principal, request) = bench.asked.lock().unwrap()[0].clone();
+    assert_eq!((principal, request.method), (PrincipalId::from_parts(1, 7), FetchMethod::Get));
+    assert!(request.headers.is_empty() && request.credentials.is_empty());
+}
+
+#[tokio::test]
+async fn a_long_text_comes_in_parts() {
+    let text: String = (0..1000).map(|line| format!("line {line}\n")).collect();
+    let whole = text.clone();
+    let bench = bench(move |_| said(200, "text/plain", &text));
+    let (mut offset, mut seen) = (0, String::new());
+    loop {
+        let made =
+            bench.run("http_fetch", json!({"url": "https://a.example/", "offset": offset})).await.unwrap();
+        assert!(made.text.len() <= 4096 && made.bytes_total == whole.len() as u64);
+        let lines: Vec<&str> = made.text.lines().filter(|line| line.starts_with("line ")).collect();
+        seen.push_str(&lines.join("\n"));
+        seen.push('\n');
+        match made.text.split_once("continue with offset=") {
+            Some((_, next)) => offset = next.trim_end_matches(']').parse().unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(seen, whole);
+}
+
+#[tokio::test]
+async fn a_failing_status_fails_the_call_and_shows_what_was_said() {
+    let bench = bench(|_| said(404, "text/plain", "no such page"));
+    let made = bench.run("http_fetch", json!({"url": "https://a.example/x"})).await.unwrap();
+    assert_eq!(made.failure, Some(ErrorCode::FetchStatus));
+    assert!(made.text.contains("HTTP 404") && made.text.contains("no such page"), "{}", made.text);
+}
+
+#[tokio::test]
+async fn what_is_refused_is_told_with_its_code() {
+    let elsewhere = || FetchFailure::HostNotGranted { host: "b.example".to_owned(), port: 443 };
+    let bench = bench(move |_| Err(FetchError { failure: elsewhere(), reached: FetchReach::OnlyAsked }));
+    let refused = bench.run("http_fetch", json!({"url": "https://a.example/"})).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::FetchRefused);
+    assert!(refused.to_string().contains("in `hosts`"), "{refused}");
+    let unread = bench.run("http_fetch", json!({"url": "ftp://a.example/"})).await.unwrap_err();
+    assert_eq!((unread.code(), bench.asked.lock().unwrap().len()), (ErrorCode::FetchRefused, 1));
+}
+
+#[tokio::test]
+async fn what_is_sent_carries_the_key_of_its_effect() {
+    let bench = bench(|_| said(201, "application/json", "{}"));
+    let arguments = json!({
+        "url": "https://a.example/items", "method": "POST", "body": "{\"a\":1}",
+        "headers": {"Content-Type": "application/json"}, "credential": "api",
+    });
+    let made = bench.run("http_send", arguments).await.unwrap();
+    assert_eq!(made.failure, None);
+    let request = bench.last();
+    assert_eq!((request.method, request.body.expose().as_slice()), (FetchMethod::Post, &b"{\"a\":1}"[..]));
+    let header = |name: &str| {
+        request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.expose().clone())
+    };
+    assert_eq!(header("idempotency-key"), Some("ab".repeat(32)));
+    assert_eq!(header("content-type").as_deref(), Some("application/json"));
+    let used_by = request.credentials[0].used_by.unwrap();
+    assert_eq!((used_by.run, used_by.effect), (RunId::from_parts(1, 8), EffectId(3)));
+}
+
+#[tokio::test]
+async fn after_a_crash_only_what_means_the_same_twice_is_sent_again() {
+    for (arguments, again) in [
+        (json!({"url": "https://a.example/", "method": "PUT"}), true),
+        (json!({"url": "https://a.example/", "method": "DELETE"}), true),
+        (json!({"url": "https://a.example/", "method": "POST", "repeatable": true}), true),
+        (json!({"url": "https://a.example/", "method": "POST"}), false),
+        (json!({"url": "https://a.example/", "method": "PATCH", "repeatable": false}), false),
+    ] {
+        let bench = bench(|_| said(200, "text/plain", "done"));
+        let first = Called { execution: Execution::First, ..called("http_send", &arguments) };
+        let repeated = Called { execution: Execution::Again, ..first.clone() };
+        bench.tools.run(&first, &CancelFlag::default()).await.unwrap();
+        let made = bench.tools.run(&repeated, &CancelFlag::default()).await;
+        let asked = bench.asked.lock().unwrap();
+        if again {
+            assert_eq!(made.unwrap().failure, None, "{arguments}");
+            assert_eq!(asked[0].1.headers, asked[1].1.headers, "the same key");
+        } else {
+            assert_eq!((made.unwrap_err(), asked.len()), (WebFailure::InDoubt, 1), "{arguments}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sent_request_that_lost_its_answer_is_in_doubt() {
+    for (reached, in_doubt) in [(FetchReach::PerhapsDone, true), (FetchReach::Nobody, false)] {
+        let failure = || FetchFailure::Answer { reason: "it ended before its headers did" };
+        let bench = bench(move |_| Err(FetchError { failure: failure(), reached }));
+        let lost =
+            bench.run("http_send", json!({"url": "https://a.example/", "method": "POST"})).await.unwrap_err();
+        assert_eq!(lost == WebFailure::InDoubt, in_doubt, "{lost}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_text_leaves_no_doubt_that_there_was_one() {
+    let bench = bench(|_| said(200, "image/png", "x"));
+    let made = bench.run("http_send", json!({"url": "https://a.example/", "method": "PUT"})).await.unwrap();
+    assert!(made.failure.is_none() && made.text.starts_with("the request was heard"), "{}", made.text);
+    let refused = bench.run("http_fetch", json!({"url": "https://a.example/"})).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::FetchBinary);
+}
+
+#[test]
+fn a_person_is_shown_what_would_be_sent() {
+    let arguments = json!({
+        "url": "https://a.example/items", "method": "POST", "body": "{\"a\":1}", "credential": "api",
+        "headers": {"content-type": "application/json"}, "hosts": ["b.example"],
+    });
+    let prepared = http_send::prepare(&OneServer, &arguments.to_string()).unwrap();
+    assert_eq!(prepared.summary.expose(), "POST to a.example");
+    let preview = prepared.preview.expose();
+    for part in [
+        "POST https://a.example/items\n",
+        "content-type: application/json\n",
+        "`api`, for a.example only",
+        "b.example",
+        "\n\n{\"a\":1}",
+    ] {
+        assert!(preview.contains(part), "{part} in {preview}");
+    }
+    let long = json!({"url": "https://a.example/", "method": "PUT", "body": "é".repeat(500_000)});
+    let prepared = http_send::prepare(&OneServer, &long.to_string()).unwrap();
+    assert!(prepared.preview.expose().len() <= palyra_types::effect::PREVIEW_BYTES_MAX);
+}
+
+#[test]
+fn the_catalogue_says_what_each_tool_may_do_when_it_is_cut_off() {
+    let bench = bench(|_| said(200, "text/plain", ""));
+    let contracts: Vec<_> = bench
+        .tools
+        .catalog()
+        .iter()
+        .map(|tool| (tool.name.as_str().to_owned(), tool.contract, tool.taints))
+        .collect();
+    assert_eq!(
+        contracts,
+        [
+            ("http_fetch".to_owned(), EffectContract::Pure, Taints::WEB),
+            ("http_send".to_owned(), EffectContract::Keyed, Taints::WEB)
+        ]
+    );
+}
