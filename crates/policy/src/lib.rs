@@ -49,7 +49,7 @@ pub use policies::{
 pub use posture::{
     PostureOrigin, PosturePlace, PostureRegistry, PostureSetting, StandingPosture, posture_name,
 };
-pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError};
+pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError, host_of};
 pub use rules::{Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate};
 pub use skills::{
     ALLOWED_TOOLS_MAX, ActiveSkill, FRONT_MATTER_BYTES_MAX, FileMode, SKILL_FILE_NAME, SKILL_PATH_BYTES_MAX,

@@ -1,33 +1,52 @@
 //! The machine that a text names, by its spelling.
 //!
-//! Invariant: a spelling that two readers could read differently is no host but [`UNREADABLE`].
+//! Invariant: a spelling that two readers could read differently is no host but [`UNREADABLE`]; of whatever the guarded
+//! way out reads as a host, this is the same host.
+
+use std::net::Ipv6Addr;
 
 /// Stands for a machine whose name cannot be read with certainty.
 pub(crate) const UNREADABLE: &str = "?";
 
-/// Returns the host of a URL or of `host`, `host:port`; in lower case, without a dot at its end.
-pub(crate) fn host_of(written: &str) -> String {
+/// Returns the host of a URL or of `host`, `host:port`, or all hosts below a domain as `*.domain`; in lower case, without
+/// a dot at its end, an IPv6 address in its shortest spelling and without brackets. `?` for what cannot be read.
+#[must_use]
+pub fn host_of(written: &str) -> String {
     let odd = |c: char| c.is_control() || c.is_whitespace() || !c.is_ascii() || matches!(c, '\\' | '%');
     let rest = written.split_once("://").map_or(written, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.is_empty() || authority.contains(odd) || authority.contains('@') {
         return UNREADABLE.to_owned();
     }
-    let host = match authority.strip_prefix('[') {
-        Some(address) => address.split_once(']').map(|(address, port)| (address, port.strip_prefix(':'))),
-        None => match authority.split_once(':') {
-            Some((host, port)) => Some((host, Some(port))),
-            None => Some((authority, None)),
-        },
+    if let Some(rest) = authority.strip_prefix('[') {
+        return bracketed(rest).unwrap_or_else(|| UNREADABLE.to_owned());
+    }
+    let (star, authority) = match authority.strip_prefix("*.") {
+        Some(domain) if !written.contains("://") => ("*.", domain),
+        Some(_) | None => ("", authority),
     };
-    let Some((host, port)) = host else { return UNREADABLE.to_owned() };
+    let (host, port) = match authority.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority, None),
+    };
     let host = host.strip_suffix('.').unwrap_or(host);
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
-    let port_reads = port.is_none_or(|port| port.parse::<u16>().is_ok());
-    if host.is_empty() || !host.chars().all(known) || !port_reads {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if host.is_empty() || !host.chars().all(known) || !port_reads(port) {
         return UNREADABLE.to_owned();
     }
-    host.to_ascii_lowercase()
+    format!("{star}{}", host.to_ascii_lowercase())
+}
+
+/// Reads `address]` or `address]:port`.
+fn bracketed(rest: &str) -> Option<String> {
+    let (address, behind) = rest.split_once(']')?;
+    let port = if behind.is_empty() { None } else { Some(behind.strip_prefix(':')?) };
+    let address: Ipv6Addr = address.parse().ok()?;
+    port_reads(port).then(|| address.to_string())
+}
+
+fn port_reads(port: Option<&str>) -> bool {
+    port.is_none_or(|port| port.parse::<u16>().is_ok())
 }
 
 #[cfg(test)]
@@ -42,6 +61,14 @@ mod tests {
             ("example.com", "example.com"),
             ("example.com:80", "example.com"),
             ("http://[::1]:9/", "::1"),
+            ("http://[0:0:0:0:0:0:0:1]/", "::1"),
+            ("http://[::ffff:127.0.0.1]/", "::ffff:127.0.0.1"),
+            ("*.Example.com:8443", "*.example.com"),
+            ("https://*.example.com/", UNREADABLE),
+            ("*.", UNREADABLE),
+            ("a.*.com", UNREADABLE),
+            ("http://[good.example]/", UNREADABLE),
+            ("http://[::1]evil.example/", UNREADABLE),
             ("http://127.0.0.1?x", "127.0.0.1"),
             ("https://good.example@evil.example/", UNREADABLE),
             ("https://good.example\\@evil.example/", UNREADABLE),
