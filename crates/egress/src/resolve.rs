@@ -1,14 +1,15 @@
 //! Finding the addresses of names.
 //!
 //! Owns asking the system, as every program on this machine does. Knows no rule about addresses: whoever asks has to
-//! judge each one. Invariant: at most [`RESOLUTIONS_MAX`] threads wait for answers.
+//! judge each one. Invariant: at most [`RESOLUTIONS_MAX`] threads wait for answers, and they are of its own: a name server
+//! that says nothing holds up nobody else's work.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 /// How many names are looked up at once; further ones wait.
 pub const RESOLUTIONS_MAX: usize = 32;
@@ -36,13 +37,14 @@ impl Resolve for SystemResolver {
         let room = self.room.clone();
         Box::pin(async move {
             let permit = room.acquire_owned().await.map_err(io::Error::other)?;
-            let looking = tokio::task::spawn_blocking(move || {
+            let (tell, told) = oneshot::channel();
+            std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
                 // Held until the system answers, also when nobody waits for that any more.
                 let _permit = permit;
-                let found = (name.as_str(), 0).to_socket_addrs()?;
-                Ok(found.map(|address| address.ip()).collect())
-            });
-            looking.await.map_err(io::Error::other)?
+                let found = (name.as_str(), 0).to_socket_addrs();
+                let _ = tell.send(found.map(|found| found.map(|address| address.ip()).collect()));
+            })?;
+            told.await.map_err(io::Error::other)?
         })
     }
 }

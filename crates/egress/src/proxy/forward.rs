@@ -59,7 +59,7 @@ pub(super) async fn answer(
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(tunnel);
             Response::new(Either::Left(Full::default()))
         }),
-        Ok(Passage::Forward { upstream, uri }) => forward(call, head, body, upstream, uri).await,
+        Ok(Passage::Forward { upstream, uri }) => forward(call, head, body, *upstream, uri).await,
     };
     answered.unwrap_or_else(|refusal| {
         let reason = refusal.reason;

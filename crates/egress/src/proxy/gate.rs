@@ -19,7 +19,7 @@ pub(super) enum Passage {
     /// A tunnel to a server, for TLS and nothing else.
     Tunnel { endpoint: Endpoint },
     /// One request to a server, in the clear or as the credential wants it.
-    Forward { upstream: Upstream, uri: Uri },
+    Forward { upstream: Box<Upstream>, uri: Uri },
 }
 
 /// Whom a forwarded request goes to.
@@ -88,7 +88,7 @@ fn forward(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
     check_grant(grant, endpoint, upstream.endpoint.port)?;
     let uri = target.path_and_query().parse();
     let uri = uri.map_err(|_| Refusal::malformed("its path holds a character that has no place there"))?;
-    Ok(Passage::Forward { upstream, uri })
+    Ok(Passage::Forward { upstream: Box::new(upstream), uri })
 }
 
 /// Every `Host` header says what the start line says.
