@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use palyra_ports::CancelFlag;
 use palyra_run_core::Execution;
@@ -18,12 +19,20 @@ use crate::fixture::granted;
 /// How often is written while the tree changes.
 const WRITE_ROUNDS: usize = 400;
 
+/// Each effect has a key of its own, and with it names of its own beside each place.
+fn fresh_key() -> [u8; 32] {
+    static EFFECTS: AtomicU64 = AtomicU64::new(0);
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&EFFECTS.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    key
+}
+
 /// Prepares and executes one call; returns whether it succeeded.
 fn write_once(root: &Path, tool: &str, arguments: &Value) -> bool {
     let (tool, arguments) = (ToolName::new(tool), arguments.to_string());
     let Ok(prepared) = prepare_call(&tool, &arguments, root) else { return false };
     let plan = prepared.body.into_exposed();
-    let first = granted(root, &tool, &arguments, &plan);
+    let first = Granted { key: fresh_key(), ..granted(root, &tool, &arguments, &plan) };
     match run_call(&first, &CancelFlag::default()) {
         Ok(outcome) => outcome.failure.is_none(),
         // It was in place and then swapped away: what is left is looked at, as after a restart.
@@ -102,8 +111,11 @@ fn a_file_swapped_for_a_link_is_never_written_through() {
         }
         assert_eq!(fs::read_to_string(grounds.secret()).unwrap(), format!("{CANARY}\n"));
     });
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|status| status.is_symlink());
+    let left: Vec<_> = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.iter().chain([&spare]).any(|path| is_link(path)), "the link itself was removed: {left:?}");
 
-    // On names of its own: a write that meets the link just then may have put its file in the link's place.
+    // On names of its own: a write that meets the link just then may have moved it aside.
     let (slot, spare) = (root.join("control.txt"), grounds.fixture.outside().join("control-spare"));
     fs::write(&slot, "harmless\n").unwrap();
     symlink(grounds.secret(), &spare).unwrap();

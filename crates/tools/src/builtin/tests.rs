@@ -4,7 +4,6 @@ use std::fs;
 use std::task::Poll;
 
 use futures::poll;
-use palyra_ports::EffectKey;
 use palyra_testkit::grants::{GrantRequest, grant_for};
 use palyra_types::tool::{EffectContract, Parallelism, Taints, ToolConduct};
 use proptest::prelude::*;
@@ -149,7 +148,7 @@ async fn many_calls_at_once_all_finish() {
 }
 
 fn supervised(cancel: CancelFlag) -> Supervision {
-    Supervision { cancel, key: EffectKey::default() }
+    Supervision { cancel, ..Supervision::default() }
 }
 
 proptest! {

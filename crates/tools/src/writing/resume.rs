@@ -98,7 +98,7 @@ fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8
             Seen::Absent => Standing::Done,
             _ if beside_is_before => Standing::Moved(slot, names),
             // A link was made where a move was not possible, and its first name is still there.
-            Seen::Bytes(digest) if planned.before.is_none() && planned.will_be(Some(digest)) => {
+            _ if planned.before.is_none() && is_ours(beside, planned) => {
                 let _ = aside.remove();
                 Standing::Done
             }
@@ -108,18 +108,26 @@ fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8
                     Some(_) => aside.exchange(&slot).map(|_| ()),
                     None => aside.move_to(&slot),
                 };
-                if back.is_ok() && planned.after.is_some() {
+                // The place may have changed once more: only what is ours goes.
+                if back.is_ok() && planned.after.is_some() && is_ours(aside.see(), planned) {
                     let _ = aside.remove();
                 }
                 Standing::Neither
             }
         };
     }
-    // Beside a place that was not changed lies, at most, what was going to be put there; beside another, only what the
-    // plan knows may go.
-    let is_known = beside_is_before || matches!(beside, Seen::Bytes(digest) if planned.will_be(Some(digest)));
-    if is_before || is_known {
+    // Only what the plan knows may go: whatever else lies beside the place was displaced, and is somebody's.
+    let is_known = beside_is_before || is_ours(beside, planned);
+    if is_known {
         let _ = aside.remove();
     }
-    if is_before { Standing::Untouched } else { Standing::Neither }
+    match beside {
+        Seen::Absent if is_before => Standing::Untouched,
+        Seen::Bytes(_) if is_before && is_known => Standing::Untouched,
+        Seen::Absent | Seen::Bytes(_) | Seen::Other => Standing::Neither,
+    }
+}
+
+fn is_ours(seen: Seen, planned: &PlannedFile) -> bool {
+    matches!(seen, Seen::Bytes(digest) if planned.will_be(Some(digest)))
 }

@@ -183,7 +183,16 @@ impl Moving {
         let Some((bytes, access)) = &self.content else { return Ok(()) };
         pace.step()?;
         let Beside { draft, aside } = &self.beside;
-        // Nobody else knows the names: what is there is left over from this very effect.
+        // Nobody else knows the names: a draft is left over from this very effect. What lies aside may have been
+        // displaced by it, and is somebody's then.
+        let is_ours = match aside.see() {
+            Seen::Absent => true,
+            Seen::Bytes(digest) => [self.before, self.after].contains(&Some(digest)),
+            Seen::Other => false,
+        };
+        if !is_ours {
+            return Err(self.conflict().into());
+        }
         let made = draft.remove().and_then(|()| draft.make(bytes, *access, || pace.midway()));
         if pace.is_halted() {
             return Err(WriteEnd::Halted);

@@ -53,6 +53,23 @@ fn what_is_not_ours_is_not_removed_when_a_move_is_undone() {
 }
 
 #[test]
+fn what_was_displaced_and_could_not_go_back_is_not_staged_over() {
+    let fixture = Fixture::with(&[("a", "one\n")]);
+    let mut file = moving(&fixture, Stage::Planned);
+    file.content = Some((b"two\n".to_vec(), Access::Bits(0o644)));
+    let aside = fixture.root().join(file.beside.aside.name());
+    std::os::unix::fs::symlink("/nowhere", &aside).unwrap();
+    let cancel = CancelFlag::default();
+    let pace = Pace::new(&cancel);
+    assert!(matches!(file.stage(&pace), Err(WriteEnd::Failed(ToolFailure::Conflict(_)))));
+    assert!(fs::symlink_metadata(&aside).unwrap().is_symlink());
+    // What this effect left there itself is replaced.
+    fs::remove_file(&aside).unwrap();
+    fs::write(&aside, "two\n").unwrap();
+    assert!(file.stage(&pace).is_ok());
+}
+
+#[test]
 fn without_an_exchange_what_is_there_is_looked_at_last() {
     let fixture = Fixture::with(&[("a", "theirs\n")]);
     let file = moving(&fixture, Stage::Staged);
