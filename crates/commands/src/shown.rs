@@ -3,8 +3,9 @@
 //! Owns the spelling: every word can be told from its neighbours, and no character hides another.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use crate::plan::Plan;
+use crate::plan::{Bound, Plan};
 
 /// Returns a command in one line, as a shell would read it.
 pub(crate) fn line(argv: &[String]) -> String {
@@ -18,10 +19,10 @@ pub(crate) fn preview(plan: &Plan) -> String {
     let mut tell = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<12}{value}");
     };
-    tell("in", &plan.folder.display().to_string());
-    tell("program", &format!("{} (SHA-256 {})", plan.program.path.display(), short(&plan.program.sha256)));
+    tell("in", &path(&plan.folder));
+    tell("program", &file(&plan.program));
     if let Some(script) = &plan.script {
-        tell("script", &format!("{} (SHA-256 {})", script.path.display(), short(&script.sha256)));
+        tell("script", &file(script));
     }
     tell("may change", "the workspace");
     tell("network", "none");
@@ -39,6 +40,15 @@ pub(crate) fn unbound(plan: &Plan) -> String {
     } else {
         "what the program reads while it runs".to_owned()
     }
+}
+
+/// Returns a path as a word: whoever makes files chooses their names.
+fn path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+fn file(file: &Bound) -> String {
+    format!("{} (SHA-256 {})", path(&file.path), short(&file.sha256))
 }
 
 fn short(sha256: &str) -> &str {
@@ -59,6 +69,24 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Tier;
+
+    #[test]
+    fn names_of_files_add_no_line_and_steer_nothing() {
+        let bound = |path: &str| Bound { path: path.into(), sha256: "0".repeat(64) };
+        let plan = Plan {
+            argv: vec!["sh".to_owned()],
+            environment: Vec::new(),
+            folder: "/work/x\nnetwork     full".into(),
+            program: bound("/work/\u{1b}[2Jsh"),
+            script: Some(bound("/work/\u{202e}gnp")),
+            tier: Tier::Isolated,
+        };
+        let preview = preview(&plan);
+        assert!(!preview.contains(['\u{1b}', '\u{202e}']), "{preview}");
+        let told: Vec<&str> = preview.lines().filter(|line| line.starts_with("network")).collect();
+        assert_eq!(told, ["network     none"]);
+    }
 
     #[test]
     fn words_can_be_told_apart_and_hide_nothing() {
