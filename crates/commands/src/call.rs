@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::{Clock, ProcessSandbox, ProcessTier};
+use palyra_ports::{Clock, CredentialUser, GuardEgress, ProcessSandbox, ProcessTier};
 use palyra_types::SessionId;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
@@ -16,6 +16,8 @@ pub(crate) struct Parts {
     pub(crate) settings: CommandSettings,
     pub(crate) sandbox: Arc<dyn ProcessSandbox>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Opens doors; without it no command reaches another host.
+    pub(crate) guard: Option<Arc<dyn GuardEgress>>,
     pub(crate) jobs: Jobs,
 }
 
@@ -27,6 +29,7 @@ pub(crate) struct Granted {
     pub(crate) workspace_root: PathBuf,
     pub(crate) plan: String,
     pub(crate) session: SessionId,
+    pub(crate) used_by: CredentialUser,
     pub(crate) output_bytes_max: usize,
 }
 

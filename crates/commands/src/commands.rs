@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    Clock, ExecuteToolError, LimitRung, PreparedCall, ProcessSandbox, ProcessTier, SandboxOffer, Supervision,
-    ToolRuntime,
+    Clock, CredentialUser, ExecuteToolError, GuardEgress, LimitRung, PreparedCall, ProcessSandbox,
+    ProcessTier, SandboxOffer, Supervision, ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::Redacted;
@@ -28,13 +28,18 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Makes the tools.
+    /// Makes the tools. Without a guard, calls that name hosts are refused.
     #[must_use]
-    pub fn new(settings: CommandSettings, sandbox: Arc<dyn ProcessSandbox>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        settings: CommandSettings,
+        sandbox: Arc<dyn ProcessSandbox>,
+        clock: Arc<dyn Clock>,
+        guard: Option<Arc<dyn GuardEgress>>,
+    ) -> Self {
         let specs =
             [run_command::spec(), jobs::start_spec(), jobs::tail_spec(), jobs::stop_spec(), git::spec()];
         let catalog = Arc::new(ToolCatalog::new(specs.to_vec()));
-        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, jobs: Jobs::new() }) }
+        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs: Jobs::new() }) }
     }
 
     pub(crate) async fn run(
@@ -131,6 +136,11 @@ impl ToolRuntime for Commands {
                 workspace_root: grant.workspace_root().to_owned(),
                 plan: grant.plan().body.expose().clone(),
                 session: grant.session(),
+                used_by: CredentialUser {
+                    principal: grant.principal(),
+                    run: grant.run(),
+                    effect: grant.effect(),
+                },
                 output_bytes_max: grant.output_bytes_max(),
             };
             let made = tools.run(&granted, &supervision).await;
@@ -140,5 +150,7 @@ impl ToolRuntime for Commands {
     }
 }
 
+#[cfg(test)]
+mod door_tests;
 #[cfg(test)]
 mod tests;

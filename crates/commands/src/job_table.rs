@@ -11,6 +11,7 @@ use palyra_types::SessionId;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::failure::CommandFailure;
+use crate::reach::Door;
 use crate::running::{Gathered, Running};
 
 /// Jobs that run at once, of all sessions.
@@ -35,6 +36,7 @@ struct Table {
 pub(crate) struct Job {
     pub(crate) tier: ProcessTier,
     pub(crate) output: Gathered,
+    pub(crate) door: Option<Arc<Door>>,
     stop: Arc<Notify>,
     ended: watch::Receiver<Option<Ended>>,
 }
@@ -74,13 +76,13 @@ impl Jobs {
 
     /// Follows a program to its end, and returns its number.
     pub(crate) fn keep(&self, session: SessionId, tier: ProcessTier, running: Running, room: Room) -> u64 {
-        let (stop, output) = (Arc::new(Notify::new()), running.output.clone());
+        let (stop, output, door) = (Arc::new(Notify::new()), running.output.clone(), running.door.clone());
         let (end, ended) = watch::channel(None);
         tokio::spawn(follow(running, Arc::clone(&stop), end, room));
         let mut table = self.table();
         table.started += 1;
         let number = table.started;
-        table.jobs.insert(number, (session, Job { tier, output, stop, ended }));
+        table.jobs.insert(number, (session, Job { tier, output, door, stop, ended }));
         while table.jobs.len() > KEPT_MAX {
             let oldest = table.jobs.iter().find(|(_, (_, job))| job.ended().is_some());
             let Some(oldest) = oldest.map(|(number, _)| *number) else { break };

@@ -12,7 +12,9 @@ use serde_json::json;
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
-use crate::run_command::{argv_schema, folder_schema, how, parse, planned_again};
+use crate::run_command::{
+    argv_schema, credentials_schema, folder_schema, hosts_schema, how, parse, planned_again,
+};
 use crate::running;
 
 pub(crate) const START: &str = "start_job";
@@ -34,7 +36,10 @@ pub(crate) fn start_spec() -> ToolSpec {
             .to_owned(),
         schema: json!({
             "type": "object",
-            "properties": {"argv": argv_schema(), "cwd": folder_schema()},
+            "properties": {
+                "argv": argv_schema(), "cwd": folder_schema(),
+                "hosts": hosts_schema(), "credentials": credentials_schema(),
+            },
             "required": ["argv"],
             "additionalProperties": false,
         }),
@@ -93,7 +98,7 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     let room = parts.jobs.room()?;
     let (planned, _) = planned_again(parts, granted).await?;
     let tier = planned.plan.tier.of_process();
-    let running = running::start(&*parts.sandbox, &parts.settings, planned, KEPT_BYTES_MAX).await?;
+    let running = running::start(parts, granted, planned, KEPT_BYTES_MAX).await?;
     let number = parts.jobs.keep(granted.session, tier, running, room);
     let text = format!("started as job-{number}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
@@ -102,7 +107,10 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
 pub(crate) fn tail(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
     let named: OfJob = parse(&granted.arguments)?;
     let job = parts.jobs.find(granted.session, &named.job)?;
-    let state = job.ended().map_or("still running".to_owned(), how);
+    let mut state = job.ended().map_or("still running".to_owned(), how);
+    if let Some(door) = &job.door {
+        state = format!("{state}\n{}", door.told());
+    }
     let mut output = job.output.get();
     let bytes_total = output.total();
     let printed = output.take();

@@ -16,6 +16,7 @@ mod settings;
 
 mod program;
 mod plan;
+mod reach;
 mod shown;
 mod running;
 mod transcript;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::CommandFailure;
 use crate::program::{Found, find_program, find_script};
+use crate::reach::Reach;
 use crate::settings::CommandSettings;
 
 /// The words of a command, and where it starts.
@@ -17,6 +18,8 @@ pub(crate) struct Wanted {
     pub(crate) argv: Vec<String>,
     /// Beneath the workspace; `None` for the workspace itself.
     pub(crate) folder: Option<String>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) credentials: Vec<String>,
 }
 
 /// A command that was looked at. Its members are in order of name, so that its JSON is canonical.
@@ -24,8 +27,13 @@ pub(crate) struct Wanted {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     pub(crate) argv: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) credentials: Vec<String>,
     pub(crate) environment: Vec<String>,
     pub(crate) folder: PathBuf,
+    /// Whom it may speak to; nobody when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hosts: Vec<String>,
     pub(crate) program: Bound,
     pub(crate) script: Option<Bound>,
     pub(crate) tier: Tier,
@@ -79,10 +87,16 @@ pub(crate) fn plan(
     let program = find_program(settings, &workspace, &folder, word)?;
     let script = find_script(settings, &workspace, &folder, &wanted.argv)?;
     let tier = strongest(offer)?;
+    let reach = Reach::read(&wanted.hosts, &wanted.credentials)?;
+    if !wanted.hosts.is_empty() {
+        check_door(offer)?;
+    }
     let plan = Plan {
         argv: wanted.argv.clone(),
+        credentials: reach.credentials(),
         environment: settings.environment.iter().map(|(name, _)| name.clone()).collect(),
         folder,
+        hosts: reach.hosts(),
         program: bound(&program),
         script: script.as_ref().map(bound),
         tier,
@@ -100,6 +114,16 @@ pub(crate) fn strongest(offer: &SandboxOffer) -> Result<Tier, CommandFailure> {
             "this host has no {mechanism}, without which no command is started; the person can look at `palyra doctor`"
         ))),
     }
+}
+
+/// A door leads out of a network of one's own, which only the strongest tier has.
+fn check_door(offer: &SandboxOffer) -> Result<(), CommandFailure> {
+    let missing = offer.missing_for(ProcessTier::Isolated);
+    missing.map_or(Ok(()), |mechanism| {
+        Err(CommandFailure::SandboxMissing(format!(
+            "this host has no {mechanism}, without which no command reaches another host; leave `hosts` out"
+        )))
+    })
 }
 
 fn bound(found: &Found) -> Bound {

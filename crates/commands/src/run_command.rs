@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::plan::{Planned, Wanted, plan};
+use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
 use crate::running::{self, Running};
 use crate::shown;
 
@@ -30,14 +31,18 @@ pub(crate) fn spec() -> ToolSpec {
         name: ToolName::new(NAME),
         version: VERSION,
         description: "Runs one program in the workspace and waits for its end. There is no shell between: each word of \
-                      `argv` is passed on as it is. The program sees the workspace and the system's programs, has no \
-                      network, and nothing of it is left afterwards. For a program that goes on, use start_job."
+                      `argv` is passed on as it is. The program sees the workspace and the system's programs, and \
+                      nothing of it is left afterwards. It has no network, unless `hosts` names whom it may reach: \
+                      then HTTP and HTTPS go through the proxy that its environment names, to those hosts only. For a \
+                      program that goes on, use start_job."
             .to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
                 "argv": argv_schema(),
                 "cwd": folder_schema(),
+                "hosts": hosts_schema(),
+                "credentials": credentials_schema(),
                 "timeout_secs": {
                     "type": "integer", "minimum": 1, "maximum": 600,
                     "description": "How long it may take; 120 when left out.",
@@ -72,17 +77,42 @@ pub(crate) fn folder_schema() -> serde_json::Value {
     })
 }
 
+pub(crate) fn hosts_schema() -> serde_json::Value {
+    json!({
+        "type": "array", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
+        "description": "Hosts that the program may reach, such as [\"pypi.org\", \"*.example.com\", \"example.com:8080\"]; \
+                        nobody when left out.",
+    })
+}
+
+pub(crate) fn credentials_schema() -> serde_json::Value {
+    json!({
+        "type": "array", "maxItems": CREDENTIALS_MAX, "items": {"type": "string", "maxLength": 330},
+        "description": "Secrets that the person keeps, each as NAME@HOST for one of `hosts`. The program then asks that \
+                        host at http:// and the proxy adds the secret and speaks TLS.",
+    })
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     pub(crate) argv: Vec<String>,
     pub(crate) cwd: Option<String>,
     pub(crate) timeout_secs: Option<u64>,
+    #[serde(default)]
+    pub(crate) hosts: Vec<String>,
+    #[serde(default)]
+    pub(crate) credentials: Vec<String>,
 }
 
 impl Arguments {
     fn wanted(&self) -> Wanted {
-        Wanted { argv: self.argv.clone(), folder: self.cwd.clone() }
+        Wanted {
+            argv: self.argv.clone(),
+            folder: self.cwd.clone(),
+            hosts: self.hosts.clone(),
+            credentials: self.credentials.clone(),
+        }
     }
 }
 
@@ -97,6 +127,11 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, CommandFa
 /// Works out what a call would run; blocks on the files that it reads.
 pub(crate) fn prepare(parts: &Parts, arguments: &str, root: &Path) -> Result<PreparedCall, CommandFailure> {
     let arguments: Arguments = parse(arguments)?;
+    if parts.guard.is_none() && !arguments.hosts.is_empty() {
+        return Err(CommandFailure::Arguments(
+            "commands reach no other host here; leave `hosts` out".to_owned(),
+        ));
+    }
     let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted())?;
     Ok(PreparedCall {
         body: Redacted::new(body_of(&planned)),
@@ -144,7 +179,7 @@ pub(crate) async fn run(
     }
     let tier = planned.plan.tier.of_process();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
-    let running = running::start(&*parts.sandbox, &parts.settings, planned, granted.output_bytes_max).await?;
+    let running = running::start(parts, granted, planned, granted.output_bytes_max).await?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, span).await })
 }
 
@@ -175,6 +210,7 @@ pub(crate) async fn to_its_end(
     }
     let output = running.output.get();
     let text = output.text();
+    let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.told()));
     let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
     Made { text, bytes_total: output.total(), failed: code, tier: None }
 }

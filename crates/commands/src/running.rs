@@ -3,12 +3,14 @@
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{ConfinedCommand, ConfinedProcess, Ended, ProcessSandbox};
+use palyra_ports::{ConfinedCommand, ConfinedProcess, EgressGrant, Ended, Network};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
+use crate::call::{Granted, Parts};
 use crate::failure::CommandFailure;
-use crate::plan::Planned;
+use crate::plan::{Plan, Planned};
+use crate::reach::{self, Door, Reach};
 use crate::settings::CommandSettings;
 use crate::transcript::Transcript;
 
@@ -29,18 +31,39 @@ impl Gathered {
 pub(crate) struct Running {
     pub(crate) process: Box<dyn ConfinedProcess>,
     pub(crate) output: Gathered,
+    /// The way out, when it has one; closed once the program has ended.
+    pub(crate) door: Option<Arc<Door>>,
     readers: Vec<tokio::task::JoinHandle<()>>,
 }
 
 /// Starts what was planned.
 pub(crate) async fn start(
-    sandbox: &dyn ProcessSandbox,
-    settings: &CommandSettings,
+    parts: &Parts,
+    granted: &Granted,
     planned: Planned,
     output_bytes_max: usize,
 ) -> Result<Running, CommandFailure> {
-    let process = sandbox.start(command(settings, planned)).await?;
-    gather(process, output_bytes_max)
+    let Plan { hosts, credentials, .. } = &planned.plan;
+    let reach = Reach::read(hosts, credentials)?;
+    let reach = (!hosts.is_empty()).then(|| reach.grant(granted.used_by));
+    let mut process = parts.sandbox.start(command(&parts.settings, planned)).await?;
+    let door = match reach {
+        Some(grant) => Some(Arc::new(open(parts, &mut *process, grant)?)),
+        None => None,
+    };
+    Ok(Running { door, ..gather(process, output_bytes_max)? })
+}
+
+/// Opens a program's door; without one it is not left running.
+fn open(
+    parts: &Parts,
+    process: &mut dyn ConfinedProcess,
+    grant: EgressGrant,
+) -> Result<Door, CommandFailure> {
+    let missing = || CommandFailure::SandboxFailed("the command's way out could not be opened".to_owned());
+    let guard = parts.guard.as_ref().ok_or_else(missing)?;
+    let listener = process.take_listener().ok_or_else(missing)?;
+    guard.serve(listener, grant).map(Door::new).map_err(|_| missing())
 }
 
 /// Gathers what a program prints, output and errors in the order in which they come.
@@ -56,7 +79,7 @@ pub(crate) fn gather(
         let end = reader_of(end).map_err(broken)?;
         readers.push(tokio::spawn(read_all(end, output.clone())));
     }
-    Ok(Running { process, output, readers })
+    Ok(Running { process, output, door: None, readers })
 }
 
 impl Running {
@@ -68,6 +91,9 @@ impl Running {
             let _ = reader.await;
         }
         self.readers.clear();
+        if let Some(door) = &self.door {
+            door.close().await;
+        }
         ended
     }
 }
@@ -89,17 +115,24 @@ async fn read_all(mut end: pipe::Receiver, output: Gathered) {
 
 fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
     let Planned { plan, workspace, sealed } = planned;
+    let mut environment = settings.environment.clone();
+    let network = if plan.hosts.is_empty() { Network::None } else { Network::Guarded };
+    if network == Network::Guarded {
+        let door = reach::environment(&plan.hosts);
+        environment.retain(|(name, _)| door.iter().all(|(own, _)| own != name));
+        environment.extend(door);
+    }
     ConfinedCommand {
         tier: plan.tier.of_process(),
         program: plan.program.path,
         arguments: plan.argv.into_iter().map(Into::into).collect(),
-        environment: settings.environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        environment: environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         directory: plan.folder,
         access: palyra_ports::WorkspaceAccess::Change,
         kept: settings.kept.iter().map(|inner| workspace.join(inner)).collect(),
         readable: settings.readable.clone(),
         sealed,
-        network: palyra_ports::Network::None,
+        network,
         limits: settings.limits,
         workspace,
     }

@@ -25,7 +25,14 @@ pub(crate) fn preview(plan: &Plan) -> String {
         tell("script", &file(script));
     }
     tell("may change", "the workspace");
-    tell("network", "none");
+    if plan.hosts.is_empty() {
+        tell("network", "none");
+    } else {
+        tell("network", &format!("only {}", plan.hosts.join(" ")));
+    }
+    if !plan.credentials.is_empty() {
+        tell("secrets", &format!("{}, added on the way", plan.credentials.join(" ")));
+    }
     tell("environment", &plan.environment.join(" "));
     text
 }
@@ -76,6 +83,8 @@ mod tests {
         let bound = |path: &str| Bound { path: path.into(), sha256: "0".repeat(64) };
         let plan = Plan {
             argv: vec!["sh".to_owned()],
+            credentials: Vec::new(),
+            hosts: Vec::new(),
             environment: Vec::new(),
             folder: "/work/x\nnetwork     full".into(),
             program: bound("/work/\u{1b}[2Jsh"),
@@ -86,6 +95,10 @@ mod tests {
         assert!(!preview.contains(['\u{1b}', '\u{202e}']), "{preview}");
         let told: Vec<&str> = preview.lines().filter(|line| line.starts_with("network")).collect();
         assert_eq!(told, ["network     none"]);
+        let (hosts, credentials) = (vec!["a.example".to_owned()], vec!["tok@a.example".to_owned()]);
+        let preview = super::preview(&Plan { hosts, credentials, ..plan });
+        let lines = ["network     only a.example", "secrets     tok@a.example, added on the way"];
+        assert!(lines.iter().all(|line| preview.lines().any(|told| told == *line)), "{preview}");
     }
 
     #[test]

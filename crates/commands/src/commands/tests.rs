@@ -10,12 +10,12 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, ConfinedCommand, ConfinedProcess, EffectKey, Ended, ProcessSandbox, SandboxError,
-    SandboxOffer, Supervision,
+    ConfinedCommand, ConfinedProcess, CredentialUser, Ended, ProcessSandbox, SandboxError, SandboxOffer,
+    Supervision,
 };
 use palyra_testkit::FakeClock;
 use palyra_types::tool::ToolName;
-use palyra_types::{ErrorCode, SessionId};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, SessionId};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
@@ -108,7 +108,7 @@ impl Bench {
     fn with(offer: SandboxOffer) -> Self {
         let (clock, asked) = (FakeClock::new(), Arc::new(Mutex::new(Vec::new())));
         let sandbox = Arc::new(Unheld { offer, asked: Arc::clone(&asked) });
-        let tools = Commands::new(CommandSettings::default(), sandbox, Arc::new(clock.clone()));
+        let tools = Commands::new(CommandSettings::default(), sandbox, Arc::new(clock.clone()), None);
         Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
     }
 
@@ -131,6 +131,11 @@ impl Bench {
             workspace_root: self.root(),
             plan: plan.to_owned(),
             session: SessionId::from_parts(1, 1),
+            used_by: CredentialUser {
+                principal: PrincipalId::from_parts(1, 1),
+                run: RunId::from_parts(1, 1),
+                effect: EffectId(1),
+            },
             output_bytes_max: 4096,
         }
     }
@@ -149,7 +154,7 @@ impl Bench {
 }
 
 fn supervision() -> Supervision {
-    Supervision { cancel: CancelFlag::default(), key: EffectKey::default() }
+    Supervision::default()
 }
 
 #[tokio::test]
