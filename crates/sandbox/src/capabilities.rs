@@ -12,9 +12,12 @@ const LAST: u32 = 63;
 /// Drops every capability, from what is held now and from what a later program could be given.
 pub(crate) fn drop_all() -> io::Result<()> {
     for capability in 0..=LAST {
-        // SAFETY: takes numbers only. A kernel without this capability says EINVAL, and without the privilege to drop
-        // it EPERM: then there is none to drop.
-        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
+        // SAFETY: takes numbers only. A kernel without this capability and all after it says EINVAL, and without the
+        // privilege to drop it EPERM: then there is none to drop.
+        let dropped = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
+        if dropped < 0 {
+            break;
+        }
     }
     let bits = CapabilitiesSecureBits::NO_ROOT
         | CapabilitiesSecureBits::NO_ROOT_LOCKED

@@ -20,6 +20,9 @@ use crate::{capabilities, landlock_rules, process_limits};
 /// Exit code of a program that was not started; the failure was told before.
 const NOT_STARTED: i32 = 127;
 
+/// What is added to a program's share of memory, in thousandths, when the kernel looks for somebody to end.
+const OUT_OF_MEMORY_SCORE: &str = "500";
+
 /// Starts the program in a process of its own, and tells the daemon that it runs, or why it does not.
 pub(crate) fn start(order: &Order, control: BorrowedFd<'_>) -> Result<Pid, Failure> {
     let (began, begins) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
@@ -50,6 +53,8 @@ fn confine(order: &Order) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Failure::at("death signal"))?;
     rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
+    // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
+    let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;

@@ -1,7 +1,8 @@
 //! Groups of processes that the kernel counts together.
 //!
 //! Owns finding a place where groups may be made, making one for each program, and taking it away. Invariant: a group
-//! is removed when its handle is dropped; what is left of a daemon that was killed is removed at the next start.
+//! is removed when its handle is dropped, and whoever is left in it ends; so does, at the next start, what is left of a
+//! daemon that was killed.
 //! Source: cgroups(7).
 
 use std::fs;
@@ -9,9 +10,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{LimitRung, ProcessLimits};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
 
 /// Name of the folder that holds all our groups.
 const FOLDER: &str = "palyra";
+/// The file of a group that lists its processes, and to which one is added.
+const PROCESSES: &str = "cgroup.procs";
+/// How long the end of a killed process is waited for.
+const END_PAUSE_MAX: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Where groups are made.
 #[derive(Debug, Clone)]
@@ -31,7 +38,7 @@ enum Kind {
 /// One program's groups.
 #[derive(Debug)]
 pub(crate) struct Group {
-    folders: Vec<PathBuf>,
+    folders: Vec<(Kind, PathBuf)>,
 }
 
 impl ControlGroups {
@@ -48,13 +55,13 @@ impl ControlGroups {
         let offered = fs::read_to_string(at.join("cgroup.subtree_control")).ok()?;
         let has = |name: &str| offered.split_ascii_whitespace().any(|offered| offered == name);
         let place = at.join(FOLDER);
-        let made = has("memory") && has("pids") && make(&place).is_ok();
+        let made = has("memory") && has("pids") && make(Kind::V2, &place).is_ok();
         let usable = made && fs::write(place.join("cgroup.subtree_control"), "+memory +pids").is_ok();
         usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)] })
     }
 
     fn find_v1(own: &str, mounts: &str) -> Option<Self> {
-        let folder = |controller: &str| -> Option<PathBuf> {
+        let folder = |kind: Kind, controller: &str| -> Option<(Kind, PathBuf)> {
             let path = own.lines().find_map(|line| {
                 let mut parts = line.splitn(3, ':').skip(1);
                 let names = parts.next()?;
@@ -62,9 +69,9 @@ impl ControlGroups {
             })?;
             let place =
                 mount_of(mounts, "cgroup", controller)?.join(path.trim_start_matches('/')).join(FOLDER);
-            make(&place).ok().map(|()| place)
+            make(kind, &place).ok().map(|()| (kind, place))
         };
-        let folders = vec![(Kind::Memory, folder("memory")?), (Kind::Processes, folder("pids")?)];
+        let folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
         Some(Self { rung: LimitRung::CgroupV1, folders })
     }
 
@@ -73,14 +80,27 @@ impl ControlGroups {
     }
 
     /// Makes the groups of one program; `name` is used once.
-    pub(crate) fn make(&self, name: &str, limits: &ProcessLimits) -> io::Result<Group> {
+    pub(crate) fn make(&self, name: &str) -> io::Result<Group> {
         let mut group = Group { folders: Vec::new() };
         for (kind, place) in &self.folders {
             let folder = place.join(name);
-            // One of a maker of the same number that is gone.
-            let _ = fs::remove_dir(&folder);
-            fs::create_dir(&folder)?;
-            group.folders.push(folder.clone());
+            match fs::create_dir(&folder) {
+                // One of a maker of the same number that is gone.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    remove(*kind, &folder).and_then(|()| fs::create_dir(&folder))?;
+                }
+                made => made?,
+            }
+            group.folders.push((*kind, folder));
+        }
+        Ok(group)
+    }
+}
+
+impl Group {
+    /// Sets what all processes of the group may use up together.
+    pub(crate) fn limit(&self, limits: &ProcessLimits) -> io::Result<()> {
+        for (kind, folder) in &self.folders {
             let set = |file: &str, value: u64| fs::write(folder.join(file), value.to_string());
             match kind {
                 Kind::V2 => {
@@ -96,27 +116,73 @@ impl ControlGroups {
                 Kind::Processes => set("pids.max", limits.processes_max)?,
             }
         }
-        Ok(group)
+        Ok(())
     }
-}
 
-impl Group {
-    /// Returns the files to which a process writes `0` to join.
+    /// Returns the files to which a process of one thread writes `0` to join.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.folders.iter().map(|folder| folder.join("cgroup.procs")).collect()
+        let file = |(kind, folder): &(Kind, PathBuf)| match kind {
+            Kind::V2 => folder.join(PROCESSES),
+            // Where a thread moves itself, the kernel need not hold up everybody who forks, for tens of milliseconds.
+            Kind::Memory | Kind::Processes => folder.join("tasks"),
+        };
+        self.folders.iter().map(file).collect()
+    }
+
+    /// Says whether the kernel ended a process of the group for its memory.
+    pub(crate) fn ran_out_of_memory(&self) -> bool {
+        let ended = |file: PathBuf| {
+            let counts = fs::read_to_string(file).unwrap_or_default();
+            counts.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count.trim() != "0")
+        };
+        self.folders.iter().any(|(kind, folder)| match kind {
+            Kind::V2 => ended(folder.join("memory.events")),
+            Kind::Memory => ended(folder.join("memory.oom_control")),
+            Kind::Processes => false,
+        })
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        for folder in &self.folders {
-            let _ = fs::remove_dir(folder);
+        for (kind, folder) in &self.folders {
+            let _ = remove(*kind, folder);
         }
     }
 }
 
+/// Removes a group, and ends whoever is still in it: there are such only when their keeper was killed.
+fn remove(kind: Kind, folder: &Path) -> io::Result<()> {
+    match fs::remove_dir(folder) {
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+        done => return done,
+    }
+    match kind {
+        Kind::V2 => fs::write(folder.join("cgroup.kill"), "1")?,
+        Kind::Processes => fs::write(folder.join("pids.max"), "0")?,
+        Kind::Memory => {}
+    }
+    for pid in fs::read_to_string(folder.join(PROCESSES))?.lines().filter_map(|pid| pid.parse().ok()) {
+        end_one_of(folder, pid);
+    }
+    fs::remove_dir(folder)
+}
+
+/// Ends a process and waits for that, if it is in the group.
+fn end_one_of(folder: &Path, pid: i32) {
+    let Some(process) = Pid::from_raw(pid) else { return };
+    // The number may be another process's by now; the descriptor's will not be.
+    let Ok(process) = rustix::process::pidfd_open(process, PidfdFlags::empty()) else { return };
+    let still = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
+    if still.lines().any(|one| one == pid.to_string()) {
+        let _ = rustix::process::pidfd_send_signal(&process, Signal::KILL);
+        let mut ended = [PollFd::new(&process, PollFlags::IN)];
+        let _ = rustix::event::poll(&mut ended, Some(&END_PAUSE_MAX));
+    }
+}
+
 /// Makes our folder, and removes what an earlier daemon left in it.
-fn make(place: &Path) -> io::Result<()> {
+fn make(kind: Kind, place: &Path) -> io::Result<()> {
     match fs::create_dir(place) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
@@ -126,7 +192,7 @@ fn make(place: &Path) -> io::Result<()> {
         let maker = name.to_str().and_then(|name| name.split_once('-')).map_or("", |(pid, _)| pid);
         // A group that is empty may belong to a program about to start.
         if !maker.is_empty() && !Path::new("/proc").join(maker).exists() {
-            let _ = fs::remove_dir(left.path());
+            let _ = remove(kind, &left.path());
         }
     }
     // The folder may be another user's.

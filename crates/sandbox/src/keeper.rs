@@ -15,10 +15,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::RecvFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
+use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::fork::{fork, wait_for};
-use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Told, WayOut};
+use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Told, WayOut};
 use crate::{child, mounts, namespaces, reaper};
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
@@ -62,7 +63,8 @@ fn take_control() -> io::Result<OwnedFd> {
 /// Tries what tier C needs, and says on standard error what fails.
 #[must_use]
 pub fn probe() -> ExitCode {
-    match namespaces::make(crate::message::Tier::Isolated)
+    match namespaces::make()
+        .and_then(|()| namespaces::make_mounts(crate::message::Tier::Isolated))
         .map_err(Failure::at("namespaces"))
         .and_then(|()| tried())
     {
@@ -90,21 +92,17 @@ fn tried() -> Result<i32, Failure> {
 }
 
 fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
-    let order = message::receive_with(control, MESSAGE_BYTES_MAX, RecvFlags::empty());
-    let (order, sealed) = order.map_err(Failure::at("order"))?;
-    if order.is_empty() {
-        return Ok(Told::Stopped);
+    let Some((place, _)) = hear::<Place>(control)? else { return Ok(Told::Stopped) };
+    take_place(&place)?;
+    // Nothing so far depends on the program, so that a keeper can wait here for one.
+    let Some((order, sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
+    if order.sealed.len() != sealed.len() || order.namespaces != place.namespaces {
+        return Err(Failure { stage: "order", cause: io::Error::other("it does not fit") });
     }
-    let order: Order = serde_json::from_slice(&order).map_err(Failure::at("order"))?;
-    if order.sealed.len() != sealed.len() {
-        return Err(Failure { stage: "order", cause: io::Error::other("sealed files are missing") });
-    }
-    rustix::process::setsid().map_err(Failure::at("session"))?;
-    join_groups(&order)?;
     let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
     let pid = match order.namespaces {
         Namespaces::Own => {
-            namespaces::make(order.tier).map_err(Failure::at("namespaces"))?;
+            namespaces::make_mounts(order.tier).map_err(Failure::at("namespaces"))?;
             if order.way_out == WayOut::Guarded {
                 let listener = namespaces::listen().map_err(Failure::at("way out"))?;
                 message::send_with(control, &Told::Listening, &[listener.as_fd()])
@@ -122,11 +120,26 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
     watch(&order, control, pid, &reports)
 }
 
-fn join_groups(order: &Order) -> Result<(), Failure> {
-    for file in &order.group_files {
+/// Waits for the daemon's next message; `None` when it is gone.
+fn hear<M: DeserializeOwned>(control: BorrowedFd<'_>) -> Result<Option<(M, Vec<OwnedFd>)>, Failure> {
+    let heard = message::receive_with(control, MESSAGE_BYTES_MAX, RecvFlags::empty());
+    let (bytes, descriptors) = heard.map_err(Failure::at("order"))?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((serde_json::from_slice(&bytes).map_err(Failure::at("order"))?, descriptors)))
+}
+
+/// Leaves the daemon's session, groups and namespaces, as far as that is the same for every program.
+fn take_place(place: &Place) -> Result<(), Failure> {
+    rustix::process::setsid().map_err(Failure::at("session"))?;
+    for file in &place.group_files {
         std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
     }
-    Ok(())
+    match place.namespaces {
+        Namespaces::Own => namespaces::make().map_err(Failure::at("namespaces")),
+        Namespaces::None => Ok(()),
+    }
 }
 
 /// Waits for the child's end, or for the daemon's word or end, whichever comes first; nothing is left afterwards.

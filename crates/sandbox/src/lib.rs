@@ -15,7 +15,7 @@ mod hidden_commands;
 
 mod sandbox;
 mod offer;
-mod kept;
+mod keepers;
 mod process;
 
 pub mod keeper;
@@ -27,6 +27,7 @@ mod reaper;
 mod child;
 mod landlock_rules;
 mod syscall_filter;
+mod allowed_calls;
 mod capabilities;
 mod process_limits;
 mod control_groups;

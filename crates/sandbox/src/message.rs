@@ -19,12 +19,19 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a message, at most: arguments and environment of a program are most of it.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 160 * 1024;
 
-/// What a keeper is to start; its first message.
+/// Where a keeper takes its place before it knows what for; its first message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) namespaces: Namespaces,
+    /// Files of control groups to which the keeper adds itself.
+    pub(crate) group_files: Vec<Bytes>,
+}
+
+/// What a keeper is to start; its second message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) tier: Tier,
     pub(crate) namespaces: Namespaces,
-    pub(crate) landlock_abi: u32,
     pub(crate) program: Bytes,
     pub(crate) arguments: Vec<Bytes>,
     pub(crate) environment: Vec<(Bytes, Bytes)>,
@@ -39,8 +46,6 @@ pub(crate) struct Order {
     pub(crate) scratch: Option<Bytes>,
     /// Whether a listener is made in the new network, and handed out.
     pub(crate) way_out: WayOut,
-    /// Files of control groups to which the keeper adds itself.
-    pub(crate) group_files: Vec<Bytes>,
     pub(crate) limits: Limits,
 }
 
@@ -143,7 +148,7 @@ impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for Bytes {
 }
 
 impl Order {
-    pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces, landlock_abi: u32) -> Self {
+    pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces) -> Self {
         let all = |paths: &[PathBuf]| paths.iter().map(Bytes::from).collect();
         Self {
             tier: match command.tier {
@@ -151,7 +156,6 @@ impl Order {
                 ProcessTier::Isolated => Tier::Isolated,
             },
             namespaces,
-            landlock_abi,
             program: (&command.program).into(),
             arguments: command.arguments.iter().map(Bytes::from).collect(),
             environment: command
@@ -173,7 +177,6 @@ impl Order {
                 Network::None => WayOut::None,
                 Network::Guarded => WayOut::Guarded,
             },
-            group_files: Vec::new(),
             limits: Limits::uncounted(&command.limits),
         }
     }

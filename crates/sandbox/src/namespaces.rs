@@ -11,25 +11,27 @@ use rustix::thread::UnshareFlags;
 
 use crate::message::Tier;
 
-/// Makes the namespaces of a tier; the next child is process 1 of the new table. The user stays who it was, so that
-/// files keep their owners.
-pub(crate) fn make(tier: Tier) -> io::Result<()> {
+/// Makes the namespaces that are the same for every program; the next child is process 1 of the new table. The user
+/// stays who it was, so that files keep their owners.
+pub(crate) fn make() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let shared_by_both = UnshareFlags::NEWUSER
-        | UnshareFlags::NEWNS
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWNET
-        | UnshareFlags::NEWIPC;
-    let flags = match tier {
-        Tier::Confined => shared_by_both,
-        Tier::Isolated => shared_by_both | UnshareFlags::NEWUTS,
-    };
+    let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC;
     // SAFETY: this process has one thread and shares no descriptor table.
     unsafe { rustix::thread::unshare_unsafe(flags)? };
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
     std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
-    raise_loopback()?;
+    raise_loopback()
+}
+
+/// Makes the rest of a tier's namespaces. Mounts are copied here, so that a program finds those of its own time.
+pub(crate) fn make_mounts(tier: Tier) -> io::Result<()> {
+    let flags = match tier {
+        Tier::Confined => UnshareFlags::NEWNS,
+        Tier::Isolated => UnshareFlags::NEWNS | UnshareFlags::NEWUTS,
+    };
+    // SAFETY: this process has one thread and shares no descriptor table.
+    unsafe { rustix::thread::unshare_unsafe(flags)? };
     if tier == Tier::Isolated {
         rustix::system::sethostname(b"sandbox")?;
     }

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -15,7 +16,8 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
-use crate::kept::{Kept, broken};
+use crate::control_groups::Group;
+use crate::keepers::{Keeper, broken};
 use crate::message::{STOP, Told, receive_with};
 
 /// Bytes of a keeper's word, at most.
@@ -31,13 +33,17 @@ pub(crate) struct Process {
 
 impl Process {
     /// Waits until the program runs, or has failed to.
-    pub(crate) async fn begin(mut kept: Kept, program: String) -> Result<Self, SandboxError> {
-        let output = take_output(&mut kept).map_err(broken("output"))?;
-        let control = kept.control.try_clone().and_then(into_async).map_err(broken("socket"))?;
+    pub(crate) async fn begin(
+        mut keeper: Keeper,
+        scratch: Option<PathBuf>,
+        program: String,
+    ) -> Result<Self, SandboxError> {
+        let output = take_output(&mut keeper).map_err(broken("output"))?;
+        let control = keeper.control.try_clone().and_then(into_async).map_err(broken("socket"))?;
         let control = Arc::new(control);
         let (begun, begins) = oneshot::channel();
         let (end, ended) = watch::channel(None);
-        tokio::spawn(follow(kept, Arc::clone(&control), begun, end));
+        tokio::spawn(follow(keeper, scratch, Arc::clone(&control), begun, end));
         match begins.await {
             Ok((Told::Failed { stage, errno }, _)) => Err(refusal(program, stage, errno)),
             Ok((_, listener)) => Ok(Self { control, output: Some(output), listener, ended }),
@@ -79,7 +85,8 @@ impl Drop for Process {
 
 /// Hears the keeper until it is gone, tells how the program ended, and takes away what was made for it.
 async fn follow(
-    kept: Kept,
+    keeper: Keeper,
+    scratch: Option<PathBuf>,
     control: Arc<AsyncFd<OwnedFd>>,
     begun: oneshot::Sender<(Told, Option<OwnedFd>)>,
     end: watch::Sender<Option<Ended>>,
@@ -107,14 +114,27 @@ async fn follow(
             break;
         }
     }
-    let Kept { mut keeper, control: own, group, scratch } = kept;
-    drop(own);
-    let _ = keeper.wait().await;
-    drop(group);
     if let Some(scratch) = scratch {
         let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(scratch)).await;
     }
-    end.send_replace(Some(ended.unwrap_or(Ended::Stopped)));
+    let out_of_memory = || keeper.group.as_ref().is_some_and(Group::ran_out_of_memory);
+    match ended {
+        // A word of the keeper means that the program and all that it started are gone: the keeper itself may take its
+        // time, for the kernel waits until nobody looks at its mounts any more.
+        Some(Ended::Signalled { signal: libc::SIGKILL }) if out_of_memory() => {
+            end.send_replace(Some(Ended::OverMemory));
+            keeper.end().await;
+        }
+        Some(ended) => {
+            end.send_replace(Some(ended));
+            keeper.end().await;
+        }
+        None => {
+            let ended = if out_of_memory() { Ended::OverMemory } else { Ended::Stopped };
+            keeper.end().await;
+            end.send_replace(Some(ended));
+        }
+    }
 }
 
 /// Waits for the keeper's next word; `None` when it is gone, or makes no sense.
@@ -139,10 +159,10 @@ fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     Ok(unsafe { AsyncFd::register(socket) }?)
 }
 
-fn take_output(kept: &mut Kept) -> io::Result<(OwnedFd, OwnedFd)> {
+fn take_output(keeper: &mut Keeper) -> io::Result<(OwnedFd, OwnedFd)> {
     let missing = || io::Error::other("the keeper has no output");
-    let output = kept.keeper.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
-    let errors = kept.keeper.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
+    let output = keeper.process.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
+    let errors = keeper.process.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
     Ok((output, errors))
 }
 

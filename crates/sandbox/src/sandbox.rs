@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
 use palyra_ports::{
@@ -12,7 +11,7 @@ use palyra_ports::{
 };
 
 use crate::control_groups::ControlGroups;
-use crate::kept::{self, Kept, broken};
+use crate::keepers::{Keeper, Keepers, broken};
 use crate::message::{self, Bytes, Namespaces, Order};
 use crate::offer::probe;
 use crate::process::Process;
@@ -27,10 +26,10 @@ pub struct Sandbox {
 struct Parts {
     offer: SandboxOffer,
     groups: Option<ControlGroups>,
-    keeper: PathBuf,
+    executable: PathBuf,
     /// Where each program that cannot have a `/tmp` of its own gets a folder.
     scratch: PathBuf,
-    started: AtomicU64,
+    keepers: Arc<Keepers>,
 }
 
 impl Sandbox {
@@ -42,7 +41,7 @@ impl Sandbox {
     pub fn probe(keeper: PathBuf, scratch: PathBuf) -> Self {
         let groups = ControlGroups::find();
         let offer = probe(&keeper, groups.as_ref());
-        Self { parts: Arc::new(Parts { offer, groups, keeper, scratch, started: AtomicU64::new(0) }) }
+        Self::of(offer, groups, keeper, scratch)
     }
 
     /// The same with less than the host offers, to see that what is missing is refused.
@@ -51,9 +50,14 @@ impl Sandbox {
         let mut offer = self.parts.offer.clone();
         lacking(&mut offer);
         let groups = self.parts.groups.clone().filter(|_| offer.limits != LimitRung::ProcessLimits);
-        let Parts { keeper, scratch, .. } = &*self.parts;
-        let (keeper, scratch, started) = (keeper.clone(), scratch.clone(), AtomicU64::new(1 << 32));
-        Self { parts: Arc::new(Parts { offer, groups, keeper, scratch, started }) }
+        let Parts { executable, scratch, .. } = &*self.parts;
+        Self::of(offer, groups, executable.clone(), scratch.clone())
+    }
+
+    fn of(offer: SandboxOffer, groups: Option<ControlGroups>, executable: PathBuf, scratch: PathBuf) -> Self {
+        let namespaces = if offer.user_namespaces { Namespaces::Own } else { Namespaces::None };
+        let keepers = Arc::new(Keepers::new(executable.clone(), namespaces, groups.clone()));
+        Self { parts: Arc::new(Parts { offer, groups, executable, scratch, keepers }) }
     }
 }
 
@@ -78,29 +82,34 @@ impl ProcessSandbox for Sandbox {
                 return Err(SandboxError::Missing { mechanism: "mount namespaces" });
             }
             let program = command.program.display().to_string();
-            let kept = tokio::task::spawn_blocking(move || parts.start(&command)).await;
-            let kept = kept.map_err(|lost| broken("keeper")(io::Error::other(lost)))??;
-            let process = Process::begin(kept, program).await?;
+            let keepers = Arc::clone(&parts.keepers);
+            let keeper = match keepers.take_waiting() {
+                Some(keeper) => keeper,
+                None => {
+                    let keepers = Arc::clone(&keepers);
+                    let made = tokio::task::spawn_blocking(move || keepers.take()).await;
+                    made.map_err(|lost| broken("keeper")(io::Error::other(lost)))??
+                }
+            };
+            let scratch = parts.tell(&keeper, &command)?;
+            let process = Process::begin(keeper, scratch, program).await?;
+            tokio::task::spawn_blocking(move || keepers.make_ahead());
             Ok(Box::new(process) as Box<dyn ConfinedProcess>)
         })
     }
 }
 
 impl Parts {
-    /// Starts a keeper and tells it what to keep. Blocks for as long as a process takes to begin.
-    fn start(&self, command: &ConfinedCommand) -> Result<Kept, SandboxError> {
-        let namespaces = if self.offer.user_namespaces { Namespaces::Own } else { Namespaces::None };
-        let mut order = Order::new(command, namespaces, self.offer.landlock_abi);
-        let name = format!("{}-{}", std::process::id(), self.started.fetch_add(1, Ordering::Relaxed));
-        let group = self.groups.as_ref().map(|groups| groups.make(&name, &command.limits));
-        let group = group.transpose().map_err(broken("control group"))?;
-        if let Some(group) = &group {
-            order.group_files = group.files().iter().map(Bytes::from).collect();
+    /// Tells a keeper what to keep, and returns the program's scratch folder where it needs one.
+    fn tell(&self, keeper: &Keeper, command: &ConfinedCommand) -> Result<Option<PathBuf>, SandboxError> {
+        let mut order = Order::new(command, self.keepers.namespaces());
+        if let Some(group) = &keeper.group {
+            group.limit(&command.limits).map_err(broken("control group"))?;
             order.limits.memory_is_counted = true;
         }
         let mut scratch = None;
-        if namespaces == Namespaces::None {
-            let folder = self.scratch.join(&name);
+        if order.namespaces == Namespaces::None {
+            let folder = self.scratch.join(&keeper.name);
             std::fs::create_dir_all(&folder).map_err(broken("scratch folder"))?;
             for name in ["TMPDIR", "HOME"] {
                 let named = |known: &(Bytes, Bytes)| known.0.as_slice() == name.as_bytes();
@@ -110,9 +119,12 @@ impl Parts {
             order.scratch = Some((&folder).into());
             scratch = Some(folder);
         }
-        let (keeper, control) = kept::begin(&self.keeper)?;
         let sealed: Vec<_> = command.sealed.iter().map(|file| file.bytes.as_fd()).collect();
-        message::send_with(control.as_fd(), &order, &sealed).map_err(broken("order"))?;
-        Ok(Kept { keeper, control, group, scratch })
+        match message::send_with(keeper.control.as_fd(), &order, &sealed) {
+            // One that failed before has told why, and that is heard next.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            sent => sent.map_err(broken("order"))?,
+        }
+        Ok(scratch)
     }
 }

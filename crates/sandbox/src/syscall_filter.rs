@@ -5,14 +5,15 @@
 //! userfaultfd, performance counters, modules, clocks, `openat2` and `clone3` (their arguments cannot be looked
 //! at). Source: seccomp(2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
 };
 
+use crate::allowed_calls;
 use crate::failure::Failure;
 use crate::message::{Namespaces, Order};
 
@@ -81,26 +82,33 @@ pub(crate) fn apply(around: Surroundings) -> Result<(), Failure> {
 }
 
 /// Makes the filter; nothing in it depends on the program that it is for.
-pub(crate) fn program(around: Surroundings) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
+pub(crate) fn program(around: Surroundings) -> Result<BpfProgram, BackendError> {
+    let (always, looked_at) = rules(around)?;
+    let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
+    let rest = SeccompFilter::new(looked_at, refused, SeccompAction::Allow, ARCH)?.try_into()?;
+    Ok(allowed_calls::before(always.into_iter(), &rest))
+}
+
+/// Returns the calls that are allowed, and those that are with some arguments only.
+fn rules(around: Surroundings) -> Result<(BTreeSet<i64>, Rules), BackendError> {
+    let mut always: BTreeSet<i64> = ALWAYS.iter().copied().collect();
     #[cfg(target_arch = "x86_64")]
-    rules.extend(ALWAYS_X86.iter().map(|call| (*call, Vec::new())));
+    always.extend(ALWAYS_X86);
     if around.unmapped == UnmappedMemory::Counted {
-        rules.insert(libc::SYS_memfd_create, Vec::new());
+        always.insert(libc::SYS_memfd_create);
     }
-    rules.extend(looked_at()?);
+    let mut rules = looked_at()?;
     match around.others {
         Others::InSight => rules.extend(of_itself_only()?),
         Others::OutOfSight => {
-            rules.extend(IN_OWN_TABLES.iter().map(|call| (*call, Vec::new())));
+            always.extend(IN_OWN_TABLES);
             rules.insert(libc::SYS_socket, any_of(0, &[libc::AF_INET as u64, libc::AF_INET6 as u64])?);
             if around.unmapped == UnmappedMemory::Counted {
-                rules.extend(SHARED_MEMORY.iter().map(|call| (*call, Vec::new())));
+                always.extend(SHARED_MEMORY);
             }
         }
     }
-    let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
-    SeccompFilter::new(rules, refused, SeccompAction::Allow, ARCH)?.try_into()
+    Ok((always, rules))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -108,15 +116,15 @@ const ARCH: TargetArch = TargetArch::x86_64;
 #[cfg(target_arch = "aarch64")]
 const ARCH: TargetArch = TargetArch::aarch64;
 
-type Rules = Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError>;
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The calls that are allowed with some arguments only.
-fn looked_at() -> Rules {
+fn looked_at() -> Result<Rules, BackendError> {
     let is_not = |argument, value: u64| condition(argument, SeccompCmpOp::Ne, value);
     let has_none_of = |argument, bits| condition(argument, SeccompCmpOp::MaskedEq(bits), 0);
     let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
     let creates = libc::O_CREAT.cast_unsigned() as u64 | TMPFILE_BIT;
-    let mut rules = vec![
+    let mut rules = BTreeMap::from([
         (libc::SYS_socketpair, any_of(0, &[libc::AF_UNIX as u64])?),
         (libc::SYS_clone, one(vec![has_none_of(0, NAMESPACE_FLAGS)?])?),
         (
@@ -136,7 +144,7 @@ fn looked_at() -> Rules {
                 SeccompRule::new(vec![has_none_of(3, SET_ID)?])?,
             ],
         ),
-    ];
+    ]);
     #[cfg(target_arch = "x86_64")]
     rules.extend([
         (libc::SYS_chmod, one(vec![has_none_of(1, SET_ID)?])?),
@@ -155,33 +163,29 @@ fn looked_at() -> Rules {
 }
 
 /// The calls that a program may turn on itself, where others are within its reach.
-fn of_itself_only() -> Rules {
+fn of_itself_only() -> Result<Rules, BackendError> {
     let itself = |argument| condition(argument, SeccompCmpOp::Eq, 0);
     let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
     let process = condition(0, SeccompCmpOp::Eq, IOPRIO_WHO_PROCESS)?;
-    Ok(vec![
+    Ok(BTreeMap::from([
         (libc::SYS_prlimit64, one(vec![itself(0)?])?),
         (libc::SYS_setpriority, one(vec![itself(0)?, itself(1)?])?),
         (libc::SYS_ioprio_set, one(vec![process, itself(1)?])?),
         (libc::SYS_sched_setaffinity, one(vec![itself(0)?])?),
         (libc::SYS_sched_setparam, one(vec![itself(0)?])?),
         (libc::SYS_sched_setscheduler, one(vec![itself(0)?])?),
-    ])
+    ]))
 }
 
 /// `ioprio_set` for one process, from linux/ioprio.h.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
     let one_of = |value: &u64| SeccompRule::new(vec![condition(argument, SeccompCmpOp::Eq, *value)?]);
     values.iter().map(one_of).collect()
 }
 
-fn condition(
-    argument: u8,
-    is: SeccompCmpOp,
-    value: u64,
-) -> Result<SeccompCondition, seccompiler::BackendError> {
+fn condition(argument: u8, is: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is, value)
 }
 
@@ -265,3 +269,6 @@ const ALWAYS_X86: &[i64] = calls! {
     SYS_lchown SYS_utime SYS_utimes SYS_futimesat SYS_pipe SYS_dup2 SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait
     SYS_eventfd SYS_signalfd SYS_inotify_init SYS_fork SYS_vfork SYS_getpgrp SYS_time SYS_alarm SYS_pause SYS_arch_prctl
 };
+
+#[cfg(test)]
+mod tests;

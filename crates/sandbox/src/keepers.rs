@@ -1,0 +1,156 @@
+//! Keepers: how they are made, and the one that waits.
+//!
+//! Owns how a keeper's process is made: this executable again, with a socket for its standard input. To make one, and
+//! above all to move it into its control group, takes longer than all the rest of a start, and nothing of it depends on
+//! the program. So one is made ahead while a program runs, and goes when no other comes for a while. Invariant: a keeper
+//! keeps one program and is never used again.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use palyra_ports::SandboxError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
+use tokio::process::{Child, Command};
+use tokio::task::AbortHandle;
+
+use crate::control_groups::{ControlGroups, Group};
+use crate::hidden_commands::{self, KEEP};
+use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Place};
+
+/// Keepers that this process has made: none has the name of another, whichever sandbox it is of.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// How long a keeper waits for a program before it is let go.
+const WAIT_SECS_MAX: u64 = 300;
+
+/// Makes keepers, and holds the one that waits.
+#[derive(Debug)]
+pub(crate) struct Keepers {
+    executable: PathBuf,
+    namespaces: Namespaces,
+    groups: Option<ControlGroups>,
+    waiting: Mutex<Option<Waiting>>,
+}
+
+/// A keeper that was started, has taken its place and knows no program yet.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(crate) process: Child,
+    pub(crate) control: OwnedFd,
+    pub(crate) group: Option<Group>,
+    /// Used once.
+    pub(crate) name: String,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    keeper: Keeper,
+    end: AbortHandle,
+}
+
+impl Keepers {
+    pub(crate) fn new(executable: PathBuf, namespaces: Namespaces, groups: Option<ControlGroups>) -> Self {
+        Self { executable, namespaces, groups, waiting: Mutex::new(None) }
+    }
+
+    pub(crate) fn namespaces(&self) -> Namespaces {
+        self.namespaces
+    }
+
+    /// Returns the keeper that waits, if there is one; never blocks.
+    pub(crate) fn take_waiting(&self) -> Option<Keeper> {
+        Self::ready(self.waiting.try_lock().ok()?.take())
+    }
+
+    /// Returns the keeper that waits or is being made, else a new one. Blocks for as long as a process takes to begin.
+    pub(crate) fn take(&self) -> Result<Keeper, SandboxError> {
+        let waiting = self.waiting().take();
+        Self::ready(waiting).map_or_else(|| self.make(), Ok)
+    }
+
+    fn ready(waiting: Option<Waiting>) -> Option<Keeper> {
+        let Waiting { keeper, end } = waiting?;
+        end.abort();
+        keeper.is_silent().then_some(keeper)
+    }
+
+    /// Makes a keeper ahead, if none waits; blocks likewise. Whoever takes one meanwhile gets this one.
+    pub(crate) fn make_ahead(self: &Arc<Self>) {
+        let mut waiting = self.waiting();
+        // Without one the next start makes its own, and tells why it cannot.
+        if waiting.is_none()
+            && let Ok(keeper) = self.make()
+        {
+            let end = tokio::spawn(Self::let_go(Arc::downgrade(self))).abort_handle();
+            *waiting = Some(Waiting { keeper, end });
+        }
+    }
+
+    async fn let_go(this: Weak<Self>) {
+        tokio::time::sleep(Duration::from_secs(WAIT_SECS_MAX)).await;
+        let Some(waiting) = this.upgrade().and_then(|this| this.waiting().take()) else { return };
+        waiting.keeper.end().await;
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn make(&self) -> Result<Keeper, SandboxError> {
+        let name = format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let group = self.groups.as_ref().map(|groups| groups.make(&name));
+        let group = group.transpose().map_err(broken("control group"))?;
+        let files = group.as_ref().map(Group::files).unwrap_or_default();
+        let place =
+            Place { namespaces: self.namespaces, group_files: files.iter().map(Bytes::from).collect() };
+        let (control, keepers) = sockets().map_err(broken("socket"))?;
+        let mut process = Command::from(hidden_commands::again(&self.executable, KEEP));
+        process.stdin(Stdio::from(keepers)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let process = process.spawn().map_err(broken("keeper"))?;
+        message::send(control.as_fd(), &place).map_err(broken("order"))?;
+        Ok(Keeper { process, control, group, name })
+    }
+}
+
+impl Drop for Keepers {
+    fn drop(&mut self) {
+        if let Some(Waiting { end, .. }) = self.waiting().take() {
+            end.abort();
+        }
+    }
+}
+
+impl Keeper {
+    /// Says whether it has no word: one that waits has something to say only when it failed, or is gone.
+    fn is_silent(&self) -> bool {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready == 0)
+    }
+
+    /// Lets it end, waits for that, and takes away its group.
+    pub(crate) async fn end(self) {
+        let Self { mut process, control, group, .. } = self;
+        drop(control);
+        let _ = process.wait().await;
+        // Removing a group may wait for processes that are left in it.
+        let _ = tokio::task::spawn_blocking(move || drop(group)).await;
+    }
+}
+
+fn sockets() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (ours, keepers) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_send_buffer_size(&ours, MESSAGE_BYTES_MAX * 2)?;
+    Ok((ours, keepers))
+}
+
+/// Says at which step a mechanism failed.
+pub(crate) fn broken(stage: &str) -> impl FnOnce(io::Error) -> SandboxError {
+    let stage = stage.to_owned();
+    move |cause| SandboxError::Broken { stage, cause }
+}
