@@ -45,6 +45,15 @@ pub(crate) enum Hold {
     WithoutNamespaces,
 }
 
+impl Hold {
+    pub(crate) fn tier(self) -> ProcessTier {
+        match self {
+            Self::Tier(tier) => tier,
+            Self::WithoutNamespaces => ProcessTier::Confined,
+        }
+    }
+}
+
 pub(crate) const HOLDS: [Hold; 3] =
     [Hold::Tier(ProcessTier::Confined), Hold::Tier(ProcessTier::Isolated), Hold::WithoutNamespaces];
 
@@ -65,14 +74,10 @@ impl Host {
 
     /// The same host, as it would be for a way to hold programs.
     pub(crate) fn held_as(mut self, hold: Hold) -> (Self, ProcessTier) {
-        let tier = match hold {
-            Hold::Tier(tier) => tier,
-            Hold::WithoutNamespaces => {
-                self.sandbox = self.sandbox.without(|offer| offer.user_namespaces = false);
-                ProcessTier::Confined
-            }
-        };
-        (self, tier)
+        if hold == Hold::WithoutNamespaces {
+            self.sandbox = self.sandbox.without(|offer| offer.user_namespaces = false);
+        }
+        (self, hold.tier())
     }
 
     /// The same host, where nothing counts the memory and the processes of all together.

@@ -5,3 +5,4 @@ mod honest_work;
 mod attacks;
 mod bombs;
 mod endings;
+mod survivors;
