@@ -97,6 +97,7 @@ kinds! {
     PostureChanged = 0x0090,
 
     ModelReasoning = 0x8050,
+    ToolOutput = 0x8060,
     ShadowCounted = 0x8090,
     SecretPut = 0x80A0,
     SecretBound = 0x80A1,

@@ -94,6 +94,7 @@ impl Approvals {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::EffectResolved { .. }

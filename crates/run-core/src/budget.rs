@@ -117,6 +117,7 @@ impl Budget {
             | TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::EffectResolved { .. }

@@ -1,7 +1,9 @@
-//! Gathers the text of a streaming model into few entries.
+//! Gathers text that comes in pieces into few entries.
 //!
-//! The first piece goes out at once; then one entry each 50 ms in the first second and each 150 ms after, or
-//! at 1 KiB if that is sooner. Owns only the text held back; who waits for the deadline is the caller's affair.
+//! A model's first piece goes out at once; then one entry each 50 ms in the first second and each 150 ms after, or
+//! at 1 KiB if that is sooner. What a tool prints is held for a moment first, so that a quick call has no entry but
+//! its outcome, and the pauses grow, so that one that prints for minutes does not run out of entries. Owns only the
+//! text held back; who waits for the deadline is the caller's affair.
 
 use std::time::Duration;
 
@@ -13,24 +15,75 @@ pub const EARLY_PAUSE: Duration = Duration::from_millis(50);
 pub const LATE_PAUSE: Duration = Duration::from_millis(150);
 /// How long the first pause holds.
 pub const EARLY_SPAN: Duration = Duration::from_secs(1);
-/// Text is not held back beyond this.
+/// Text of a model is not held back beyond this.
 pub const HELD_BYTES_MAX: usize = 1_024;
 
-/// Holds back text of one attempt.
+/// How long what a tool prints is held, by how long ago it printed first: the pause holds up to that time. A tool that
+/// prints for ten minutes without a break is shown in fewer entries than
+/// [`OUTPUT_PIECES_MAX`](crate::machine::OUTPUT_PIECES_MAX).
+const TOOL_PAUSES: [(Duration, Duration); 3] = [
+    (Duration::from_secs(1), Duration::from_millis(100)),
+    (Duration::from_secs(5), Duration::from_millis(200)),
+    (Duration::from_secs(30), Duration::from_millis(500)),
+];
+/// The pause after the last of them.
+const TOOL_PAUSE_MAX: Duration = Duration::from_secs(4);
+
+/// Whose text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Speaker {
+    #[default]
+    Model,
+    Tool,
+}
+
+impl Speaker {
+    fn pause(self, since_first: Duration) -> Duration {
+        match self {
+            Self::Model if since_first < EARLY_SPAN => EARLY_PAUSE,
+            Self::Model => LATE_PAUSE,
+            Self::Tool => {
+                let step = TOOL_PAUSES.iter().find(|(upto, _)| since_first < *upto);
+                step.map_or(TOOL_PAUSE_MAX, |(_, pause)| *pause)
+            }
+        }
+    }
+
+    /// A tool that prints much has no more entries than one that prints little.
+    fn held_bytes_max(self) -> usize {
+        match self {
+            Self::Model => HELD_BYTES_MAX,
+            Self::Tool => usize::MAX,
+        }
+    }
+}
+
+/// Holds back text of one attempt, or of one call.
 #[derive(Debug, Default)]
 pub struct TextCoalescer {
+    speaker: Speaker,
     held: String,
     first: Option<BootTime>,
     last: Option<BootTime>,
 }
 
 impl TextCoalescer {
+    /// Makes one for what a tool prints.
+    #[must_use]
+    pub fn of_tool() -> Self {
+        Self { speaker: Speaker::Tool, ..Self::default() }
+    }
+
     /// Takes a piece; returns text that is due now.
     pub fn push(&mut self, piece: &str, now: BootTime) -> Option<Redacted<String>> {
         self.held.push_str(piece);
+        if self.speaker == Speaker::Tool && !self.held.is_empty() {
+            self.first.get_or_insert(now);
+            self.last.get_or_insert(now);
+        }
         let due = match self.deadline() {
             None => self.last.is_none(),
-            Some(deadline) => now >= deadline || self.held.len() >= HELD_BYTES_MAX,
+            Some(deadline) => now >= deadline || self.held.len() >= self.speaker.held_bytes_max(),
         };
         if due { self.flush(now) } else { None }
     }
@@ -42,8 +95,7 @@ impl TextCoalescer {
         if self.held.is_empty() {
             return None;
         }
-        let pause = if last.since(first) < EARLY_SPAN { EARLY_PAUSE } else { LATE_PAUSE };
-        Some(last.after(pause))
+        Some(last.after(self.speaker.pause(last.since(first))))
     }
 
     /// Returns all held text; `None` when there is none.
@@ -156,6 +208,38 @@ mod tests {
         let (count, text) = entries(64, 10);
         assert_eq!(text, "x".repeat(64));
         assert_eq!(count, 14);
+    }
+
+    /// Prints a byte each so often for so long; returns when each entry went out.
+    fn print(each_ms: u64, for_ms: u64) -> Vec<u64> {
+        let mut coalescer = TextCoalescer::of_tool();
+        let mut out = Vec::new();
+        for now_ms in (0..for_ms).step_by(usize::try_from(each_ms).unwrap()) {
+            let now = BootTime(now_ms * 1_000);
+            if let Some(due) = coalescer.deadline().filter(|due| *due <= now) {
+                out.extend(coalescer.flush(due).map(|_| due.0 / 1_000));
+            }
+            out.extend(coalescer.push("x", now).map(|_| now_ms));
+        }
+        out
+    }
+
+    #[test]
+    fn a_tool_that_prints_for_ten_minutes_has_entries_to_the_end() {
+        let entries = print(10, 600_000);
+        assert!(entries.len() < crate::machine::OUTPUT_PIECES_MAX as usize, "{}", entries.len());
+        assert_eq!(entries[..3], [100, 200, 300], "the first is held for a moment, too");
+        let pauses: Vec<u64> = entries.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(pauses.is_sorted(), "they only grow: {pauses:?}");
+        assert_eq!(pauses.last(), Some(&4_000), "and not beyond this");
+    }
+
+    #[test]
+    fn a_tool_that_prints_much_has_no_more_entries() {
+        let mut coalescer = TextCoalescer::of_tool();
+        assert_eq!(coalescer.push(&"x".repeat(1 << 20), BootTime(5)), None);
+        assert_eq!(coalescer.deadline(), Some(BootTime(100_005)));
+        assert_eq!(coalescer.push("", BootTime(100_005)).map(|text| text.expose().len()), Some(1 << 20));
     }
 
     #[test]

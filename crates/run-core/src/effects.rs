@@ -65,6 +65,7 @@ impl Effects {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)
             | TapeEvent::ApprovalResolved(_)

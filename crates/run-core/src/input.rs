@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_types::approval::{ApprovalDecision, GrantWish};
-use palyra_types::effect::{EffectPlan, EffectResolution};
+use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, Surface, UserInput};
@@ -69,6 +69,15 @@ pub enum RunInput {
     RetryDue {
         /// The attempt after whose failure it was.
         attempt: Attempt,
+    },
+    /// A running tool printed something.
+    ToolPrinted {
+        /// Which effect.
+        effect: EffectId,
+        /// The words.
+        text: Redacted<String>,
+        /// Whether more of it may be shown, as far as the caller knows.
+        rest: OutputRest,
     },
     /// A tool's outcome is known.
     ToolFinished {

@@ -72,6 +72,7 @@ impl LoopCounts {
             | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::EffectResolved { .. }
             | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)

@@ -10,6 +10,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use palyra_types::effect::OutputRest;
 use palyra_types::event::TapeEvent;
 use palyra_types::run::{
     CancelReason, InputDelivery, RunLifecycleState, RunLimits, RunPhase, TerminationReason, WaitReason,
@@ -38,6 +39,7 @@ mod asking;
 
 pub use approvals::Judgement;
 pub use asking::Counts;
+pub use effects::{OUTPUT_PIECES_MAX, OUTPUT_SHOWN_BYTES_MAX};
 pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.
@@ -194,6 +196,7 @@ impl RunStateMachine {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ApprovalRequested(_)
             | TapeEvent::ApprovalVoted(_)
@@ -314,6 +317,13 @@ impl RunStateMachine {
     #[must_use]
     pub fn is_tool_running(&self, effect: palyra_types::EffectId) -> bool {
         self.tools.at_work().any(|(running, _)| running == effect)
+    }
+
+    /// Returns whether more of what this effect's tool prints would be shown.
+    #[must_use]
+    pub fn shows_output(&self, effect: palyra_types::EffectId) -> bool {
+        let call = self.tools.at_work().find(|(running, _)| *running == effect);
+        call.is_some_and(|(_, call)| call.shown.rest == OutputRest::Follows)
     }
 
     fn waiting_for(&self) -> Option<WaitReason> {

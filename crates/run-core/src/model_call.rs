@@ -190,6 +190,7 @@ impl ModelCall {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::EffectResolved { .. }

@@ -10,6 +10,7 @@
 use std::time::Duration;
 
 use palyra_types::approval::{ApprovalTerms, Approvers};
+use palyra_types::effect::OutputRest;
 use palyra_types::event::{
     ContentDigest, ContextPlan, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
 };
@@ -483,6 +484,15 @@ pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &st
 
 pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> Act {
     Act::Take(RunInput::ToolOutcomeLost { effect: EffectId(effect), cause })
+}
+
+/// A tool prints something.
+pub(crate) fn prints(effect: u32, text: &str) -> Act {
+    prints_with(effect, text, OutputRest::Follows)
+}
+
+pub(crate) fn prints_with(effect: u32, text: &str, rest: OutputRest) -> Act {
+    Act::Take(RunInput::ToolPrinted { effect: EffectId(effect), text: text.into(), rest })
 }
 
 pub(crate) fn input() -> Act {

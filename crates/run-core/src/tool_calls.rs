@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::approval::{ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms};
-use palyra_types::effect::EffectPlan;
+use palyra_types::effect::{EffectPlan, OutputRest, ToolOutput};
 use palyra_types::event::{
     Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolProposed, ToolStarted,
 };
@@ -47,6 +47,19 @@ pub struct ToolCallState {
     pub started_at: Timestamp,
     /// What was recorded that it will do; meaningful at `Started`.
     pub plan: Arc<EffectPlan>,
+    /// What was shown of its output while it runs.
+    pub shown: ShownOutput,
+}
+
+/// How much of a running call's output is on the tape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ShownOutput {
+    /// Entries.
+    pub pieces: u32,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Whether more may be shown.
+    pub rest: OutputRest,
 }
 
 /// Where a call stands. Finished and denied calls are gone from the set.
@@ -265,6 +278,7 @@ impl ToolCalls {
             TapeEvent::ApprovalRequested(requested) => self.ask(requested),
             TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
             TapeEvent::ToolStarted(started) => self.start(started, time),
+            TapeEvent::ToolOutput(output) => self.show(output),
             TapeEvent::ToolFinished(finished) => {
                 self.calls.remove(&finished.effect);
             }
@@ -302,6 +316,7 @@ impl ToolCalls {
             binding: ContentDigest::default(),
             started_at: Timestamp::default(),
             plan: Arc::default(),
+            shown: ShownOutput::default(),
         };
         self.calls.insert(proposed.effect, call);
     }
@@ -346,6 +361,14 @@ impl ToolCalls {
             call.station = Station::Started;
             call.started_at = time;
             call.plan = Arc::new(started.plan.clone());
+        }
+    }
+
+    fn show(&mut self, output: &ToolOutput) {
+        if let Some(call) = self.calls.get_mut(&output.effect).filter(|call| call.is_at_work()) {
+            call.shown.pieces = call.shown.pieces.saturating_add(1);
+            call.shown.bytes = output.shown_bytes;
+            call.shown.rest = output.rest;
         }
     }
 }

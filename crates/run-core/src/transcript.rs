@@ -127,6 +127,7 @@ impl Transcript {
             }
             TapeEvent::ModelReasoning { .. }
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ApprovalVoted(_)
             | TapeEvent::GrantStored(_)
             | TapeEvent::LoopDetected { .. }

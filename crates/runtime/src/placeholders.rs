@@ -139,6 +139,7 @@ fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
         TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => see(text.expose()),
         TapeEvent::ModelAttemptAbandoned { detail, .. } => see(detail.expose()),
         TapeEvent::ToolProposed(proposed) => see(proposed.arguments.expose()),
+        TapeEvent::ToolOutput(output) => see(output.text.expose()),
         TapeEvent::ToolFinished(finished) => see(finished.output.expose()),
         TapeEvent::RunFinished(finished) => see(finished.message.expose()),
         TapeEvent::ToolDecided(decided) => see(decided.request.expose()),

@@ -109,6 +109,7 @@ impl StandingGrants {
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::EffectResolved { .. }

@@ -339,6 +339,7 @@ fn event_word(event: &JournalEvent) -> String {
         TapeEvent::InputReceived { input, .. } => input.text.expose(),
         TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => text.expose(),
         TapeEvent::ToolProposed(proposed) => proposed.arguments.expose(),
+        TapeEvent::ToolOutput(output) => output.text.expose(),
         TapeEvent::ToolFinished(finished) => finished.output.expose(),
         TapeEvent::RunFinished(finished) => finished.message.expose(),
         TapeEvent::ToolDecided(decided) => decided.explanation.expose(),

@@ -24,6 +24,30 @@ pub struct EffectPlan {
     pub pre_images: Vec<PreImage>,
 }
 
+/// Something that a tool printed while it ran. What the model reads comes with the outcome; this is for people who
+/// watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// Which effect.
+    pub effect: EffectId,
+    /// Bytes of this call that were shown so far, with these; stays when the words are erased.
+    pub shown_bytes: u64,
+    /// Whether more may be shown.
+    pub rest: OutputRest,
+    /// The words; empty once erased, or when there is only to say that no more is shown.
+    pub text: Redacted<String>,
+}
+
+/// Where the rest of an output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OutputRest {
+    /// It is shown as it comes.
+    #[default]
+    Follows,
+    /// It is not shown any more: what else the tool prints is only in its outcome.
+    InOutcome,
+}
+
 /// What one file was before a call changed it, and what it will be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreImage {

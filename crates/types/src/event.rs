@@ -15,7 +15,7 @@ use crate::agent::AgentProfile;
 use crate::approval::{
     ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, Approvers, StoredGrant,
 };
-use crate::effect::{EffectPlan, EffectResolution, EffectSettled, UndoRequested, UndoneFile};
+use crate::effect::{EffectPlan, EffectResolution, EffectSettled, ToolOutput, UndoRequested, UndoneFile};
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
@@ -242,6 +242,8 @@ pub enum TapeEvent {
     ToolDecided(ToolDecided),
     /// The tool is about to act: committed before its first effect.
     ToolStarted(ToolStarted),
+    /// The tool printed something while it ran.
+    ToolOutput(ToolOutput),
     /// The tool's outcome is known.
     ToolFinished(ToolFinished),
     /// Nobody knows whether the tool took effect.

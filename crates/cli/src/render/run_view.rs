@@ -173,6 +173,7 @@ impl RunView {
             Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
+            Some(Event::ToolOutput(_)) => {}
             Some(Event::ToolStarted(started)) => self.may_wait |= started.contract == "local",
         }
         shown

@@ -2,6 +2,7 @@
 
 use palyra_types::Redacted;
 use palyra_types::attachment::Attachment;
+use palyra_types::effect::ToolOutput;
 use palyra_types::event::{
     DecidedBy, ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished,
     ToolProposed, ToolStarted,
@@ -49,6 +50,7 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
         TapeEvent::ToolProposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
         TapeEvent::ToolDecided(decided) => Event::ToolDecided(tool_decided(decided)),
         TapeEvent::ToolStarted(started) => Event::ToolStarted(tool_started(started)),
+        TapeEvent::ToolOutput(output) => Event::ToolOutput(tool_output(output)),
         TapeEvent::ToolFinished(finished) => Event::ToolFinished(tool_finished(finished)),
         TapeEvent::ToolOutcomeUnknown { effect, cause } => {
             Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
@@ -198,6 +200,15 @@ fn tool_started(started: &ToolStarted) -> v1::ToolStarted {
         contract: names::effect_contract(started.contract).to_owned(),
         deadline: duration(started.deadline),
         paths: started.plan.pre_images.iter().map(|file| file.path.expose().clone()).collect(),
+    }
+}
+
+fn tool_output(output: &ToolOutput) -> v1::ToolOutput {
+    v1::ToolOutput {
+        effect_id: output.effect.0,
+        text: output.text.expose().clone(),
+        shown_bytes: output.shown_bytes,
+        rest: names::output_rest(output.rest).to_owned(),
     }
 }
 

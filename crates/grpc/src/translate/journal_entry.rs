@@ -90,6 +90,7 @@ fn tape_kind(event: &TapeEvent) -> String {
         TapeEvent::ToolProposed(_) => "tool_proposed",
         TapeEvent::ToolDecided(_) => "tool_decided",
         TapeEvent::ToolStarted(_) => "tool_started",
+        TapeEvent::ToolOutput(_) => "tool_output",
         TapeEvent::ToolFinished(_) => "tool_finished",
         TapeEvent::ToolOutcomeUnknown { .. } => "tool_outcome_unknown",
         TapeEvent::EffectResolved { .. } => "effect_resolved",

@@ -7,7 +7,7 @@ use palyra_ports::read_approvals::{ApprovalFilter, EffectFilter};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
 use palyra_types::approval::{Approvers, Separation};
-use palyra_types::effect::EffectResolution;
+use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
@@ -49,6 +49,10 @@ names! {
         TerminationReason::ContentPolicy => "content_policy",
         TerminationReason::LoopStopped => "loop_stopped",
         TerminationReason::InternalError => "internal_error",
+    }
+    pub(super) output_rest(OutputRest) {
+        OutputRest::Follows => "follows",
+        OutputRest::InOutcome => "in_outcome",
     }
     pub(super) cancel_reason(CancelReason) {
         CancelReason::User => "user",

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, ToolOutput, UndoRequested, UndoResult,
+    UndoneFile,
 };
 use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent, ToolStarted};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
@@ -42,6 +43,29 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
             body: payload.plan.into(),
             pre_images: payload.pre_images.into_iter().map(pre_image_from_stored).collect::<Read<_>>()?,
         },
+    }))
+}
+
+pub(super) fn encode_output(output: &ToolOutput) -> Pair {
+    pair(
+        &store::ToolOutputFacts {
+            version: VERSION,
+            effect: output.effect.0,
+            shown_bytes: output.shown_bytes,
+            rest: output.rest.to_stored(),
+        },
+        &store::ToolOutputPayload { text: output.text.expose().clone() },
+    )
+}
+
+pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ToolOutputFacts::decode(facts)?;
+    let payload = store::ToolOutputPayload::decode(payload)?;
+    Ok(TapeEvent::ToolOutput(ToolOutput {
+        effect: EffectId(facts.effect),
+        shown_bytes: facts.shown_bytes,
+        rest: StoredEnum::from_stored(facts.rest)?,
+        text: payload.text.into(),
     }))
 }
 

@@ -124,6 +124,7 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
         TapeEvent::ToolProposed(proposed) => (Kind::ToolProposed, tool::encode_proposed(proposed)),
         TapeEvent::ToolDecided(decided) => (Kind::ToolDecided, tool::encode_decided(decided)),
         TapeEvent::ToolStarted(started) => (Kind::ToolStarted, effect::encode_started(started)),
+        TapeEvent::ToolOutput(output) => (Kind::ToolOutput, effect::encode_output(output)),
         TapeEvent::ToolFinished(finished) => (Kind::ToolFinished, tool::encode_finished(finished)),
         TapeEvent::ToolOutcomeUnknown { effect, cause } => {
             (Kind::ToolOutcomeUnknown, tool::encode_unknown(*effect, *cause))
@@ -225,6 +226,7 @@ fn decode_tape(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         Kind::ToolProposed => tool::decode_proposed(facts, payload),
         Kind::ToolDecided => tool::decode_decided(facts, payload),
         Kind::ToolStarted => effect::decode_started(facts, payload),
+        Kind::ToolOutput => effect::decode_output(facts, payload),
         Kind::ToolFinished => tool::decode_finished(facts, payload),
         Kind::ToolOutcomeUnknown => tool::decode_unknown(facts),
         Kind::EffectResolved => effect::decode_resolved(facts, payload),

@@ -1,7 +1,7 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
 use palyra_types::approval::{ApprovalState, Approvers, AtExpiry, Separation};
-use palyra_types::effect::EffectResolution;
+use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
@@ -56,6 +56,7 @@ stored_enum!(with zero ToolConduct, Conduct, Direct Prepared Question);
 stored_enum!(with zero ApprovalRiskLevel, Risk, Low Medium High Critical);
 stored_enum!(with zero Separation, Separation, AnyPerson AnotherPerson);
 stored_enum!(with zero AtExpiry, AtExpiry, Deny Park);
+stored_enum!(with zero OutputRest, OutputRest, Follows InOutcome);
 stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withdrawn);
 stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);

@@ -10,7 +10,8 @@ use palyra_types::approval::{
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, OutputRest, PreImage, ToolOutput, UndoRequested,
+    UndoResult, UndoneFile,
 };
 use palyra_types::event::{
     AbandonCause, Ask, Attested, ContentDigest, DecidedBy, HeldCause, JournalEvent, LoopGuard, NextAttempt,
@@ -67,6 +68,12 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
         },
         TapeEvent::ToolOutcomeUnknown { effect: EffectId(3), cause: UnknownOutcomeCause::Deadline },
         TapeEvent::ModelReasoning { attempt: Attempt(2), text: "It may be a daemon.".into() },
+        TapeEvent::ToolOutput(ToolOutput {
+            effect: EffectId(3),
+            shown_bytes: 1_030,
+            rest: OutputRest::InOutcome,
+            text: "Compiling palyra\n".into(),
+        }),
         TapeEvent::ApprovalRequested(Box::new(asked())),
         TapeEvent::ApprovalVoted(ApprovalVoted {
             approval: approval(),

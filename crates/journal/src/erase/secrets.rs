@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use palyra_ports::maintain_journal::Progress;
 use palyra_ports::{ErasurePlan, Redactor};
-use palyra_types::event::{JournalEvent, TapeEvent};
-use palyra_types::{RunId, Seq};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolFinished};
+use palyra_types::{EffectId, RunId, Seq};
 use rusqlite::Connection;
 
 use super::find::plan_of;
@@ -79,6 +79,7 @@ struct Search<'a> {
 enum Said {
     Answer,
     Reasoning,
+    Printed(EffectId),
 }
 
 #[derive(Default)]
@@ -102,6 +103,12 @@ impl Search<'_> {
             self.join(seq, (run, Said::Answer), text.expose());
         } else if let TapeEvent::ModelReasoning { text, .. } = event {
             self.join(seq, (run, Said::Reasoning), text.expose());
+        } else if let TapeEvent::ToolOutput(output) = event {
+            self.join(seq, (run, Said::Printed(output.effect)), output.text.expose());
+        } else if let TapeEvent::ToolFinished(ToolFinished { effect, .. })
+        | TapeEvent::ToolOutcomeUnknown { effect, .. } = event
+        {
+            self.under_way.remove(&(run, Said::Printed(*effect)));
         } else if matches!(event, TapeEvent::RunFinished(_)) {
             self.under_way.remove(&(run, Said::Answer));
             self.under_way.remove(&(run, Said::Reasoning));

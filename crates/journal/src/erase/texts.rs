@@ -126,6 +126,7 @@ fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
         }
         TapeEvent::GrantStored(stored) => of_grant(stored),
         TapeEvent::EffectResolved { note, .. } => vec![Text::Plain(note.expose())],
+        TapeEvent::ToolOutput(output) => vec![Text::Plain(output.text.expose())],
         TapeEvent::ToolFinished(finished) => vec![Text::Plain(finished.output.expose())],
         TapeEvent::RunFinished(finished) => vec![Text::Plain(finished.message.expose())],
         TapeEvent::ModelMessage(message) => {

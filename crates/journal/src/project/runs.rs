@@ -268,6 +268,7 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolStarted(_)
+        | TapeEvent::ToolOutput(_)
         | TapeEvent::ToolFinished(_)
         | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)

@@ -150,7 +150,8 @@ pub(super) fn reset(
     })
 }
 
-/// Folds a tape entry of one of its runs. The words of a model that is still speaking leave it as it is.
+/// Folds a tape entry of one of its runs. The words of a model that is still speaking leave it as it is, as
+/// does what a tool prints while it runs.
 pub(super) fn touched(
     sessions: &mut Held<Sessions>,
     connection: &Connection,
@@ -158,7 +159,11 @@ pub(super) fn touched(
     event: &TapeEvent,
 ) -> rusqlite::Result<()> {
     let (Some((run, _)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
-    if matches!(event, TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. }) {
+    let speaks = matches!(
+        event,
+        TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } | TapeEvent::ToolOutput(_)
+    );
+    if speaks {
         return Ok(());
     }
     let session = SessionRef { principal: entry.principal, id: session };

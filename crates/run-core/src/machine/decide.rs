@@ -62,7 +62,9 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
             let pauses = machine.model.retry().is_some_and(|retry| retry.after == *attempt);
             (!machine.is_parked() && pauses, RunError::Stale)
         }
-        RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
+        RunInput::ToolPrinted { effect, .. }
+        | RunInput::ToolFinished { effect, .. }
+        | RunInput::ToolOutcomeLost { effect, .. } => {
             (!machine.is_parked() && machine.is_tool_running(*effect), RunError::Stale)
         }
         RunInput::Input { idempotency, .. } => return steering::admit_answer(machine, *idempotency),
@@ -115,6 +117,7 @@ fn take(step: &mut Step, input: &RunInput) {
             attempts::failed(step, &Failure { class: *class, detail, retry_after: *retry_after });
         }
         RunInput::RetryDue { .. } => ask_model(step),
+        RunInput::ToolPrinted { effect, text, rest } => effects::show_output(step, *effect, text, *rest),
         RunInput::ToolFinished { effect, outcome, output_digest, duration } => {
             effects::record_outcome(step, *effect, outcome, *output_digest, *duration);
             proceed(step);

@@ -1,15 +1,22 @@
-//! What becomes of started calls that do not simply end: lost, stopped, caught by a restart, doubted, or answered.
+//! What becomes of started calls: shown while they run, lost, stopped, caught by a restart, doubted, or answered.
 //!
-//! Owns what each contract permits when the outcome is not known. Invariant: an opaque call is executed once.
+//! Owns what each contract permits when the outcome is not known, and how much of a running call is shown. Invariant: an opaque call is executed once.
 
 use std::time::Duration;
 
+use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{ContentDigest, TapeEvent, ToolFinished, UnknownOutcomeCause};
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
-use palyra_types::{EffectId, ErrorCode};
+use palyra_types::{EffectId, ErrorCode, Redacted};
 
 use super::step::Step;
 use crate::grant::Execution;
+
+/// Bytes of one call's output that are shown while it runs, at most.
+pub const OUTPUT_SHOWN_BYTES_MAX: u64 = 64 * 1024;
+
+/// Entries in which one call's output is shown while it runs, at most.
+pub const OUTPUT_PIECES_MAX: u32 = 256;
 
 /// Told to the model of a call that a stop left without a result, and that changed nothing.
 const STOPPED_TOOL_OUTPUT: &str = "stopped because the run was stopped";
@@ -103,6 +110,24 @@ pub(super) fn recover_started(step: &mut Step) {
             }
         }
     }
+}
+
+/// Shows what a running call printed, as much of it as may be; the outcome has all that counts.
+pub(super) fn show_output(step: &mut Step, effect: EffectId, text: &Redacted<String>, rest: OutputRest) {
+    let Some(shown) = step.machine.tools.get(effect).map(|call| call.shown) else { return };
+    if shown.rest == OutputRest::InOutcome || (text.expose().is_empty() && rest == OutputRest::Follows) {
+        return;
+    }
+    let text = text.expose();
+    let room = OUTPUT_SHOWN_BYTES_MAX.saturating_sub(shown.bytes);
+    let fits = &text[..text.floor_char_boundary(usize::try_from(room).unwrap_or(usize::MAX))];
+    let over = fits.len() < text.len() || shown.pieces + 1 >= OUTPUT_PIECES_MAX;
+    step.record(TapeEvent::ToolOutput(ToolOutput {
+        effect,
+        shown_bytes: shown.bytes + fits.len() as u64,
+        rest: if over { OutputRest::InOutcome } else { rest },
+        text: fits.into(),
+    }));
 }
 
 /// Records the outcome that a tool reported, with what the call ran under.

@@ -42,6 +42,7 @@ impl Heard {
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
             | TapeEvent::ToolStarted(_)
+            | TapeEvent::ToolOutput(_)
             | TapeEvent::ToolFinished(_)
             | TapeEvent::ToolOutcomeUnknown { .. }
             | TapeEvent::EffectResolved { .. }

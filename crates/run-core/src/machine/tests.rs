@@ -9,6 +9,7 @@ mod ends;
 mod held;
 mod interleavings;
 mod schedules;
+mod output;
 mod properties;
 mod races;
 mod reference;

@@ -1,5 +1,6 @@
 //! Events and effects in a few words, for expectations that people read.
 
+use palyra_types::effect::ToolOutput;
 use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent, ToolDecided, ToolStarted};
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
@@ -58,6 +59,9 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         | TapeEvent::ApprovalResolved(_)
         | TapeEvent::GrantStored(_)
         | TapeEvent::EffectResolved { .. } => person_line(event),
+        TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes, rest, text }) => {
+            format!("Output {effect} {shown_bytes} {rest:?} {}", text.expose()).trim_end().to_owned()
+        }
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("Finished {}", finished.effect),
             Some(code) => format!("Finished {} {}", finished.effect, code.slug()),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use palyra_types::effect::OutputRest;
 use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
@@ -36,6 +37,7 @@ pub(crate) enum Move {
     RetryDue,
     Reasoning,
     ToolEnds(u8, u8),
+    ToolPrints(u8, u8),
     Input,
     Steer(u8),
     Cancel(u8),
@@ -93,6 +95,7 @@ fn one_move() -> impl Strategy<Value = Move> {
         30 => Just(Move::RetryDue),
         4 => Just(Move::Reasoning),
         150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolEnds(which, how)),
+        30 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolPrints(which, how)),
         30 => Just(Move::Input),
         12 => any::<u8>().prop_map(Move::Steer),
         2 => any::<u8>().prop_map(Move::Cancel),
@@ -251,11 +254,8 @@ impl World {
             }
             Move::RetryDue => RunInput::RetryDue { attempt: self.pausing.unwrap_or(Attempt(1)) },
             Move::Reasoning => RunInput::Reasoning { attempt, text: "hm".into() },
-            Move::ToolEnds(which, how) => {
-                let at = usize::from(*which) % self.running.len().max(1);
-                let effect = self.running.iter().nth(at).copied().unwrap_or(EffectId(1));
-                some_end(effect, *how)
-            }
+            Move::ToolEnds(which, how) => some_end(self.some_running(*which), *how),
+            Move::ToolPrints(which, how) => some_output(self.some_running(*which), *how),
             Move::Input => super::answer_of_person(),
             Move::Steer(key) => super::steering((key % 4 == 0).then_some(IdempotencyDigest([key % 16; 32]))),
             Move::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
@@ -276,6 +276,11 @@ impl World {
                 return None;
             }
         })
+    }
+
+    fn some_running(&self, which: u8) -> EffectId {
+        let at = usize::from(which) % self.running.len().max(1);
+        self.running.iter().nth(at).copied().unwrap_or(EffectId(1))
     }
 
     fn feed(&mut self, input: &RunInput) -> Result<(), RunError> {
@@ -556,6 +561,13 @@ fn some_end(effect: EffectId, how: u8) -> RunInput {
         4 => RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::Deadline },
         _ => RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost },
     }
+}
+
+/// A few words, many, or none; now and then all that is shown.
+fn some_output(effect: EffectId, how: u8) -> RunInput {
+    let text = "x".repeat(usize::from(how / 8) * 1_500);
+    let rest = if how % 8 == 7 { OutputRest::InOutcome } else { OutputRest::Follows };
+    RunInput::ToolPrinted { effect, text: text.into(), rest }
 }
 
 fn some_nonsense(kind: u8, number: u32) -> RunInput {

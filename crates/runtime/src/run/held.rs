@@ -183,7 +183,9 @@ fn bytes_of(command: &RunCommand) -> usize {
             });
             input.text.expose().len() + inline.sum::<usize>()
         }
-        RunInput::Text { text, .. } | RunInput::Reasoning { text, .. } => text.expose().len(),
+        RunInput::Text { text, .. } | RunInput::Reasoning { text, .. } | RunInput::ToolPrinted { text, .. } => {
+            text.expose().len()
+        }
         RunInput::Answered { answer, .. } => {
             let arguments = answer.proposals.iter().map(|call| call.arguments.expose().len());
             let kept = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use palyra_run_core::failure_table::ATTEMPTS_PER_TURN_MAX;
 use palyra_types::approval::ApprovalState;
+use palyra_types::effect::OutputRest;
 use palyra_types::event::TapeEvent;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{EffectContract, ToolVerdict};
@@ -28,6 +29,12 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::ToolProposed(proposed) => format!("proposed {}", proposed.effect.0),
         TapeEvent::ToolDecided(decided) => format!("decided {} {:?}", decided.effect.0, decided.verdict),
         TapeEvent::ToolStarted(started) => format!("tool {}", started.effect.0),
+        TapeEvent::ToolOutput(output) => match output.rest {
+            OutputRest::Follows => format!("prints {} {}", output.effect.0, output.text.expose()),
+            OutputRest::InOutcome => {
+                format!("prints {} {}, and no more", output.effect.0, output.text.expose())
+            }
+        },
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("outcome {}", finished.effect.0),
             Some(code) => format!("outcome {} {code:?}", finished.effect.0),
@@ -100,6 +107,7 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
         TapeEvent::ApprovalVoted(voted) => voted.effect,
         TapeEvent::ApprovalResolved(resolved) => resolved.effect,
         TapeEvent::ToolStarted(started) => started.effect,
+        TapeEvent::ToolOutput(output) => output.effect,
         TapeEvent::ToolFinished(finished) => finished.effect,
         TapeEvent::ToolOutcomeUnknown { effect, .. } => *effect,
         _ => return true,
@@ -128,6 +136,7 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
             call.station = Station::Started;
             allowed && call.open.is_none() && (!call.asked || call.approved)
         }
+        TapeEvent::ToolOutput(_) => call.station == Station::Started,
         _ => std::mem::replace(&mut call.station, Station::Settled) == Station::Started,
     }
 }

@@ -129,6 +129,16 @@ impl RunView {
                     return Some(format!("tape {run} starts call {effect} a second time"));
                 }
             }
+            TapeEvent::ToolOutput(output) => {
+                let runs =
+                    self.started.get(&output.effect).is_some_and(|(_, settled)| *settled == Settled::No);
+                if !runs {
+                    return Some(format!(
+                        "tape {run} shows output of call {}, which does not run",
+                        output.effect
+                    ));
+                }
+            }
             TapeEvent::ToolFinished(finished) => {
                 self.answer = Answer::SilentAfterOutcome;
                 return self.settle(finished.effect);

@@ -171,6 +171,7 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
         }
         TapeEvent::GrantStored(stored) => visit_grant(stored, empty),
         TapeEvent::EffectResolved { note, .. } => empty(note),
+        TapeEvent::ToolOutput(output) => empty(&mut output.text),
         TapeEvent::ToolFinished(finished) => empty(&mut finished.output),
         TapeEvent::RunFinished(finished) => empty(&mut finished.message),
         TapeEvent::ModelAttemptAbandoned { detail, .. } => empty(detail),

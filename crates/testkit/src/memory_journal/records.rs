@@ -201,7 +201,10 @@ impl Records {
         if tape_seq == TapeSeq(1) {
             self.begin_run(entry, run, session);
         }
-        let speaking = matches!(event, TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. });
+        let speaking = matches!(
+            event,
+            TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } | TapeEvent::ToolOutput(_)
+        );
         if let Some(session) = self.sessions.get_mut(&session).filter(|_| !speaking) {
             session.updated = entry.new.time;
             if matches!(event, TapeEvent::RunStarted(_)) {
@@ -313,6 +316,7 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
         | TapeEvent::ModelAttemptAbandoned { .. }
         | TapeEvent::ToolDecided(_)
         | TapeEvent::ToolStarted(_)
+        | TapeEvent::ToolOutput(_)
         | TapeEvent::ToolFinished(_)
         | TapeEvent::ApprovalRequested(_)
         | TapeEvent::ApprovalVoted(_)

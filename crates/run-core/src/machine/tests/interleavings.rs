@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::EffectId;
-use palyra_types::effect::EffectResolution;
+use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, RunPhase, WaitReason};
@@ -18,7 +18,7 @@ use crate::scenario::asks::{
 use crate::scenario::{Act, Commit, Driver};
 use crate::scenario::{
     answer, begin, broken, calls, cancel, cancel_because, done, done_with, due, fails, input, lost, post,
-    read, replay, restart, scan, shell, start, start_keyed, steer, steer_keyed, text,
+    prints, prints_with, read, replay, restart, scan, shell, start, start_keyed, steer, steer_keyed, text,
 };
 use crate::{Effect, RunError, RunInput};
 
@@ -228,6 +228,25 @@ fn every_order_while_tools_of_all_kinds_are_under_way() {
         restart(),
     ];
     let walk = Walk::to(&[start(), begin(), calls(1, &[read("a"), post(), scan()])]);
+    let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
+    assert!(ways > 500, "only {ways} ways");
+}
+
+#[test]
+fn every_order_of_what_tools_print_and_how_they_end() {
+    let alphabet = [
+        prints(1, "a"),
+        prints_with(1, "", OutputRest::InOutcome),
+        prints(2, "b"),
+        done(1),
+        done(2),
+        lost(2, UnknownOutcomeCause::ExecutorLost),
+        steer(),
+        cancel(),
+        restart(),
+        broken(),
+    ];
+    let walk = Walk::to(&[start(), begin(), calls(1, &[read("a"), post()])]);
     let ways = walk_all(&walk, &alphabet, INPUTS_MAX);
     assert!(ways > 500, "only {ways} ways");
 }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use palyra_types::approval::{ApprovalState, ApprovalTerms};
+use palyra_types::effect::OutputRest;
 use palyra_types::event::{AbandonCause, Ask, ContentDigest, DecidedBy, NextAttempt, TapeEvent};
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
@@ -35,6 +36,7 @@ enum Fact {
     GaveGrant,
     Settled { effect: u32 },
     Began { effect: u32 },
+    Printed { effect: u32, upto: u64, rest: OutputRest },
     Ended { effect: u32, failed: bool, output: ContentDigest },
     Lost { effect: u32 },
     Circling,
@@ -122,6 +124,9 @@ fn fact(event: &TapeEvent) -> Fact {
         TapeEvent::GrantStored(_) => Fact::GaveGrant,
         TapeEvent::EffectResolved { effect, .. } => Fact::Settled { effect: effect.0 },
         TapeEvent::ToolStarted(begun) => Fact::Began { effect: begun.effect.0 },
+        TapeEvent::ToolOutput(output) => {
+            Fact::Printed { effect: output.effect.0, upto: output.shown_bytes, rest: output.rest }
+        }
         TapeEvent::ToolFinished(finished) => Fact::Ended {
             effect: finished.effect.0,
             failed: finished.failure.is_some(),
@@ -499,9 +504,9 @@ impl Reference {
             | RunInput::Reasoning { attempt, .. }
             | RunInput::Answered { attempt, .. }
             | RunInput::ModelFailed { attempt, .. } => (!heard(attempt.0)).then_some(RunError::Stale),
-            RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } => {
-                (!runs(effect)).then_some(RunError::Stale)
-            }
+            RunInput::ToolPrinted { effect, .. }
+            | RunInput::ToolFinished { effect, .. }
+            | RunInput::ToolOutcomeLost { effect, .. } => (!runs(effect)).then_some(RunError::Stale),
             RunInput::ToolPrepared { effect, .. } => {
                 (!self.preparing().contains(&effect.0)).then_some(RunError::Stale)
             }
@@ -549,6 +554,9 @@ impl Reference {
             RunInput::ModelFailed { attempt, class, retry_after, .. } => {
                 self.fail(attempt.0, *class, *retry_after);
             }
+            RunInput::ToolPrinted { effect, text, rest } => {
+                self.take_printed(effect.0, text.expose().len() as u64, *rest);
+            }
             RunInput::ToolFinished { effect, outcome, output_digest, .. } => self.tape.push(Fact::Ended {
                 effect: effect.0,
                 failed: outcome.failure.is_some(),
@@ -586,6 +594,22 @@ impl Reference {
         for effect in self.preparing().into_iter().filter(|effect| !known.contains(effect)) {
             self.work.push(format!("prepare {effect}"));
         }
+    }
+
+    fn take_printed(&mut self, wanted: u32, bytes: u64, rest: OutputRest) {
+        let before = self.tape.iter().filter_map(|fact| match fact {
+            Fact::Printed { effect, upto, rest } if *effect == wanted => Some((*upto, *rest)),
+            _ => None,
+        });
+        let pieces = before.clone().count();
+        let (upto, was) = before.last().unwrap_or_default();
+        let nothing = bytes == 0 && rest == OutputRest::Follows;
+        if was == OutputRest::InOutcome || nothing {
+            return;
+        }
+        let over = upto + bytes > 65_536 || pieces == 255;
+        let rest = if over { OutputRest::InOutcome } else { rest };
+        self.tape.push(Fact::Printed { effect: wanted, upto: (upto + bytes).min(65_536), rest });
     }
 
     fn take_answer(&mut self, input: &RunInput) {

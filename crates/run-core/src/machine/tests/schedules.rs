@@ -15,7 +15,7 @@ use shuttle::sync::{Condvar, Mutex, mpsc};
 use shuttle::thread;
 
 use crate::scenario::{
-    Act, Driver, answer, begin, calls, cancel, done, lost, read, replay, start, steer, text,
+    Act, Driver, answer, begin, calls, cancel, done, lost, prints, read, replay, start, steer, text,
 };
 use crate::{Effect, RunError, RunInput};
 
@@ -136,7 +136,7 @@ fn model(world: &Arc<World>, attempt: u32) {
     });
 }
 
-/// A tool that ends, or notices first that it is to stop.
+/// A tool that prints something and ends, or notices first that it is to stop.
 fn tool(world: &Arc<World>, effect: EffectId) {
     let world = Arc::clone(world);
     thread::spawn(move || {
@@ -144,6 +144,7 @@ fn tool(world: &Arc<World>, effect: EffectId) {
             |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted(started) if started.effect == effect);
         assert!(world.committed.lock().unwrap().iter().any(started), "it runs before it is recorded");
         *world.executed.lock().unwrap().entry(effect).or_default() += 1;
+        world.mailbox.tell(prints(effect.0, "so far"));
         let stopped = *world.stopped.lock().unwrap();
         let cause = UnknownOutcomeCause::Cancelled;
         world.mailbox.tell(if stopped { lost(effect.0, cause) } else { done(effect.0) });
@@ -259,6 +260,13 @@ fn story() -> Ending {
     let ended =
         count(|event| matches!(event, TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. }));
     assert_eq!(started, ended, "{}", driver.tape_line());
+    let printed = count(|event| matches!(event, TapeEvent::ToolOutput(_)));
+    assert_eq!(
+        printed,
+        executed.len(),
+        "shown before the outcome, which comes after it: {}",
+        driver.tape_line()
+    );
     (state, steered.is_ok())
 }
 
