@@ -19,6 +19,7 @@ pub mod fetch_http;
 pub mod read_url;
 pub mod guard_egress;
 pub mod tool_runtime;
+pub mod hear_output;
 
 pub mod skill_folders;
 pub mod workspaces;
@@ -43,6 +44,7 @@ pub use fetch_http::{
 pub use guard_egress::{
     EgressContact, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress, GuardEgressError,
 };
+pub use hear_output::{HearOutput, OutputSink};
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{

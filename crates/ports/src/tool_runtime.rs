@@ -12,6 +12,8 @@ use palyra_types::effect::{PreImage, UndoneFile};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
 
+use crate::hear_output::OutputSink;
+
 /// Runs exactly what a grant permits.
 pub trait ToolRuntime: Send + Sync {
     /// Returns the tools on offer.
@@ -55,12 +57,14 @@ pub struct PreparedCall {
 }
 
 /// What a running call is given beside its grant.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Supervision {
     /// Raised when it should stop.
     pub cancel: CancelFlag,
     /// The key of this very effect, the same each time it is made.
     pub key: EffectKey,
+    /// Where to say what it prints while it runs; a tool that prints nothing leaves it alone.
+    pub output: OutputSink,
 }
 
 /// SHA-256 of "palyra/effect/v1\n", log id, run and effect number.

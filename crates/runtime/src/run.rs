@@ -10,6 +10,8 @@ mod held;
 
 mod answer;
 
+mod printing;
+
 mod draft;
 
 mod record;

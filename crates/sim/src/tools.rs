@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
-use palyra_ports::{Clock, EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_ports::{Clock, EffectKey, ExecuteToolError, OutputSink, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::ErrorCode;
 use palyra_types::tool::{
@@ -144,6 +144,18 @@ impl SimTools {
         }
     }
 
+    /// Prints something now and then, and sometimes lets it be seen.
+    async fn print(&self, output: &OutputSink) {
+        let dice = &self.world.dice;
+        if dice.below(4) == 0 {
+            output.print(&[b'x'; 512][..dice.index(512)]);
+            if dice.below(2) == 0 {
+                let clock = &self.world.clock;
+                clock.sleep_until(clock.boot().after(Duration::from_millis(150))).await;
+            }
+        }
+    }
+
     async fn work_out(self, intent: Intent) -> Result<PreparedCall, PrepareRefusal> {
         let world = Arc::clone(&self.world);
         let strikes = |fault| world.strikes(fault, Phase::Preparing);
@@ -180,9 +192,10 @@ impl SimTools {
     async fn run(
         self,
         grant: Grant,
-        Supervision { cancel, key }: Supervision,
+        Supervision { cancel, key, output }: Supervision,
     ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
         let world = Arc::clone(&self.world);
+        self.print(&output).await;
         let strikes = |fault| world.strikes(fault, Phase::ToolRunning);
         turns(world.dice.below(4)).await;
         self.acts(&grant);
@@ -193,6 +206,7 @@ impl SimTools {
                 return Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() });
             }
         }
+        self.print(&output).await;
         turns(world.dice.below(4)).await;
         if strikes(Fault::ToolSlow) {
             let span = world.dice.span(SLOW_MAX);

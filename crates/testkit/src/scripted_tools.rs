@@ -45,6 +45,8 @@ pub enum ToolScript {
     Say(String),
     /// Waits for the test, then succeeds with this output.
     Hold(Gate, String),
+    /// Prints these bytes, each when the test lets it, then does this.
+    Print(Vec<(Gate, Vec<u8>)>, Box<ToolScript>),
     /// Waits until it is told to stop, and says that it did.
     UntilCancelled,
     /// Never ends, whatever it is told.
@@ -235,7 +237,16 @@ async fn play(
     grant: &Grant,
     supervision: &Supervision,
 ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
+    let mut script = script;
+    while let Some(ToolScript::Print(pieces, then)) = script {
+        for (gate, bytes) in pieces {
+            gate.pass().await;
+            supervision.output.print(&bytes);
+        }
+        script = Some(*then);
+    }
     match script {
+        Some(ToolScript::Print(..)) => unreachable!("all of it is printed"),
         None => Ok(outcome(None, grant.arguments().expose())),
         Some(ToolScript::Say(output)) => Ok(outcome(None, &output)),
         Some(ToolScript::Hold(gate, output)) => {
@@ -337,13 +348,11 @@ fn outcome(failure: Option<ErrorCode>, output: &str) -> ToolExecutionOutcome {
 mod tests {
     use std::path::Path;
 
-    use palyra_ports::CancelFlag;
-
     use super::*;
     use crate::grants::grant_for;
 
     fn supervised() -> Supervision {
-        Supervision { cancel: CancelFlag::default(), key: EffectKey::default() }
+        Supervision::default()
     }
 
     #[tokio::test]

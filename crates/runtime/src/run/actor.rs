@@ -39,6 +39,7 @@ use crate::run::mailbox::{
 use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
 use crate::run::perform::prepare_tool::prepare_run_stream_tool_proposal;
+use crate::run::printing::Printing;
 use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
@@ -141,6 +142,8 @@ pub(super) struct RunActor {
     pause: Option<Pause>,
     /// Calls that have not reported yet.
     tools: BTreeSet<EffectId>,
+    /// What they print meanwhile.
+    printing: Printing,
     /// Calls of which it is being found out what they would do.
     preparing: BTreeSet<EffectId>,
     /// Answers to approvals for which the same is being found out again.
@@ -199,6 +202,7 @@ impl RunActor {
             model: None,
             pause: None,
             tools: BTreeSet::new(),
+            printing: Printing::default(),
             preparing: BTreeSet::new(),
             answering: 0,
             _stop_when_dropped: stop.clone().drop_guard(),
@@ -295,6 +299,7 @@ impl RunActor {
             biased;
             Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
             news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
+            () = self.printing.news() => {}
             () = drain.begun(), if !drain.has_begun() => {}
             () = timer => {}
         }
@@ -315,6 +320,8 @@ impl RunActor {
         if let RunInput::ToolPrepared { effect, .. } = &command.input {
             self.preparing.remove(effect);
         }
+        // What was printed is recorded before what came of it.
+        self.printing.end(&command.input, self.engine.ports.clock.boot(), &mut self.held);
         let Some(command) = self.look_again(command) else { return };
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
@@ -336,7 +343,7 @@ impl RunActor {
         };
         let words = self.model.as_ref().and_then(LiveAnswer::deadline);
         let pause = self.pause.map(|pause| pause.until);
-        words.into_iter().chain(pause).chain(limit).min()
+        words.into_iter().chain(self.printing.deadline()).chain(pause).chain(limit).min()
     }
 
     fn take_time(&mut self) {
@@ -346,6 +353,10 @@ impl RunActor {
         }
         if let Some(model) = &mut self.model {
             model.take_time(now, &mut self.held);
+        }
+        // While the journal takes nothing, it gathers where it is printed.
+        if self.retry_at.is_none() {
+            self.printing.take_time(now, &mut self.held);
         }
         if let Some(Pause { attempt, .. }) = self.pause.take_if(|pause| now >= pause.until) {
             self.held.tell(RunInput::RetryDue { attempt });
@@ -481,6 +492,7 @@ impl RunActor {
     fn perform(&mut self, draft: Draft) {
         let machine = &self.state.machine;
         self.tools.retain(|effect| machine.is_tool_running(*effect));
+        self.printing.retain(|effect| machine.shows_output(effect));
         let pausing = machine.pausing_after();
         self.pause = self.pause.filter(|pause| pausing == Some(pause.attempt));
         let mut request = draft.request;
@@ -508,7 +520,9 @@ impl RunActor {
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
-                    execute_run_stream_tool_proposal(engine, grant, self.stop.clone(), self.salt(), mailbox);
+                    let output = self.printing.begin(grant.effect(), &engine.ports.redactor);
+                    let (stop, salt) = (self.stop.clone(), self.salt());
+                    execute_run_stream_tool_proposal(engine, grant, stop, salt, output, mailbox);
                 }
                 Effect::End => self.model = None,
                 Effect::CallModel { .. }

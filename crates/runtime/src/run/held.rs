@@ -6,8 +6,8 @@
 use palyra_ports::AppendError;
 use palyra_run_core::{ApprovalAnswer, JudgedCall, Prepared, RunInput};
 use palyra_types::attachment::AttachmentBody;
-use palyra_types::effect::{Before, PreImage};
-use palyra_types::{Attempt, Redacted};
+use palyra_types::effect::{Before, OutputRest, PreImage};
+use palyra_types::{Attempt, EffectId, Redacted};
 
 use crate::error::RequestError;
 use crate::run::mailbox::RunCommand;
@@ -21,6 +21,9 @@ const BATCH_BYTES_MAX: usize = 20 * 1024 * 1024;
 const HELD_MAX: usize = 256;
 /// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
 const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of one entry of what a tool printed.
+const OUTPUT_ENTRY_BYTES_MAX: usize = 8 * 1024;
 
 /// What a model's words are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +99,27 @@ impl Held {
         }
     }
 
+    /// Holds what a tool printed in entries of at most [`OUTPUT_ENTRY_BYTES_MAX`]; one that already waits is filled
+    /// first.
+    pub(super) fn push_output(&mut self, effect: EffectId, text: &Redacted<String>) {
+        let mut rest = text.expose().as_str();
+        if let Some(RunCommand {
+            input: RunInput::ToolPrinted { effect: of, text: waiting, rest: more }, ..
+        }) = self.0.last_mut()
+            && (*of, *more) == (effect, OutputRest::Follows)
+        {
+            let room = OUTPUT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
+            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
+            rest = beyond;
+        }
+        while !rest.is_empty() {
+            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(OUTPUT_ENTRY_BYTES_MAX));
+            self.tell(RunInput::ToolPrinted { effect, text: fits.into(), rest: OutputRest::Follows });
+            rest = beyond;
+        }
+    }
+
     /// Returns what the next step decides.
     pub(super) fn batch(&self) -> &[RunCommand] {
         let mut bytes = 0_usize;
@@ -141,10 +165,14 @@ impl Held {
     }
 
     /// Tells every caller that there is no room. Inputs go home with them; the first wish to stop stays, for
-    /// it needs nobody who waits for it.
+    /// it needs nobody who waits for it. What tools printed is left to their outcomes, and that is said once there is
+    /// room.
     pub(super) fn send_callers_home(&mut self) {
         let mut stopping = false;
-        for RunCommand { input, blobs, reply } in std::mem::take(&mut self.0) {
+        for RunCommand { mut input, blobs, reply } in std::mem::take(&mut self.0) {
+            if let RunInput::ToolPrinted { text, rest, .. } = &mut input {
+                (*text, *rest) = (Redacted::default(), OutputRest::InOutcome);
+            }
             let stays = if matches!(input, RunInput::Cancel { .. }) {
                 !std::mem::replace(&mut stopping, true)
             } else {
@@ -183,9 +211,9 @@ fn bytes_of(command: &RunCommand) -> usize {
             });
             input.text.expose().len() + inline.sum::<usize>()
         }
-        RunInput::Text { text, .. } | RunInput::Reasoning { text, .. } | RunInput::ToolPrinted { text, .. } => {
-            text.expose().len()
-        }
+        RunInput::Text { text, .. }
+        | RunInput::Reasoning { text, .. }
+        | RunInput::ToolPrinted { text, .. } => text.expose().len(),
         RunInput::Answered { answer, .. } => {
             let arguments = answer.proposals.iter().map(|call| call.arguments.expose().len());
             let kept = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());

@@ -27,6 +27,8 @@ mod tools;
 
 mod opaque;
 
+mod printing;
+
 mod asking;
 
 mod approvals;

@@ -236,18 +236,27 @@ impl Redactor for Touchy {
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
-        Box::new(Self)
+        Box::new(TouchyStream(String::new()))
     }
 }
 
-impl RedactStream for Touchy {
+/// Holds back what may become the secret.
+struct TouchyStream(String);
+
+impl RedactStream for TouchyStream {
     fn push(&mut self, piece: &str) -> Redacted<String> {
         speak(piece);
-        piece.into()
+        self.0.push_str(piece);
+        let clean = self.0.replace(SECRET, REGISTERED_PLACEHOLDER);
+        let held = (1..SECRET.len()).rev().find(|length| clean.ends_with(&SECRET[..*length])).unwrap_or(0);
+        let (given, held) = clean.split_at(clean.len() - held);
+        let given = given.into();
+        self.0 = held.to_owned();
+        given
     }
 
     fn finish(&mut self) -> Redacted<String> {
-        Redacted::default()
+        std::mem::take(&mut self.0).into()
     }
 
     fn take_findings(&mut self) -> Findings {

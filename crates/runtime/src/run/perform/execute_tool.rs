@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, Supervision};
+use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, OutputSink, Supervision};
 use palyra_run_core::{Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
@@ -24,11 +24,12 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
     grant: Grant,
     stop: CancellationToken,
     salt: Redacted<[u8; 32]>,
+    output: OutputSink,
     mailbox: RunMailbox,
 ) {
     tokio::spawn(async move {
         let effect = grant.effect();
-        let reported = AssertUnwindSafe(report(&engine, grant, stop, &salt)).catch_unwind().await;
+        let reported = AssertUnwindSafe(report(&engine, grant, (stop, output), &salt)).catch_unwind().await;
         let input = reported.unwrap_or_else(|_panic| {
             tracing::error!(%effect, "a tool panicked; this is a bug");
             RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost }
@@ -41,12 +42,12 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
 async fn report(
     engine: &Engine,
     grant: Grant,
-    stop: CancellationToken,
+    (stop, output): (CancellationToken, OutputSink),
     salt: &Redacted<[u8; 32]>,
 ) -> RunInput {
     let effect = grant.effect();
     let started = engine.ports.clock.boot();
-    let ended = execute_tool_call(engine, grant, stop).await;
+    let ended = execute_tool_call(engine, grant, stop, output).await;
     let duration = engine.ports.clock.boot().since(started);
     match ended {
         Ok(outcome) => {
@@ -65,6 +66,7 @@ async fn execute_tool_call(
     engine: &Engine,
     grant: Grant,
     stop: CancellationToken,
+    output: OutputSink,
 ) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
     if stop.is_cancelled() {
         return Ok(failed(ErrorCode::ToolCancelled, "the run was stopped before this call began"));
@@ -75,7 +77,8 @@ async fn execute_tool_call(
     let deadline = clock.boot().after(grant.deadline());
     let flag = CancelFlag::default();
     let key = EffectKey(palyra_ledger::effect_key(engine.log_id, grant.run(), effect));
-    let mut work = engine.ports.tools.execute(grant, Supervision { cancel: flag.clone(), key });
+    let supervision = Supervision { cancel: flag.clone(), key, output };
+    let mut work = engine.ports.tools.execute(grant, supervision);
     let cause = tokio::select! {
         biased;
         finished = &mut work => return settle(finished),

@@ -1,0 +1,132 @@
+//! What a tool's end of a call gives on, however the bytes come.
+
+use palyra_ports::redactor::PassThrough;
+use palyra_ports::{Cleaned, Findings};
+use palyra_types::effect::OutputRest;
+use palyra_types::event::UnknownOutcomeCause;
+
+use super::*;
+
+const LATER: BootTime = BootTime(100_000);
+
+fn call() -> (Printing, OutputSink) {
+    let mut printing = Printing::default();
+    let sink = printing.begin(EffectId(1), &(Arc::new(PassThrough) as Arc<dyn Redactor>));
+    (printing, sink)
+}
+
+fn lost() -> RunInput {
+    RunInput::ToolOutcomeLost { effect: EffectId(1), cause: UnknownOutcomeCause::ExecutorLost }
+}
+
+fn said(held: &mut Held) -> Vec<String> {
+    let count = held.batch().len();
+    let text = |input| {
+        if let RunInput::ToolPrinted { text, rest: OutputRest::Follows, .. } = input {
+            text.into_exposed()
+        } else {
+            panic!("something else: {input:?}")
+        }
+    };
+    held.take(count).map(|command| text(command.input)).collect()
+}
+
+/// Prints, lets a moment pass, and loses the call; returns what was shown by then, and at the end.
+fn print_and_lose(pieces: &[&[u8]]) -> (String, String) {
+    let (mut printing, sink) = call();
+    let mut held = Held::default();
+    pieces.iter().for_each(|piece| sink.print(piece));
+    printing.take_time(BootTime(0), &mut held);
+    assert_eq!(said(&mut held), [""; 0], "nothing at once");
+    printing.take_time(LATER, &mut held);
+    let shown = said(&mut held).concat();
+    printing.end(&lost(), LATER, &mut held);
+    (shown, said(&mut held).concat())
+}
+
+#[test]
+fn a_text_is_the_same_wherever_it_is_cut() {
+    let text = "aä日🦀 b";
+    let bytes = text.as_bytes();
+    for first in 0..=bytes.len() {
+        for second in first..=bytes.len() {
+            let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
+            assert_eq!(
+                print_and_lose(&pieces),
+                (text.to_owned(), String::new()),
+                "cut at {first} and {second}"
+            );
+        }
+    }
+    assert_eq!(
+        print_and_lose(&[&bytes[..2]]),
+        ("a".to_owned(), "\u{FFFD}".to_owned()),
+        "a character without end"
+    );
+    assert_eq!(
+        print_and_lose(&[b"a\xff\xfe\x80b\xc0"]).0,
+        "a\u{FFFD}\u{FFFD}\u{FFFD}b\u{FFFD}",
+        "no text at all"
+    );
+}
+
+#[test]
+fn more_than_is_shown_is_forgotten_but_for_the_news_that_there_is_more() {
+    let (mut printing, sink) = call();
+    let max = usize::try_from(OUTPUT_SHOWN_BYTES_MAX).unwrap();
+    for _ in 0..64 {
+        sink.print(&[b'x'; 10 * PART_BYTES]);
+    }
+    let mut held = Held::default();
+    printing.take_time(BootTime(0), &mut held);
+    printing.take_time(LATER, &mut held);
+    let entries = said(&mut held);
+    let bytes: usize = entries.iter().map(String::len).sum();
+    assert!(bytes > max && bytes <= max + PART_BYTES, "{bytes}");
+    assert!(entries.iter().all(|entry| entry.len() <= 8 * 1024), "and in entries of a bounded size");
+}
+
+#[test]
+fn nobody_listens_to_a_call_that_is_not_shown_any_more() {
+    let (mut printing, sink) = call();
+    sink.print(b"one");
+    printing.retain(|_| false);
+    sink.print(b"two");
+    let mut held = Held::default();
+    printing.take_time(LATER, &mut held);
+    printing.end(&lost(), LATER, &mut held);
+    assert!(held.is_empty());
+    assert_eq!(printing.deadline(), None);
+}
+
+/// Panics at every text.
+struct Broken;
+
+impl Redactor for Broken {
+    fn ruleset(&self) -> u32 {
+        0
+    }
+
+    fn redact(&self, text: Redacted<String>) -> Cleaned {
+        Cleaned { text, findings: Findings::default() }
+    }
+
+    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+        self.redact(text)
+    }
+
+    fn begin(&self) -> Box<dyn RedactStream> {
+        panic!("a broken redactor")
+    }
+}
+
+#[test]
+fn a_redactor_that_panics_ends_the_showing_and_not_the_tool() {
+    let mut printing = Printing::default();
+    let sink = printing.begin(EffectId(1), &(Arc::new(Broken) as Arc<dyn Redactor>));
+    sink.print(b"words");
+    sink.print(b"more");
+    let mut held = Held::default();
+    printing.end(&lost(), LATER, &mut held);
+    assert!(held.is_empty(), "what was not cleaned is not shown");
+}
