@@ -14,7 +14,7 @@ use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::program::find_program;
 use crate::run_command::{parse, to_its_end};
-use crate::running::gather;
+use crate::running::{Hearing, gather};
 
 pub(crate) const NAME: &str = "git";
 const VERSION: u32 = 1;
@@ -134,6 +134,7 @@ pub(crate) async fn run(
         network: Network::None,
         limits: parts.settings.limits,
     };
-    let running = gather(parts.sandbox.start(command).await?, granted.output_bytes_max)?;
+    let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
+    let running = gather(parts.sandbox.start(command).await?, hearing)?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, DEADLINE).await })
 }

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use palyra_ports::OutputSink;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -15,7 +16,7 @@ use crate::failure::CommandFailure;
 use crate::run_command::{
     argv_schema, credentials_schema, folder_schema, hosts_schema, how, parse, planned_again,
 };
-use crate::running;
+use crate::running::{self, Hearing};
 
 pub(crate) const START: &str = "start_job";
 pub(crate) const TAIL: &str = "tail_job";
@@ -98,7 +99,9 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     let room = parts.jobs.room()?;
     let (planned, _) = planned_again(parts, granted).await?;
     let tier = planned.plan.tier.of_process();
-    let running = running::start(parts, granted, planned, KEPT_BYTES_MAX).await?;
+    // Nobody waits for it, so nobody watches; tail_job looks.
+    let hearing = Hearing { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
+    let running = running::start(parts, granted, planned, hearing).await?;
     let number = parts.jobs.keep(granted.session, tier, running, room);
     let text = format!("started as job-{number}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })

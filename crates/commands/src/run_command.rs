@@ -16,7 +16,7 @@ use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::plan::{Planned, Wanted, plan};
 use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
-use crate::running::{self, Running};
+use crate::running::{self, Hearing, Running};
 use crate::shown;
 
 pub(crate) const NAME: &str = "run_command";
@@ -179,7 +179,8 @@ pub(crate) async fn run(
     }
     let tier = planned.plan.tier.of_process();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
-    let running = running::start(parts, granted, planned, granted.output_bytes_max).await?;
+    let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
+    let running = running::start(parts, granted, planned, hearing).await?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, span).await })
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{ConfinedCommand, ConfinedProcess, EgressGrant, Ended, Network};
+use palyra_ports::{ConfinedCommand, ConfinedProcess, EgressGrant, Ended, Network, OutputSink};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
@@ -16,6 +16,14 @@ use crate::transcript::Transcript;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 16 * 1024;
+
+/// What becomes of the output of a program.
+pub(crate) struct Hearing {
+    /// Bytes of it that are kept.
+    pub(crate) bytes_max: usize,
+    /// Who watches it meanwhile.
+    pub(crate) watched: OutputSink,
+}
 
 /// Output that is still being gathered.
 #[derive(Debug, Clone)]
@@ -41,7 +49,7 @@ pub(crate) async fn start(
     parts: &Parts,
     granted: &Granted,
     planned: Planned,
-    output_bytes_max: usize,
+    hearing: Hearing,
 ) -> Result<Running, CommandFailure> {
     let Plan { hosts, credentials, .. } = &planned.plan;
     let reach = Reach::read(hosts, credentials)?;
@@ -51,7 +59,7 @@ pub(crate) async fn start(
         Some(grant) => Some(Arc::new(open(parts, &mut *process, grant)?)),
         None => None,
     };
-    Ok(Running { door, ..gather(process, output_bytes_max)? })
+    Ok(Running { door, ..gather(process, hearing)? })
 }
 
 /// Opens a program's door; without one it is not left running.
@@ -69,15 +77,16 @@ fn open(
 /// Gathers what a program prints, output and errors in the order in which they come.
 pub(crate) fn gather(
     mut process: Box<dyn ConfinedProcess>,
-    output_bytes_max: usize,
+    hearing: Hearing,
 ) -> Result<Running, CommandFailure> {
-    let output = Gathered(Arc::new(Mutex::new(Transcript::new(output_bytes_max))));
+    let Hearing { bytes_max, watched } = hearing;
+    let output = Gathered(Arc::new(Mutex::new(Transcript::new(bytes_max))));
     let broken =
         |error: std::io::Error| CommandFailure::SandboxFailed(format!("its output cannot be read: {error}"));
     let mut readers = Vec::new();
     for end in process.take_output().map(|(output, errors)| [output, errors]).into_iter().flatten() {
         let end = reader_of(end).map_err(broken)?;
-        readers.push(tokio::spawn(read_all(end, output.clone())));
+        readers.push(tokio::spawn(read_all(end, output.clone(), watched.clone())));
     }
     Ok(Running { process, output, door: None, readers })
 }
@@ -103,13 +112,14 @@ fn reader_of(end: OwnedFd) -> std::io::Result<pipe::Receiver> {
     pipe::Receiver::from_owned_fd(end)
 }
 
-async fn read_all(mut end: pipe::Receiver, output: Gathered) {
+async fn read_all(mut end: pipe::Receiver, output: Gathered, watched: OutputSink) {
     let mut piece = vec![0; PIECE_BYTES];
     while let Ok(length) = end.read(&mut piece).await {
         if length == 0 {
             return;
         }
         output.get().push(&piece[..length]);
+        watched.print(&piece[..length]);
     }
 }
 

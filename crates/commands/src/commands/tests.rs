@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, CredentialUser, Ended, ProcessSandbox, SandboxError, SandboxOffer,
-    Supervision,
+    ConfinedCommand, ConfinedProcess, CredentialUser, Ended, HearOutput, OutputSink, ProcessSandbox,
+    SandboxError, SandboxOffer, Supervision,
 };
 use palyra_testkit::FakeClock;
 use palyra_types::tool::ToolName;
@@ -167,6 +167,35 @@ async fn a_command_says_what_it_printed_and_how_it_ended() {
     assert!(made.text.contains("out\n") && made.text.contains("err\n"), "{}", made.text);
     let made = bench.run("run_command", r#"{"argv":["sh","-c","exit 3"]}"#).await.expect("it ran");
     assert_eq!((made.text.as_str(), made.failed), ("exit code 3", Some(ErrorCode::CommandFailed)));
+}
+
+/// Hears what is printed.
+struct Ear(tokio::sync::mpsc::UnboundedSender<Vec<u8>>);
+
+impl HearOutput for Ear {
+    fn hear(&self, bytes: &[u8]) {
+        self.0.send(bytes.to_vec()).expect("the test listens");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_prints_is_heard_while_it_runs() {
+    let bench = Bench::new();
+    let arguments =
+        r#"{"argv":["sh","-c","echo one; while [ ! -e go ]; do sleep 0.01; done; echo two >&2"]}"#;
+    let plan = bench.prepare(arguments).expect("a plan").body.expose().clone();
+    let granted = bench.granted("run_command", arguments, &plan);
+    let (ear, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let supervision = Supervision { output: OutputSink::new(Arc::new(Ear(ear))), ..Supervision::default() };
+    let tools = bench.tools.clone();
+    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    assert_eq!(heard.recv().await.as_deref(), Some(&b"one\n"[..]));
+    assert!(!run.is_finished(), "it waits for the file");
+    bench.write("go", "");
+    assert_eq!(heard.recv().await.as_deref(), Some(&b"two\n"[..]));
+    let made = run.await.expect("it ends").expect("it ran");
+    assert_eq!(made.text, "exit code 0\n\none\ntwo\n");
+    assert_eq!(heard.recv().await, None, "that was all");
 }
 
 #[tokio::test]
