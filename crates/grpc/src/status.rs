@@ -262,6 +262,7 @@ fn of_containment(code: ErrorCode) -> Option<Code> {
         E::CommandFailed => Code::Unknown,
         E::JobUnknown | E::SecretNotFound => Code::NotFound,
         E::SecretUnsuitable => Code::InvalidArgument,
+        E::PassphraseWrong => Code::PermissionDenied,
         E::SecretNotBound | E::FetchRefused => Code::PermissionDenied,
         E::FetchFailed => Code::Unavailable,
         E::FetchLimit => Code::DeadlineExceeded,
@@ -269,6 +270,12 @@ fn of_containment(code: ErrorCode) -> Option<Code> {
         E::FetchBinary => Code::FailedPrecondition,
         E::SandboxMissing | E::VaultLocked => Code::FailedPrecondition,
         E::VaultDamaged => Code::DataLoss,
+        E::ComponentInvalid => Code::InvalidArgument,
+        E::ComponentTrapped => Code::Unknown,
+        E::ComponentLimit => Code::ResourceExhausted,
+        E::ComponentChanged => Code::FailedPrecondition,
+        E::ComponentNotFound => Code::NotFound,
+        E::ComponentUnreadable => Code::Unavailable,
         _ => return None,
     })
 }

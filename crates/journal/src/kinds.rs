@@ -105,4 +105,6 @@ kinds! {
     VaultUnlocked = 0x80A3,
     VaultPassphraseSet = 0x80A4,
     SecretUsed = 0x80A5,
+    ComponentAdded = 0x80B0,
+    ComponentRemoved = 0x80B1,
 }

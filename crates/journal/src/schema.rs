@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 9;
+pub(crate) const PROJECTIONS_VERSION: i64 = 10;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -39,6 +39,7 @@ pub(crate) const PROJECTION_TABLES: &[&str] = &[
     "effect",
     "undo",
     "skill",
+    "component",
     "posture",
     "shadow",
 ];
@@ -330,6 +331,12 @@ CREATE TABLE skill(
     skill BLOB NOT NULL UNIQUE,
     agents BLOB NOT NULL,
     quarantined_seq INTEGER,
+    removed INTEGER
+) STRICT;
+
+CREATE TABLE component(
+    seq INTEGER PRIMARY KEY,
+    component BLOB NOT NULL UNIQUE,
     removed INTEGER
 ) STRICT;
 

@@ -16,6 +16,7 @@ use palyra_ports::{
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::component::ComponentRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -305,6 +306,10 @@ impl ReadRecords for JournalStore {
 
     fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>> {
         self.read(read::skills)
+    }
+
+    fn components(&self) -> BoxFuture<'static, Result<Vec<ComponentRecord>, ReadError>> {
+        self.read(read::components)
     }
 
     fn postures(&self) -> BoxFuture<'static, Result<Vec<PostureRecord>, ReadError>> {

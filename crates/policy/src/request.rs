@@ -19,8 +19,8 @@ use serde_json::Value;
 
 use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
-pub use hosts::host_of;
 pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
+pub use hosts::host_of;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};
 
@@ -255,6 +255,7 @@ pub(crate) fn capability_name(capability: Capability) -> &'static str {
         Capability::Process => "process",
         Capability::Secrets => "secrets",
         Capability::AskUser => "ask_user",
+        Capability::Component => "component",
     }
 }
 

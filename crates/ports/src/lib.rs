@@ -21,6 +21,7 @@ pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
 
+pub mod component_shelf;
 pub mod skill_folders;
 pub mod workspaces;
 
@@ -32,6 +33,7 @@ pub use append_tape::{
     JournalAppendRequest, NewEntry, StaticText,
 };
 pub use clock::Clock;
+pub use component_shelf::{ComponentShelf, ComponentShelfError};
 pub use entropy::Entropy;
 pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,

@@ -1,8 +1,9 @@
-//! Reading projections: sessions, runs, agents, skills, postures, principals, tokens.
+//! Reading projections: sessions, runs, agents, skills, components, postures, principals, tokens.
 
 use futures::future::BoxFuture;
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::component::ComponentRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -20,6 +21,9 @@ pub const OPEN_RUNS_MAX: usize = 100_000;
 
 /// Skills that are read at once, at most; removed ones are left out first.
 pub const SKILL_RECORDS_MAX: usize = 10_000;
+
+/// Components that are read at once, at most; removed ones are left out first.
+pub const COMPONENT_RECORDS_MAX: usize = 10_000;
 
 /// Reads what is derived from the log. Every row agrees with some committed prefix of it.
 pub trait ReadRecords: Send + Sync {
@@ -71,6 +75,10 @@ pub trait ReadRecords: Send + Sync {
     /// Returns all skills, those that were removed too, in the order in which they were installed; of the removed ones
     /// only the newest, at most [`SKILL_RECORDS_MAX`] together.
     fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>>;
+
+    /// Returns all components, those that were removed too, in the order in which they were added; of the removed ones
+    /// only the newest, at most [`COMPONENT_RECORDS_MAX`] together.
+    fn components(&self) -> BoxFuture<'static, Result<Vec<ComponentRecord>, ReadError>>;
 
     /// Returns the standing settings of tools that hold, oldest first.
     fn postures(&self) -> BoxFuture<'static, Result<Vec<PostureRecord>, ReadError>>;

@@ -19,6 +19,7 @@ pub mod guards;
 pub mod paging;
 pub mod records;
 pub mod policies;
+pub mod components;
 pub mod skills;
 
 use palyra_ports::maintain_journal::MaintainJournal;
@@ -65,6 +66,7 @@ macro_rules! journal_conformance_tests {
             records: names_agents_and_tokens_are_listed,
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
+            components: components_are_shown_as_the_log_says,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,
             crowd: appends_from_many_tasks_keep_each_runs_order,

@@ -17,12 +17,16 @@ pub mod model_server;
 
 pub mod scripted_tools;
 
+pub mod no_components;
 pub mod skill_folders;
+pub mod memory_secrets;
 
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};
 pub use memory_journal::MemoryJournal;
+pub use memory_secrets::MemorySecrets;
+pub use no_components::NoComponents;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
 pub use scripted_tools::{ScriptedTools, ToolScript};
 pub use skill_folders::{MemorySkillFolders, skill_file};

@@ -241,11 +241,13 @@ error_codes! {
     SecretNotBound = 4602, "secret_not_bound", "The secret may not be given to this host.",
         "`palyra admin vault bind NAME HOST` when it should be";
     SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be kept as a secret.",
-        "give at least 8 bytes and at most 64 KiB of text without line breaks";
+        "give at least 12 characters and at most 64 KiB of text without line breaks";
     VaultLocked = 4604, "vault_locked", "The vault has no key to open its secrets with.",
         "give the passphrase with `palyra admin vault unlock`, or put the key file back";
     VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",
         "the message names the file; put the secret anew, or restore the file from a backup";
+    PassphraseWrong = 4606, "passphrase_wrong", "The passphrase is not the vault's.",
+        "try again; a passphrase that is lost cannot be had back, and neither can what it seals";
     FetchRefused = 4701, "fetch_refused", "An address, a request or a redirect is of a kind that is not fetched.",
         "nothing to do: the model is told and goes on; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", "A server could not be reached, or its answer could not be used.",
@@ -256,6 +258,18 @@ error_codes! {
         "nothing to do: the model is told and goes on";
     FetchBinary = 4705, "fetch_binary", "What a server answered is no text.",
         "nothing to do: the model is told and goes on";
+    ComponentInvalid = 4801, "component_invalid", "A file is no component that can be a tool here.",
+        "the message says what does not fit; docs/components.md says how one is made";
+    ComponentTrapped = 4802, "component_trapped", "A component ran into an error of its own and was ended.",
+        "look at the arguments of the call, then tell its author; nothing else is touched by it";
+    ComponentLimit = 4803, "component_limit", "A component took more than it may.",
+        "the message says which limit; give it less to do, or remove one where there are too many";
+    ComponentChanged = 4804, "component_changed", "A component is not what was looked at and pinned.",
+        "look at its file and `palyra tools add FILE` again";
+    ComponentNotFound = 4805, "component_not_found", "No such component was added.",
+        "`palyra tools list` shows what there is";
+    ComponentUnreadable = 4806, "component_unreadable", "A component's file could not be read or written this time.",
+        "try again; `palyra doctor` looks at the disk";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
         "ask again in the same session to go on, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",

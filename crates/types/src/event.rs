@@ -15,6 +15,7 @@ use crate::agent::AgentProfile;
 use crate::approval::{
     ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, Approvers, StoredGrant,
 };
+use crate::component::ComponentEvent;
 use crate::effect::{EffectPlan, EffectResolution, EffectSettled, ToolOutput, UndoRequested, UndoneFile};
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
@@ -172,6 +173,8 @@ pub enum JournalEvent {
     },
     /// What became of an installed skill; who did it is in the envelope, nil for the daemon itself.
     Skill(SkillEvent),
+    /// What became of a component; who did it is in the envelope.
+    Component(ComponentEvent),
     /// A standing setting of a tool was made, replaced or taken back.
     PostureChanged(PostureChanged),
     /// What policies that are tried out would have decided so far.

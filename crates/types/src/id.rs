@@ -121,6 +121,10 @@ ulid_id!(
     SkillId
 );
 ulid_id!(
+    /// Names one addition of a component.
+    ComponentId
+);
+ulid_id!(
     /// Names a permission that outlives the call it was given for.
     StoredGrantId
 );

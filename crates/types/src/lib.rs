@@ -22,6 +22,7 @@ pub mod tool;
 
 pub mod agent;
 pub mod attachment;
+pub mod component;
 pub mod posture;
 pub mod run;
 pub mod session;
@@ -39,8 +40,8 @@ pub mod state_dir;
 
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId, SkillId,
-    StoredGrantId, TapeSeq, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId,
+    SkillId, StoredGrantId, TapeSeq, TokenId, UndoId,
 };
 pub use redacted::Redacted;
 pub use time::{BootTime, Timestamp};

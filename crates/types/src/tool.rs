@@ -75,6 +75,8 @@ pub enum Capability {
     Secrets,
     /// Asks the person for whom the run works.
     AskUser,
+    /// Is no part of Palyra: a component that a person added.
+    Component,
 }
 
 /// How a call gets from its decision to its outcome.
@@ -185,7 +187,11 @@ impl ToolSpec {
     pub fn is_sensitive(&self) -> bool {
         let harmless = |capability: &Capability| match capability {
             Capability::ReadFiles | Capability::AskUser => true,
-            Capability::WriteFiles | Capability::Network | Capability::Process | Capability::Secrets => false,
+            Capability::WriteFiles
+            | Capability::Network
+            | Capability::Process
+            | Capability::Secrets
+            | Capability::Component => false,
         };
         let changes = match self.contract {
             EffectContract::Pure => false,
@@ -379,6 +385,8 @@ pub enum ToolExecutor {
     Internal,
     /// In a process of its own.
     Process,
+    /// In the daemon, as a WebAssembly component.
+    Wasm,
 }
 
 /// What kept it from reaching more than it was given.
@@ -396,17 +404,20 @@ pub enum Isolation {
     IsolatedUncounted,
     /// The same, and the kernel counts what all use together.
     Isolated,
+    /// A component with a memory of its own: it reaches what its imports are given, and is held to work, time and memory.
+    Component,
 }
 
 impl Isolation {
     /// All of them, from weak to strong.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::DescriptorRelative,
         Self::ConfinedWithoutNamespaces,
         Self::ConfinedUncounted,
         Self::Confined,
         Self::IsolatedUncounted,
         Self::Isolated,
+        Self::Component,
     ];
 
     /// Returns its name, as policies and people read it.
@@ -419,6 +430,7 @@ impl Isolation {
             Self::Confined => "confined",
             Self::IsolatedUncounted => "isolated_uncounted",
             Self::Isolated => "isolated",
+            Self::Component => "component",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Entries of the journal without their content, and the words for their kinds.
 
 use palyra_types::PrincipalId;
+use palyra_types::component::ComponentEvent;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
@@ -50,6 +51,8 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::Skill(event) => skill_kind(event),
         JournalEvent::PostureChanged(_) => "posture_changed",
         JournalEvent::ShadowCounted(_) => "shadow_counted",
+        JournalEvent::Component(ComponentEvent::Added(_)) => "component_added",
+        JournalEvent::Component(ComponentEvent::Removed { .. }) => "component_removed",
         JournalEvent::Vault(event) => vault_kind(event),
         JournalEvent::Tape(event) => return tape_kind(event),
         JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),

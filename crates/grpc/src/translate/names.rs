@@ -102,7 +102,7 @@ names! {
         DecidedBy::Grant(_) => "grant",
         DecidedBy::Approval(_) => "approval",
     }
-    pub(super) risk(ApprovalRiskLevel) {
+    pub(crate) risk(ApprovalRiskLevel) {
         ApprovalRiskLevel::Low => "low",
         ApprovalRiskLevel::Medium => "medium",
         ApprovalRiskLevel::High => "high",
@@ -117,7 +117,7 @@ names! {
         EffectResolution::DidNotHappen => "did_not_happen",
         EffectResolution::Retry => "retry",
     }
-    pub(super) effect_contract(EffectContract) {
+    pub(crate) effect_contract(EffectContract) {
         EffectContract::Pure => "pure",
         EffectContract::Keyed => "keyed",
         EffectContract::Probe => "probe",
@@ -127,6 +127,7 @@ names! {
     pub(super) tool_executor(ToolExecutor) {
         ToolExecutor::Internal => "internal",
         ToolExecutor::Process => "process",
+        ToolExecutor::Wasm => "wasm",
     }
     pub(super) isolation(Isolation) {
         Isolation::DescriptorRelative => "descriptor_relative",
@@ -135,6 +136,7 @@ names! {
         Isolation::Confined => "confined",
         Isolation::IsolatedUncounted => "isolated_uncounted",
         Isolation::Isolated => "isolated",
+        Isolation::Component => "component",
     }
     pub(super) unknown_outcome_cause(UnknownOutcomeCause) {
         UnknownOutcomeCause::Restart => "restart",

@@ -84,7 +84,8 @@ stored_enum!(DecisionReason, DecisionReason,
     ApprovalExpired Drifted NotPossible);
 stored_enum!(EffectContract, Contract, Pure Opaque Keyed Probe Local);
 stored_enum!(Parallelism, Overlap, Parallel Exclusive);
-stored_enum!(ToolExecutor, Executor, Internal Process);
+stored_enum!(ToolExecutor, Executor, Internal Process Wasm);
 stored_enum!(Isolation, Isolation,
-    DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated);
+    DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated
+    Component);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -2,13 +2,14 @@
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_testkit::journal_suite::{policies, skills};
+use palyra_testkit::journal_suite::{components, policies, skills};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
     Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, OutputRest, PreImage, ToolOutput, UndoRequested,
     UndoResult, UndoneFile,
@@ -94,6 +95,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     let mut events = log_events();
     events.extend(outside_after_runs());
     events.extend(skill_events());
+    events.extend(component_events());
     events.extend(policy_events());
     events.extend(vault_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
@@ -224,6 +226,12 @@ fn vault_events() -> Vec<JournalEvent> {
         }),
     ];
     events.map(JournalEvent::Vault).to_vec()
+}
+
+fn component_events() -> Vec<JournalEvent> {
+    let added = components::added(1, "word_count");
+    let removed = ComponentEvent::Removed { component: added.component };
+    [ComponentEvent::Added(added), removed].map(JournalEvent::Component).to_vec()
 }
 
 fn skill_events() -> Vec<JournalEvent> {

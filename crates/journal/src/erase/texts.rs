@@ -2,6 +2,7 @@
 
 use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::component::{ComponentCapability, ComponentEvent};
 use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
@@ -47,6 +48,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
             texts
         }
         JournalEvent::Vault(event) => of_vault(event),
+        JournalEvent::Component(event) => of_component(event),
         JournalEvent::LogOpened { .. }
         | JournalEvent::EpochStarted { .. }
         | JournalEvent::Erased { .. }
@@ -59,6 +61,25 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         | JournalEvent::SessionRestored { .. }
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::Unknown { .. } => Vec::new(),
+    }
+}
+
+/// Hosts and names of secrets are looked for, too: whoever writes a component may write anything there.
+fn of_component(event: &ComponentEvent) -> Vec<Text<'_>> {
+    match event {
+        ComponentEvent::Added(added) => {
+            let plain =
+                [&added.name, &added.text, &added.source].into_iter().map(|text| text.expose().as_str());
+            let reached = added.capabilities.iter().filter_map(|capability| match capability {
+                ComponentCapability::Http(name) | ComponentCapability::Secret(name) => Some(name.as_str()),
+                ComponentCapability::ReadFiles
+                | ComponentCapability::WriteFiles
+                | ComponentCapability::KeyValue => None,
+            });
+            let schema = Text::Json(added.schema.expose());
+            plain.chain(reached).map(Text::Plain).chain([schema]).collect()
+        }
+        ComponentEvent::Removed { .. } => Vec::new(),
     }
 }
 

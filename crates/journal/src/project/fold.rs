@@ -5,6 +5,7 @@ use rusqlite::Connection;
 
 use super::agents::Agents;
 use super::approvals::{Approvals, Asked};
+use super::components::Components;
 use super::effects::Effects;
 use super::epochs::Epochs;
 use super::folded::Folded;
@@ -23,8 +24,8 @@ use super::stored_grants::StoredGrants;
 use super::tokens::Tokens;
 use super::undos::{Said, Undos};
 use super::{
-    agents, approvals, effects, epochs, input_keys, kinds_seen, postures, principals, resets, runs, sessions,
-    shadows, skills, stored_grants, tokens, undos,
+    agents, approvals, components, effects, epochs, input_keys, kinds_seen, postures, principals, resets,
+    runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 
 /// All projections.
@@ -36,6 +37,7 @@ pub(crate) struct Projections {
     pub(crate) effects: Held<Effects>,
     undos: Held<Undos>,
     skills: Held<Skills>,
+    components: Held<Components>,
     postures: Held<Postures>,
     shadows: Held<Shadows>,
     input_keys: Held<InputKeys>,
@@ -57,6 +59,7 @@ impl Projections {
             effects: Held::new(),
             undos: Held::new(),
             skills: Held::new(),
+            components: Held::new(),
             postures: Held::new(),
             shadows: Held::new(),
             input_keys: Held::new(),
@@ -126,6 +129,9 @@ impl Projections {
                 undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
             }
             JournalEvent::Skill(event) => skills::fold(&mut self.skills, connection, entry, event)?,
+            JournalEvent::Component(event) => {
+                components::fold(&mut self.components, connection, entry, event)?;
+            }
             JournalEvent::PostureChanged(changed) => {
                 postures::changed(&mut self.postures, connection, entry, changed)?;
             }
@@ -175,6 +181,7 @@ impl Projections {
         self.effects.flush(connection)?;
         self.undos.flush(connection)?;
         self.skills.flush(connection)?;
+        self.components.flush(connection)?;
         self.postures.flush(connection)?;
         self.shadows.flush(connection)?;
         self.input_keys.flush(connection)?;
@@ -195,6 +202,7 @@ impl Projections {
             || self.effects.is_full()
             || self.undos.is_full()
             || self.skills.is_full()
+            || self.components.is_full()
             || self.postures.is_full()
             || self.shadows.is_full()
             || self.input_keys.is_full()
@@ -212,6 +220,7 @@ impl Projections {
         self.effects.forget();
         self.undos.forget();
         self.skills.forget();
+        self.components.forget();
         self.postures.forget();
         self.shadows.forget();
         self.input_keys.forget();

@@ -16,6 +16,7 @@ mod sessions;
 
 mod approvals;
 mod effects;
+mod components;
 mod skills;
 mod stored_grants;
 mod postures;
@@ -39,6 +40,7 @@ pub(crate) use recreate::{fold_log, recreate};
 
 pub(crate) use agents::all as all_agents;
 pub(crate) use approvals::{APPROVAL_COLUMNS, ApprovalRow};
+pub(crate) use components::{COMPONENT_COLUMNS, ComponentRow};
 pub(crate) use effects::{EFFECT_COLUMNS, EffectRow};
 pub(crate) use epochs::{descending as epochs_descending, newest as newest_epoch};
 pub(crate) use postures::standing as standing_postures;

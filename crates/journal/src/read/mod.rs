@@ -6,6 +6,7 @@ mod approvals;
 mod blobs;
 mod policies;
 mod records;
+mod components;
 mod skills;
 mod tapes;
 
@@ -13,6 +14,7 @@ pub(crate) use approvals::{
     approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos, waiting_approvals,
 };
 pub(crate) use blobs::blob;
+pub(crate) use components::components;
 pub(crate) use policies::{postures, shadow};
 pub(crate) use pool::ReaderPool;
 pub(crate) use records::{

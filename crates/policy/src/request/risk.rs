@@ -47,7 +47,7 @@ fn declared(tool: &ToolSpec) -> ApprovalRiskLevel {
     };
     let capabilities = tool.capabilities.iter().map(|capability| match capability {
         Capability::ReadFiles | Capability::AskUser => ApprovalRiskLevel::Low,
-        Capability::WriteFiles => ApprovalRiskLevel::Medium,
+        Capability::WriteFiles | Capability::Component => ApprovalRiskLevel::Medium,
         Capability::Network | Capability::Process | Capability::Secrets => ApprovalRiskLevel::High,
     });
     capabilities.fold(contract, ApprovalRiskLevel::max)

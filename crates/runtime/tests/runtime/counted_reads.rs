@@ -11,6 +11,7 @@ use palyra_runtime::tape::Followed;
 use palyra_testkit::{Gate, Script};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::component::ComponentRecord;
 use palyra_types::event::TapeEvent;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
@@ -72,6 +73,10 @@ impl ReadRecords for FaultyJournal {
 
     fn skills(&self) -> Reading<Vec<SkillRecord>> {
         self.counted().skills()
+    }
+
+    fn components(&self) -> Reading<Vec<ComponentRecord>> {
+        self.counted().components()
     }
 
     fn postures(&self) -> Reading<Vec<PostureRecord>> {

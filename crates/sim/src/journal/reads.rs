@@ -15,6 +15,7 @@ use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::shadow::ShadowCounts;
+use palyra_types::component::ComponentRecord;
 use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq};
 
@@ -174,6 +175,10 @@ impl ReadRecords for SimJournal {
 
     fn skills(&self) -> Reading<Vec<SkillRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory.skills())
+    }
+
+    fn components(&self) -> Reading<Vec<ComponentRecord>> {
+        self.read(Phase::Idle, move |journal| journal.memory.components())
     }
 
     fn postures(&self) -> Reading<Vec<PostureRecord>> {

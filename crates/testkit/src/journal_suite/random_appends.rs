@@ -29,6 +29,7 @@ use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
 
 mod asking;
+mod components;
 mod policies;
 mod skills;
 mod variants;
@@ -80,6 +81,9 @@ impl RandomAppends {
         all.push(exposed(&journal.skills().await.unwrap(), |skill| {
             format!("{:?} {:?}", skill.installed.name.expose(), skill.installed.source.expose())
         }));
+        all.push(exposed(&journal.components().await.unwrap(), |component| {
+            format!("{:?} {:?}", component.added.name.expose(), component.added.source.expose())
+        }));
         all.push(exposed(&journal.postures().await.unwrap(), |posture| {
             format!("{:?} {:?}", posture.change.tool.expose(), posture.change.scope)
         }));
@@ -105,7 +109,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(13) {
+        let event = match self.below(14) {
+            13 => JournalEvent::Component(self.component_event()),
             12 => JournalEvent::Vault(self.vault_event()),
             10 | 11 => self.policy_event(),
             8 | 9 => JournalEvent::Skill(self.skill_event()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
+use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{Before, EffectPlan, UndoResult};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
@@ -82,8 +83,15 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
                 empty(path);
             }
         }
+        JournalEvent::Component(ComponentEvent::Added(added)) => {
+            for text in [&mut added.name, &mut added.text, &mut added.schema, &mut added.source] {
+                empty(text);
+            }
+            added.capabilities.clear();
+        }
         JournalEvent::Vault(event) => visit_vault(event, &mut empty),
         JournalEvent::Skill(_)
+        | JournalEvent::Component(ComponentEvent::Removed { .. })
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::LogOpened { .. }

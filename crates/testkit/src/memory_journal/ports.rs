@@ -13,6 +13,7 @@ use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, Rea
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::component::ComponentRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -171,6 +172,12 @@ impl ReadRecords for MemoryJournal {
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {
         done(self.lock().records.agents.values().cloned().collect())
+    }
+
+    fn components(&self) -> Reading<Vec<ComponentRecord>> {
+        let mut components: Vec<_> = self.lock().records.components.values().cloned().collect();
+        components.sort_by_key(|component| component.seq);
+        done(components)
     }
 
     fn skills(&self) -> Reading<Vec<SkillRecord>> {

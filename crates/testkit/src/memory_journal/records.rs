@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
+use palyra_types::component::{ComponentEvent, ComponentRecord};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::TokenUsage;
 use palyra_types::run::{
@@ -12,7 +13,9 @@ use palyra_types::run::{
 };
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::skill::{SkillEvent, SkillQuarantine, SkillRecord};
-use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, SkillId, TapeSeq, TokenId};
+use palyra_types::{
+    AgentId, ComponentId, PrincipalId, Redacted, RunId, Seq, SessionId, SkillId, TapeSeq, TokenId,
+};
 
 use super::entry::Entry;
 use super::waits::Waits;
@@ -30,6 +33,7 @@ pub(super) struct Records {
     pub(super) sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
     pub(super) agents: BTreeMap<AgentId, AgentRecord>,
     pub(super) skills: BTreeMap<SkillId, SkillRecord>,
+    pub(super) components: BTreeMap<ComponentId, ComponentRecord>,
     pub(super) principals: BTreeMap<PrincipalId, PrincipalRecord>,
     pub(super) tokens: BTreeMap<TokenId, TokenRecord>,
     waits: Waits,
@@ -89,6 +93,20 @@ impl Records {
                 }
             }
             JournalEvent::Skill(event) => self.fold_skill(entry, event),
+            JournalEvent::Component(ComponentEvent::Added(added)) => {
+                self.components.entry(added.component).or_insert_with(|| ComponentRecord {
+                    added: added.clone(),
+                    by: principal,
+                    created: entry.new.time,
+                    removed: None,
+                    seq: entry.seq,
+                });
+            }
+            JournalEvent::Component(ComponentEvent::Removed { component }) => {
+                if let Some(record) = self.components.get_mut(component) {
+                    record.removed.get_or_insert(entry.new.time);
+                }
+            }
             JournalEvent::SessionOpened { .. }
             | JournalEvent::SessionReset { .. }
             | JournalEvent::SessionRenamed { .. }

@@ -1,0 +1,74 @@
+//! Stored forms of entries about components: added, removed.
+
+use palyra_types::ComponentId;
+use palyra_types::component::{AddedComponent, ComponentCapability, ComponentEvent};
+use palyra_types::event::JournalEvent;
+use palyra_types::tool::EffectContract;
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
+use super::stored_enums::StoredEnum;
+use crate::kinds::Kind;
+
+pub(super) fn encode(event: &ComponentEvent) -> (Kind, Pair) {
+    match event {
+        ComponentEvent::Added(added) => (Kind::ComponentAdded, encode_added(added)),
+        ComponentEvent::Removed { component } => {
+            let component = component.to_bytes().to_vec();
+            let facts = store::ComponentRemovedFacts { version: VERSION, component };
+            (Kind::ComponentRemoved, facts_only(&facts))
+        }
+    }
+}
+
+fn encode_added(added: &AddedComponent) -> Pair {
+    let AddedComponent { component, sha256, bytes, tool_version, contract, .. } = added;
+    let AddedComponent { name, text, schema, capabilities, source, .. } = added;
+    pair(
+        &store::ComponentAddedFacts {
+            version: VERSION,
+            component: component.to_bytes().to_vec(),
+            sha256: sha256.to_vec(),
+            bytes: *bytes,
+            tool_version: *tool_version,
+            contract: contract.to_stored(),
+        },
+        &store::ComponentAddedPayload {
+            name: name.expose().clone(),
+            text: text.expose().clone(),
+            schema: schema.expose().clone(),
+            capabilities: capabilities.iter().map(ToString::to_string).collect(),
+            source: source.expose().clone(),
+        },
+    )
+}
+
+pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::ComponentAddedFacts::decode(facts)?;
+    let payload = store::ComponentAddedPayload::decode(payload)?;
+    // A capability of a newer version is nothing that this one could withhold or give.
+    let capability = |text: &String| text.parse::<ComponentCapability>().map_err(|_| Unreadable::Newer);
+    Ok(JournalEvent::Component(ComponentEvent::Added(AddedComponent {
+        component: component_id(&facts.component)?,
+        sha256: fixed(&facts.sha256)?,
+        bytes: facts.bytes,
+        tool_version: facts.tool_version,
+        contract: EffectContract::from_stored(facts.contract)?,
+        name: payload.name.into(),
+        text: payload.text.into(),
+        schema: payload.schema.into(),
+        capabilities: payload.capabilities.iter().map(capability).collect::<Read<_>>()?,
+        source: payload.source.into(),
+    })))
+}
+
+pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::ComponentRemovedFacts::decode(facts)?;
+    let component = component_id(&facts.component)?;
+    Ok(JournalEvent::Component(ComponentEvent::Removed { component }))
+}
+
+fn component_id(bytes: &[u8]) -> Read<ComponentId> {
+    Ok(ComponentId::from_bytes(fixed(bytes)?))
+}

@@ -1,0 +1,35 @@
+//! No components: for runtimes whose tools are all there from the start.
+
+use std::path::PathBuf;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{ComponentShelf, ComponentShelfError};
+use palyra_types::Redacted;
+use palyra_types::component::{ComponentRecord, ExaminedComponent};
+use palyra_types::tool::ToolName;
+
+/// Refuses whatever is looked at, and offers nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoComponents;
+
+type Answer<T> = BoxFuture<'static, Result<T, ComponentShelfError>>;
+
+impl ComponentShelf for NoComponents {
+    fn examine(&self, _source: Redacted<PathBuf>) -> Answer<ExaminedComponent> {
+        let what = "components are not run here".to_owned();
+        async { Err(ComponentShelfError::Host { what }) }.boxed()
+    }
+
+    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+        Ok(())
+    }
+
+    fn offer(&self, _components: Vec<ComponentRecord>) -> Answer<()> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn forget_values(&self, _tool: ToolName) -> Answer<()> {
+        async { Ok(()) }.boxed()
+    }
+}
