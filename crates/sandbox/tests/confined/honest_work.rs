@@ -1,5 +1,7 @@
 //! What people have agents do has to work.
 
+use std::path::PathBuf;
+
 use crate::host::{BOTH, HOLDS, Host};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,12 +27,52 @@ async fn a_c_program_is_compiled_and_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn git_and_python_work() {
+async fn git_looks_at_and_changes_its_repository() {
     for hold in HOLDS {
         let (host, tier) = Host::new().held_as(hold);
-        let script = "git init -q . && git status --short --branch && python3 -c 'print(6 * 7)'";
-        let done = host.shell(tier, script).await;
-        assert!(done.printed().ends_with("42"), "{done:?}");
+        let script = "git init -q . && echo text > new && git status --short && git add new && \
+                      git -c user.name=a -c user.email=a@b commit -q -m first && git status --short && git log --format=%s";
+        assert_eq!(host.shell(tier, script).await.printed(), "?? new\nfirst", "{hold:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_runs_its_own_processes_and_threads() {
+    let script = "import subprocess, tempfile, threading\nt = threading.Thread(target=print, args=(6 * 7,))\nt.start(); \
+                  t.join()\nf = tempfile.TemporaryFile(); f.write(b'kept')\nprint(subprocess.check_output(['echo', 'well'], \
+                  text=True))";
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let done = host.run(host.command(tier, "/usr/bin/python3", &["-c", script])).await;
+        assert_eq!(done.printed(), "42\nwell", "{hold:?}");
+    }
+}
+
+/// Where this user has a Rust toolchain, a program finds it in the folders that it is given; where not, neither does it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_toolchain_in_the_home_works_from_folders_that_may_be_read() {
+    let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/root"), PathBuf::from);
+    let folder =
+        |variable: &str, name: &str| std::env::var_os(variable).map_or(home.join(name), PathBuf::from);
+    let (cargo_home, rustup_home) = (folder("CARGO_HOME", ".cargo"), folder("RUSTUP_HOME", ".rustup"));
+    let cargo = cargo_home.join("bin/cargo");
+    let environment = [("CARGO_HOME", &cargo_home), ("RUSTUP_HOME", &rustup_home)]
+        .map(|(name, folder)| (name.into(), folder.into()));
+    let mut unheld = std::process::Command::new(&cargo);
+    unheld.arg("--version").env_clear().envs(environment.clone()).env("PATH", "/usr/bin:/bin");
+    let version = unheld.output().ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let mut command = host.command(tier, cargo.to_str().expect("text"), &["--version"]);
+        command.environment.extend(environment.clone());
+        command.readable = vec![cargo_home.clone(), rustup_home.clone()];
+        match &version {
+            Some(version) => {
+                let done = host.run(command).await;
+                assert_eq!(done.printed(), String::from_utf8_lossy(version).trim_end(), "{hold:?}");
+            }
+            None => assert!(host.start(command).await.is_err(), "{hold:?}"),
+        }
     }
 }
 
