@@ -185,6 +185,18 @@ impl Config {
         (self.integer("commands.memory_mib_max"), self.integer("commands.processes_max"))
     }
 
+    /// Returns whether there is a way out to other machines.
+    #[must_use]
+    pub fn egress_enabled(&self) -> bool {
+        !matches!(self.values.get("egress.enabled"), Some((Value::Bool(false), _)))
+    }
+
+    /// Returns the hosts of the operator's own network that may be reached, each with its port.
+    #[must_use]
+    pub fn egress_allow_private(&self) -> &[String] {
+        self.list("egress.allow_private")
+    }
+
     /// Returns where to listen on TCP; empty for not at all.
     #[must_use]
     pub fn listen_tcp(&self) -> &str {

@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::host_sandbox::HostSandbox;
 use crate::system::SystemClock;
 use crate::toolbox::Toolbox;
+use crate::way_out::WayOut;
 
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
@@ -45,7 +46,8 @@ pub struct Place<'a> {
 }
 
 impl Equipment {
-    /// Returns what ships: the built-in tools and, unless they are switched off, commands, under the shipped rules.
+    /// Returns what ships: the built-in tools and, unless they are switched off, commands and fetches, under the
+    /// shipped rules.
     #[must_use]
     pub fn shipped(place: Place<'_>) -> Self {
         let files = Arc::new(BuiltinTools::new());
@@ -54,8 +56,13 @@ impl Equipment {
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
         checks = checks.with(move || looked_at.check());
+        let way_out = WayOut::open(place.config, place.credentials);
         if place.config.commands_enabled() {
-            makers.push(Arc::new(Commands::new(commands(place), sandbox, Arc::new(SystemClock))));
+            let guard = way_out.as_ref().map(WayOut::guard);
+            makers.push(Arc::new(Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard)));
+        }
+        if let Some(way_out) = &way_out {
+            makers.push(Arc::new(way_out.tools()));
         }
         Self { tools: Arc::new(Toolbox::new(makers)), restore: files, rules: ToolPolicyRules::shipped(), checks }
     }

@@ -13,6 +13,7 @@ mod floors;
 mod equipment;
 mod toolbox;
 mod host_sandbox;
+mod way_out;
 
 mod history;
 

@@ -127,6 +127,11 @@ fn item_kind(setting: &str) -> ItemKind {
             takes: "absolute paths and paths that begin with ~/, such as ~/tools/bin",
             fits: |path| path.starts_with('/') || path.starts_with("~/"),
         },
+        "egress.allow_private" => ItemKind {
+            what: "host",
+            takes: "hosts with their ports, such as build.internal:8080",
+            fits: crate::way_out::is_private_host,
+        },
         _ if setting.starts_with("policy.") => {
             ItemKind { what: "tool", takes: "names of tools, such as read_file", fits: is_tool_name }
         }

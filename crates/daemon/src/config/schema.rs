@@ -154,6 +154,17 @@ pub const SETTINGS: &[Setting] = &[
         900,
         "A daemon that a command started stops after so long without work.",
     ),
+    places(
+        "egress.allow_private",
+        "Hosts of your own network that tools may reach, each with its port, such as build.internal:8080; all others \
+         have to be of the open network.",
+    ),
+    at_start(setting(
+        "egress.enabled",
+        Takes::Bool,
+        Unset::Bool(true),
+        "Whether there are tools that ask other machines, and commands can be given hosts, as docs/http-fetch.md says.",
+    )),
     at_start(setting(
         "journal.seal",
         Takes::Bool,
