@@ -80,6 +80,7 @@ impl Harness {
             tools: Arc::new(BuiltinTools::new()),
             restore: Arc::new(BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
+            secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneWorkspace(Redacted::new(work.canonicalize()?))),
             clock,

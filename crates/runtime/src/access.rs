@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, watch};
 use crate::error::{RequestError, StartError};
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
+use crate::vault::VaultHandle;
 
 /// What every token begins with, so that scanners recognise one that leaked.
 pub const TOKEN_PREFIX: &str = "palyra_";
@@ -29,6 +30,7 @@ pub struct AccessHandle {
     local: PrincipalId,
     known: watch::Receiver<Arc<Known>>,
     change: Arc<Mutex<watch::Sender<Arc<Known>>>>,
+    vault: VaultHandle,
 }
 
 /// What is known of principals and tokens; replaced as a whole.
@@ -62,7 +64,14 @@ impl AccessHandle {
             None => register_local(&ports, &mut known).await?,
         };
         let (sender, receiver) = watch::channel(Arc::new(known));
-        Ok(Self { ports, local, known: receiver, change: Arc::new(Mutex::new(sender)) })
+        let vault = VaultHandle::new(Arc::clone(&ports), local);
+        Ok(Self { ports, local, known: receiver, change: Arc::new(Mutex::new(sender)), vault })
+    }
+
+    /// Returns the handle of what proves to others who asks: secrets.
+    #[must_use]
+    pub fn vault(&self) -> VaultHandle {
+        self.vault.clone()
     }
 
     /// Returns the principal behind the daemon's own Unix socket.

@@ -9,6 +9,7 @@ use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
 use crate::skill_book::SkillError;
+use crate::vault::VaultError;
 
 /// Why a handle did not do what a caller asked.
 ///
@@ -133,6 +134,9 @@ pub enum RequestError {
     /// A skill could not be installed, switched or used.
     #[error(transparent)]
     Skill(#[from] SkillError),
+    /// The vault refused.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
     /// A model provider failed.
     #[error(transparent)]
     Model(#[from] ModelFailure),
@@ -173,6 +177,7 @@ impl RequestError {
             Self::Read(error) => error.code(),
             Self::Workspace(error) => error.code(),
             Self::Skill(error) => error.code(),
+            Self::Vault(error) => error.code(),
             Self::Model(failure) => failure.class.code(),
         }
     }

@@ -49,6 +49,7 @@ pub mod skills;
 mod recovery;
 
 pub mod access;
+pub mod vault;
 pub mod agents;
 pub mod erasure;
 pub mod journal;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_ports::{
     AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals, ReadRecords,
-    ReadTape, Redactor, RestoreFiles, SkillFolders, ToolRuntime, Workspaces,
+    ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -32,6 +32,8 @@ pub struct RuntimePorts {
     pub restore: Arc<dyn RestoreFiles>,
     /// Cleans content at the doors.
     pub redactor: Arc<dyn Redactor>,
+    /// Keeps secrets.
+    pub secrets: Arc<dyn SecretStore>,
     /// Keeps copies of skills' folders.
     pub skills: Arc<dyn SkillFolders>,
     /// Chooses workspaces.

@@ -128,6 +128,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::UndoRequested(_)
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::Vault(_)
+        | JournalEvent::Component(_)
         | JournalEvent::Unknown { .. } => {}
     }
 }

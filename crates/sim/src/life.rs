@@ -118,6 +118,7 @@ fn ports(
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),
         redactor: Arc::new(PassThrough),
+        secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder),
         clock: Arc::new(SimClock::new(Arc::clone(world))),

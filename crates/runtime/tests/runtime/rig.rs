@@ -197,6 +197,7 @@ impl Parts {
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
             redactor: Arc::new(Touchy),
+            secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             skills: Arc::new(skills.clone()),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
