@@ -1,0 +1,124 @@
+//! Credentials out of the vault: a handle and a host become a header, once the use is in the journal.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    AppendTape, BoundCredential, Clock, CredentialHeader, CredentialUnavailable, CredentialUser,
+    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, SecretName, SecretStore, SecretStoreError,
+    SentAs,
+};
+use palyra_types::event::JournalEvent;
+use palyra_types::vault::{SecretUsed, VaultEvent};
+use palyra_types::{ErrorCode, PrincipalId, Redacted};
+
+/// The port that a host is bound with when none is named.
+const USUAL_PORT: u16 = 443;
+
+/// Fills credentials from a store.
+pub(crate) struct VaultCredentials {
+    secrets: Arc<dyn SecretStore>,
+    clock: Arc<dyn Clock>,
+    journal: Arc<Mutex<Option<Arc<dyn AppendTape>>>>,
+}
+
+impl VaultCredentials {
+    /// Makes credentials that fill nothing before [`Self::record_in`] says where uses are recorded.
+    pub(crate) fn new(secrets: Arc<dyn SecretStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { secrets, clock, journal: Arc::default() }
+    }
+
+    /// Says where uses are recorded from now on.
+    pub(crate) fn record_in(&self, journal: Arc<dyn AppendTape>) {
+        *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
+    }
+}
+
+impl FillCredential for VaultCredentials {
+    fn fill(
+        &self,
+        credential: BoundCredential,
+    ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (secrets, clock) = (Arc::clone(&self.secrets), Arc::clone(&self.clock));
+        async move {
+            let handle = credential.handle.clone();
+            let filled = fill(secrets, &*clock, journal, credential).await;
+            filled.map_err(|Unavailable { code, why }| CredentialUnavailable { handle, code, why })
+        }
+        .boxed()
+    }
+}
+
+/// Why nothing was filled.
+struct Unavailable {
+    code: ErrorCode,
+    why: String,
+}
+
+impl From<SecretStoreError> for Unavailable {
+    fn from(error: SecretStoreError) -> Self {
+        Self { code: error.code(), why: error.to_string() }
+    }
+}
+
+async fn fill(
+    secrets: Arc<dyn SecretStore>,
+    clock: &dyn Clock,
+    journal: Option<Arc<dyn AppendTape>>,
+    credential: BoundCredential,
+) -> Result<CredentialHeader, Unavailable> {
+    let journal = journal.ok_or_else(|| Unavailable {
+        code: ErrorCode::VaultLocked,
+        why: "its use could not be recorded yet".to_owned(),
+    })?;
+    let BoundCredential { host, port, handle, used_by } = credential;
+    let host = if port == USUAL_PORT { host } else { format!("{host}:{port}") };
+    let name = handle.0.split(' ').next().unwrap_or_default().to_owned();
+    let wanted = (name.clone(), host.clone());
+    let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1));
+    let opened = opened.await.unwrap_or_else(|_| {
+        Err(Unavailable { code: ErrorCode::ShuttingDown, why: "it was interrupted".to_owned() })
+    });
+    let used = SecretUsed {
+        on_behalf: used_by.map(|user: CredentialUser| (user.run, user.effect)),
+        refused: opened.as_ref().err().map(|refusal| refusal.code),
+        // What is no name may be anything, and is not written down.
+        secret: if name.parse::<SecretName>().is_ok() { name.into() } else { Redacted::default() },
+        host: host.into(),
+    };
+    let entry = NewEntry {
+        time: clock.wall(),
+        principal: used_by.map_or(PrincipalId::NIL, |user| user.principal),
+        session: None,
+        run: None,
+        event: JournalEvent::Vault(VaultEvent::Used(used)),
+    };
+    let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+    let recorded = journal.append(request).await;
+    let opened = opened?;
+    recorded.map_err(|error| Unavailable {
+        code: error.code(),
+        why: format!("its use could not be recorded: {error}"),
+    })?;
+    Ok(header_of(opened))
+}
+
+fn open(secrets: &dyn SecretStore, name: &str, host: &str) -> Result<OpenedSecret, Unavailable> {
+    let not_found = || SecretStoreError::NotFound { name: name.chars().take(64).collect() };
+    let name: SecretName = name.parse().map_err(|_| not_found())?;
+    Ok(secrets.open(&name, host)?)
+}
+
+fn header_of(OpenedSecret { value, sent_as }: OpenedSecret) -> CredentialHeader {
+    let authorization =
+        |value: String| CredentialHeader { name: "authorization".to_owned(), value: Redacted::new(value) };
+    match sent_as {
+        SentAs::Bearer => authorization(format!("Bearer {}", value.expose())),
+        SentAs::Basic => authorization(format!("Basic {}", STANDARD.encode(value.expose()))),
+        SentAs::Header(name) => CredentialHeader { name, value },
+    }
+}

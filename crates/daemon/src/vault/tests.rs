@@ -1,0 +1,107 @@
+//! What is filled, for whom, and what the journal says of it.
+
+use std::sync::Arc;
+
+use palyra_ports::{
+    BoundCredential, CredentialHandle, CredentialUser, FillCredential, MaintainJournal, NewSecret,
+    SecretStore,
+};
+use palyra_testkit::{MemoryJournal, MemorySecrets};
+use palyra_types::event::JournalEvent;
+use palyra_types::vault::{SecretUsed, VaultEvent};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, Seq, Timestamp};
+
+use super::{Held, VaultCredentials};
+use crate::system::SystemClock;
+
+const CANARY: &str = "forge-token-canary-0417";
+
+fn secret(name: &str, value: &str, sent_as: &str, host: &str) -> NewSecret {
+    NewSecret {
+        name: name.parse().unwrap(),
+        value: value.into(),
+        hosts: Some([host.to_owned()].into()),
+        sent_as: Some(sent_as.parse().unwrap()),
+        now: Timestamp(7),
+    }
+}
+
+fn wanted(handle: &str, host: &str, port: u16) -> BoundCredential {
+    let user = CredentialUser {
+        principal: PrincipalId::from_parts(1, 2),
+        run: RunId::from_parts(3, 4),
+        effect: EffectId(5),
+    };
+    let handle = CredentialHandle(handle.to_owned());
+    BoundCredential { host: host.to_owned(), port, handle, used_by: Some(user) }
+}
+
+async fn uses(journal: &MemoryJournal) -> Vec<SecretUsed> {
+    let entries = journal.entries(Seq(0), 100).await.unwrap();
+    let used =
+        |event| if let JournalEvent::Vault(VaultEvent::Used(used)) = event { Some(used) } else { None };
+    entries.into_iter().filter_map(|entry| used(entry.event)).collect()
+}
+
+#[tokio::test]
+async fn a_credential_goes_to_its_host_and_each_use_is_recorded() {
+    let secrets = Arc::new(MemorySecrets::default());
+    secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
+    secrets.put(secret("mail", "me:mail-password-77", "basic", "b.example:8443")).unwrap();
+    secrets.put(secret("maps", CANARY, "X-Api-Key", "c.example")).unwrap();
+    let credentials = VaultCredentials::new(Arc::clone(&secrets) as _, Arc::new(SystemClock));
+    let early = credentials.fill(wanted("forge", "a.example", 443)).await.unwrap_err();
+    assert_eq!(early.code, ErrorCode::VaultLocked, "nothing is given out that cannot be recorded");
+    let journal = MemoryJournal::new();
+    credentials.record_in(Arc::new(journal.clone()));
+
+    let filled = async |handle, host, port| {
+        let header = credentials.fill(wanted(handle, host, port)).await.unwrap();
+        (header.name, header.value.into_exposed())
+    };
+    let authorization = |value: &str| ("authorization".to_owned(), value.to_owned());
+    let bearer = authorization("Bearer forge-token-canary-0417");
+    assert_eq!(filled("forge", "a.example", 443).await, bearer);
+    assert_eq!(filled("forge Basic", "a.example", 443).await, bearer, "the owner says how it is sent");
+    let basic = authorization("Basic bWU6bWFpbC1wYXNzd29yZC03Nw==");
+    assert_eq!(filled("mail", "b.example", 8443).await, basic);
+    assert_eq!(filled("maps", "c.example", 443).await, ("x-api-key".to_owned(), CANARY.to_owned()));
+
+    for (handle, host, port, code) in [
+        ("forge", "evil.example", 443, ErrorCode::SecretNotBound),
+        ("forge", "a.example", 8443, ErrorCode::SecretNotBound),
+        ("mail", "b.example", 443, ErrorCode::SecretNotBound),
+        ("other", "a.example", 443, ErrorCode::SecretNotFound),
+        ("FORGE", "a.example", 443, ErrorCode::SecretNotFound),
+        ("", "a.example", 443, ErrorCode::SecretNotFound),
+    ] {
+        let refused = credentials.fill(wanted(handle, host, port)).await.unwrap_err();
+        assert_eq!(refused.code, code, "{handle} {host}:{port}");
+        assert!(!refused.to_string().contains(CANARY));
+    }
+    secrets.set_passphrase(&"correct horse battery".into()).unwrap();
+    secrets.lock();
+    let locked = credentials.fill(wanted("forge", "a.example", 443)).await.unwrap_err();
+    assert_eq!(locked.code, ErrorCode::VaultLocked);
+
+    let uses = uses(&journal).await;
+    assert_eq!(uses.len(), 11);
+    let given = uses.iter().filter(|used| used.refused.is_none()).count();
+    assert_eq!(given, 4);
+    assert!(uses.iter().all(|used| used.on_behalf == Some((RunId::from_parts(3, 4), EffectId(5)))));
+    let first = (uses[0].secret.expose().as_str(), uses[0].host.expose().as_str());
+    assert_eq!(first, ("forge", "a.example"));
+    assert_eq!(uses[10].refused, Some(ErrorCode::VaultLocked));
+}
+
+#[test]
+fn a_vault_says_where_its_key_is() {
+    let state = tempfile::tempdir().unwrap();
+    let held = Held::open(state.path()).unwrap();
+    held.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
+    let check = held.check();
+    assert!(check.found.starts_with("1 secret under a key file"), "{}", check.found);
+    std::fs::remove_file(state.path().join("vault/root.key")).unwrap();
+    let locked = Held::open(state.path()).unwrap().check();
+    assert!(locked.found.contains("locked") && locked.mend.contains("put the key file back"), "{locked:?}");
+}
