@@ -31,6 +31,7 @@ mod effects;
 mod policy;
 mod postures;
 mod skills;
+mod vault;
 mod agents;
 mod models;
 mod proof;

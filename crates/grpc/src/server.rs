@@ -16,6 +16,7 @@ use palyra_wire::v1::policy_service_server::PolicyServiceServer;
 use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::v1::skills_service_server::SkillsServiceServer;
+use palyra_wire::v1::vault_service_server::VaultServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -42,6 +43,7 @@ use crate::postures::Postures;
 use crate::proof::ProofServiceImpl;
 use crate::sessions::SessionsServiceImpl;
 use crate::skills::SkillsServiceImpl;
+use crate::vault::VaultServiceImpl;
 
 /// Bytes of a health or reflection request, at most.
 const PROBE_BYTES_MAX: usize = 64 * 1024;
@@ -129,7 +131,7 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 13] = [
+const SERVICES: [&str; 14] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
@@ -137,6 +139,7 @@ const SERVICES: [&str; 13] = [
     v1::effects_service_server::SERVICE_NAME,
     v1::policy_service_server::SERVICE_NAME,
     v1::skills_service_server::SERVICE_NAME,
+    v1::vault_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
     v1::models_service_server::SERVICE_NAME,
     v1::journal_service_server::SERVICE_NAME,
@@ -189,6 +192,7 @@ fn routes(
     let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
     let policy = PolicyServiceImpl::new(rules, postures);
     let skills = SkillsServiceImpl::new(gateway.approvals.skills());
+    let vault = VaultServiceImpl::new(gateway.access.vault());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
@@ -204,6 +208,7 @@ fn routes(
         .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(policy).max_decoding_message_size(bytes_max))
         .add_service(SkillsServiceServer::new(skills).max_decoding_message_size(bytes_max))
+        .add_service(VaultServiceServer::new(vault).max_decoding_message_size(bytes_max))
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
         .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
         .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))

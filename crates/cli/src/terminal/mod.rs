@@ -7,6 +7,7 @@ mod typed_lines;
 mod interrupts;
 mod keyboard;
 mod line_editor;
+mod unseen;
 
 pub(crate) use answer::Answer;
 pub(crate) use clean::{clean_line, clean_text, escape_json};
@@ -15,6 +16,7 @@ pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
 pub(crate) use output::{ErrorFormat, Mark, Output};
 pub(crate) use typed_lines::TypedLines;
+pub(crate) use unseen::{Times, Unseen, ask_unseen};
 
 #[cfg(test)]
 pub(crate) use output::tests::captured;

@@ -1,8 +1,9 @@
-//! `palyra admin`: tokens, agents, what a shell and a manual want to know, the daemon's end.
+//! `palyra admin`: tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
 mod completions;
 mod man;
 mod tokens;
+mod vault;
 
 use clap::Subcommand;
 use palyra_client::ClientError;
@@ -16,13 +17,16 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
 
-/// Tokens, agents, completions, man pages, and the daemon itself.
+/// Tokens, secrets, agents, completions, man pages, and the daemon itself.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin stop")]
 pub(crate) enum AdminVerb {
     /// Access tokens for the TCP listener
     #[command(subcommand)]
     Tokens(tokens::TokensVerb),
+    /// Secrets for servers, which nobody is shown
+    #[command(subcommand)]
+    Vault(vault::VaultVerb),
     /// List agents
     #[command(after_help = "Example:\n  palyra admin agents --json")]
     Agents {
@@ -47,6 +51,7 @@ pub(crate) enum AdminVerb {
 pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Failure> {
     match verb {
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
+        AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),

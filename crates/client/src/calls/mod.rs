@@ -6,6 +6,7 @@ mod effects;
 mod gateway;
 mod policy;
 mod skills;
+mod vault;
 mod sessions;
 mod agents;
 mod models;

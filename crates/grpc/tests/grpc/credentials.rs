@@ -79,6 +79,14 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.SkillsService/ListSkills", For::Owner),
     ("/palyra.v1.SkillsService/RemoveSkill", For::Owner),
     ("/palyra.v1.SkillsService/VerifySkills", For::Owner),
+    ("/palyra.v1.VaultService/BindSecret", For::Owner),
+    ("/palyra.v1.VaultService/GetVault", For::Owner),
+    ("/palyra.v1.VaultService/ListSecrets", For::Owner),
+    ("/palyra.v1.VaultService/PutSecret", For::Owner),
+    ("/palyra.v1.VaultService/RemoveSecret", For::Owner),
+    ("/palyra.v1.VaultService/SetVaultPassphrase", For::Owner),
+    ("/palyra.v1.VaultService/UnbindSecret", For::Owner),
+    ("/palyra.v1.VaultService/UnlockVault", For::Owner),
 ];
 
 /// Calls of services that come from elsewhere.

@@ -1,0 +1,238 @@
+//! `palyra admin vault`: secrets that servers are given and nobody is shown.
+
+use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_types::ErrorCode;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{count, date};
+use crate::terminal::{Mark, Times, Unseen, ask_unseen};
+
+/// Secrets for servers: kept sealed, sent to the hosts they are bound to, shown to nobody.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  palyra admin vault put forge --host api.forge.example < token.txt")]
+pub(crate) enum VaultVerb {
+    /// Keep a secret; its value is asked for, or read from a pipe
+    #[command(
+        after_help = "Examples:\n  palyra admin vault put forge --host api.forge.example\n  palyra admin vault put maps --as x-api-key --host maps.example < key.txt"
+    )]
+    Put(PutArgs),
+    /// Give a secret another value; hosts and way of sending stay unless given
+    #[command(after_help = "Example:\n  palyra admin vault rotate forge < token.txt")]
+    Rotate(PutArgs),
+    /// List secrets, never their values
+    #[command(after_help = "Example:\n  palyra admin vault list")]
+    List {
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a secret be sent to one host more
+    #[command(after_help = "Example:\n  palyra admin vault bind forge uploads.forge.example")]
+    Bind(HostArgs),
+    /// Let a secret no longer be sent to a host
+    #[command(after_help = "Example:\n  palyra admin vault unbind forge uploads.forge.example")]
+    Unbind(HostArgs),
+    /// Forget a secret
+    #[command(after_help = "Example:\n  palyra admin vault remove forge")]
+    Remove {
+        /// Its name
+        name: String,
+        /// The outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Open the vault with its passphrase, until the daemon ends
+    #[command(after_help = "Example:\n  palyra admin vault unlock")]
+    Unlock {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have a passphrase instead of the key file, or another passphrase
+    #[command(
+        after_help = "A passphrase that is lost cannot be had back.\n\nExample:\n  palyra admin vault passphrase"
+    )]
+    Passphrase {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show where the key is, and whether the vault is open
+    #[command(after_help = "Example:\n  palyra admin vault status")]
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A value and where it goes.
+#[derive(Debug, Args)]
+pub(crate) struct PutArgs {
+    /// Its name: small letters, digits, `_`, `.` and `-`
+    name: String,
+    /// A host it may be sent to, `name:port` where the port is not 443; may be given again
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// `bearer`, `basic` (the value is `user:password`), or the name of a header
+    #[arg(long = "as", value_name = "WAY")]
+    sent_as: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A secret and a host.
+#[derive(Debug, Args)]
+pub(crate) struct HostArgs {
+    /// The secret's name
+    name: String,
+    /// The host, `name:port` where the port is not 443
+    host: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, verb: VaultVerb) -> Result<Exit, Failure> {
+    match verb {
+        VaultVerb::Put(args) => put(context, args, Standing::New).await,
+        VaultVerb::Rotate(args) => put(context, args, Standing::Another).await,
+        VaultVerb::Unlock { json } => unlock(context, json).await,
+        VaultVerb::Passphrase { json } => set_passphrase(context, json).await,
+        other => at_once(context, &context.connect().await?, other).await,
+    }
+}
+
+/// Runs a verb that asks nothing.
+async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<Exit, Failure> {
+    match verb {
+        VaultVerb::List { json } => list(context, client.list_secrets().await?, json)?,
+        VaultVerb::Bind(HostArgs { name, host, json }) => {
+            tell(context, &client.bind_secret(name, host).await?, "kept", json)?;
+        }
+        VaultVerb::Unbind(HostArgs { name, host, json }) => {
+            tell(context, &client.unbind_secret(name, host).await?, "kept", json)?;
+        }
+        VaultVerb::Remove { name, json } => {
+            client.remove_secret(name.clone()).await?;
+            if json {
+                context.output.json(&json!({ "name": name, "removed": true }))?;
+            } else {
+                context.output.note(Mark::Good, "forgotten here; where it was used, revoke it as well");
+            }
+        }
+        VaultVerb::Status { json } => tell_vault(context, &client.get_vault().await?, json)?,
+        VaultVerb::Put(_)
+        | VaultVerb::Rotate(_)
+        | VaultVerb::Unlock { .. }
+        | VaultVerb::Passphrase { .. } => {}
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    New,
+    Another,
+}
+
+async fn put(context: &Context, args: PutArgs, standing: Standing) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let Some(value) = ask(context, &format!("value of {}", args.name), Times::Once).await? else {
+        return Ok(Exit::Cancelled);
+    };
+    let request = v1::PutSecretRequest {
+        name: args.name,
+        value,
+        hosts: args.hosts,
+        sent_as: args.sent_as.unwrap_or_default(),
+        another: standing == Standing::Another,
+    };
+    tell(context, &client.put_secret(request).await?, "kept", args.json)?;
+    Ok(Exit::Done)
+}
+
+async fn unlock(context: &Context, json: bool) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let Some(passphrase) = ask(context, "passphrase", Times::Once).await? else {
+        return Ok(Exit::Cancelled);
+    };
+    tell_vault(context, &client.unlock_vault(passphrase).await?, json)?;
+    Ok(Exit::Done)
+}
+
+async fn set_passphrase(context: &Context, json: bool) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let Some(passphrase) = ask(context, "new passphrase", Times::Twice).await? else {
+        return Ok(Exit::Cancelled);
+    };
+    tell_vault(context, &client.set_vault_passphrase(passphrase).await?, json)?;
+    Ok(Exit::Done)
+}
+
+/// Asks for what is not shown; `None` when the person left.
+async fn ask(context: &Context, what: &str, times: Times) -> Result<Option<String>, Failure> {
+    match ask_unseen(&context.output, &context.interrupts, what, times).await {
+        Ok(Unseen::Given(given)) => Ok(Some(given.into_exposed())),
+        Ok(Unseen::Left) => Ok(None),
+        Ok(Unseen::Differ) => {
+            Err(Failure::local(ErrorCode::InvalidArgument, "the two are not the same".to_owned()))
+        }
+        Err(error) => {
+            Err(Failure::local(ErrorCode::InvalidArgument, format!("standard input: {}", error.kind())))
+        }
+    }
+}
+
+fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Result<(), Failure> {
+    if json {
+        return context.output.json(&to_json_with_defaults(secret));
+    }
+    let hosts = match secret.hosts.as_slice() {
+        [] => "no host yet: `palyra admin vault bind NAME HOST`".to_owned(),
+        hosts => hosts.join(", "),
+    };
+    let told =
+        format!("{done}: {}, value {}, as {}, for {hosts}", secret.name, secret.version, secret.sent_as);
+    context.output.note(Mark::Good, &told);
+    Ok(())
+}
+
+fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), Failure> {
+    if json {
+        return secrets.iter().try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)));
+    }
+    let row = |secret: v1::Secret| {
+        let hosts = secret.hosts.join(" ");
+        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts]
+    };
+    context.table(["SECRET", "VALUE", "AS", "CHANGED", "HOSTS"], secrets.into_iter().map(row).collect())
+}
+
+fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Failure> {
+    if json {
+        return context.output.json(&to_json_with_defaults(vault));
+    }
+    let key = match vault.key.as_str() {
+        "key_file" => "a key file (vault/root.key): whoever can read the state directory can open them",
+        _ => "a passphrase",
+    };
+    context.output.line(&format!("{} under {key}", count(vault.secrets.into(), "secret")))?;
+    if vault.open {
+        context.output.note(Mark::Good, "the vault is open");
+    } else {
+        context.output.note(Mark::Doubt, &format!("the vault is locked: {}", vault.locked));
+    }
+    if !vault.damaged.is_empty() {
+        context.output.note(Mark::Bad, &format!("damaged: {}", vault.damaged.join(", ")));
+    }
+    Ok(())
+}
