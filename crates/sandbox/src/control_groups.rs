@@ -17,6 +17,14 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 const FOLDER: &str = "palyra";
 /// The file of a group that lists its processes, and to which one is added.
 const PROCESSES: &str = "cgroup.procs";
+/// The file of a group that says what is counted below it.
+const DIVISION: &str = "cgroup.subtree_control";
+/// Name of the group of the daemon itself, where it was given the one above.
+const DAEMON: &str = "palyra-daemon";
+/// A program's part of the processors, where others want them too: a quarter of what anybody has by default, which is 100
+/// in version 2 and 1024 in version 1.
+const WEIGHT: u64 = 25;
+const SHARES: u64 = 256;
 /// How long the end of a killed process is waited for.
 const END_PAUSE_MAX: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
@@ -33,6 +41,7 @@ enum Kind {
     V2,
     Memory,
     Processes,
+    Processor,
 }
 
 /// One program's groups.
@@ -52,11 +61,20 @@ impl ControlGroups {
     fn find_v2(own: &str, mounts: &str) -> Option<Self> {
         let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
         let at = mount_of(mounts, "cgroup2", "")?.join(path.trim_start_matches('/'));
-        let offered = fs::read_to_string(at.join("cgroup.subtree_control")).ok()?;
+        // A group that has processes cannot be divided: who gives us one puts the daemon into a group below it.
+        let divided = if at.ends_with(DAEMON) { at.parent()?.to_owned() } else { at };
+        if divided.join(DAEMON).exists() {
+            let _ = fs::write(divided.join(DIVISION), "+memory +pids");
+            let _ = fs::write(divided.join(DIVISION), "+cpu");
+        }
+        let offered = fs::read_to_string(divided.join(DIVISION)).ok()?;
         let has = |name: &str| offered.split_ascii_whitespace().any(|offered| offered == name);
-        let place = at.join(FOLDER);
+        let place = divided.join(FOLDER);
         let made = has("memory") && has("pids") && make(Kind::V2, &place).is_ok();
-        let usable = made && fs::write(place.join("cgroup.subtree_control"), "+memory +pids").is_ok();
+        let usable = made && fs::write(place.join(DIVISION), "+memory +pids").is_ok();
+        if usable && has("cpu") {
+            let _ = fs::write(place.join(DIVISION), "+cpu");
+        }
         usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)] })
     }
 
@@ -71,7 +89,8 @@ impl ControlGroups {
                 mount_of(mounts, "cgroup", controller)?.join(path.trim_start_matches('/')).join(FOLDER);
             make(kind, &place).ok().map(|()| (kind, place))
         };
-        let folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
+        let mut folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
+        folders.extend(folder(Kind::Processor, "cpu"));
         Some(Self { rung: LimitRung::CgroupV1, folders })
     }
 
@@ -114,9 +133,22 @@ impl Group {
                     let _ = set("memory.memsw.limit_in_bytes", limits.memory_bytes_max);
                 }
                 Kind::Processes => set("pids.max", limits.processes_max)?,
+                Kind::Processor => {}
             }
         }
         Ok(())
+    }
+
+    /// Lets others go first where they want the processors too. What comes before the program does not wait for them.
+    pub(crate) fn stand_back(&self) {
+        for (kind, folder) in &self.folders {
+            // Not everywhere processors are shared out.
+            let _ = match kind {
+                Kind::V2 => fs::write(folder.join("cpu.weight"), WEIGHT.to_string()),
+                Kind::Processor => fs::write(folder.join("cpu.shares"), SHARES.to_string()),
+                Kind::Memory | Kind::Processes => Ok(()),
+            };
+        }
     }
 
     /// Returns the files to which a process of one thread writes `0` to join.
@@ -124,7 +156,7 @@ impl Group {
         let file = |(kind, folder): &(Kind, PathBuf)| match kind {
             Kind::V2 => folder.join(PROCESSES),
             // Where a thread moves itself, the kernel need not hold up everybody who forks, for tens of milliseconds.
-            Kind::Memory | Kind::Processes => folder.join("tasks"),
+            Kind::Memory | Kind::Processes | Kind::Processor => folder.join("tasks"),
         };
         self.folders.iter().map(file).collect()
     }
@@ -138,7 +170,7 @@ impl Group {
         self.folders.iter().any(|(kind, folder)| match kind {
             Kind::V2 => ended(folder.join("memory.events")),
             Kind::Memory => ended(folder.join("memory.oom_control")),
-            Kind::Processes => false,
+            Kind::Processes | Kind::Processor => false,
         })
     }
 }
@@ -160,7 +192,7 @@ fn remove(kind: Kind, folder: &Path) -> io::Result<()> {
     match kind {
         Kind::V2 => fs::write(folder.join("cgroup.kill"), "1")?,
         Kind::Processes => fs::write(folder.join("pids.max"), "0")?,
-        Kind::Memory => {}
+        Kind::Memory | Kind::Processor => {}
     }
     for pid in fs::read_to_string(folder.join(PROCESSES))?.lines().filter_map(|pid| pid.parse().ok()) {
         end_one_of(folder, pid);
@@ -209,4 +241,61 @@ fn mount_of(mounts: &str, kind: &str, option: &str) -> Option<PathBuf> {
         let fits = found == kind && (option.is_empty() || options.split(',').any(|has| has == option));
         fits.then(|| PathBuf::from(at))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that looks like version 2, as far as files without a kernel behind them can.
+    fn hierarchy(own: &str, divided: &str, counted: &str) -> (tempfile::TempDir, Option<ControlGroups>) {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |path: &str| root.path().join(path.trim_start_matches('/'));
+        fs::create_dir_all(at(own)).expect("its own group");
+        fs::write(at(divided).join(DIVISION), counted).expect("what is counted");
+        // The kernel makes this file in every group.
+        fs::create_dir_all(at(divided).join(FOLDER)).expect("our folder");
+        let mounts = format!("cgroup2 {} cgroup2 rw,nosuid 0 0\n", root.path().display());
+        let found = ControlGroups::find_v2(&format!("0::{own}\n"), &mounts);
+        (root, found)
+    }
+
+    #[test]
+    fn a_group_that_is_ours_to_divide_is_used() {
+        let (root, found) = hierarchy("/", "/", "cpuset memory pids");
+        let found = found.expect("groups");
+        assert_eq!(found.folders, [(Kind::V2, root.path().join(FOLDER))]);
+        let group = found.make("1-1").expect("a group");
+        group.limit(&ProcessLimits { processes_max: 7, ..ProcessLimits::default() }).expect("limits");
+        let read =
+            |file: &str| fs::read_to_string(root.path().join(FOLDER).join("1-1").join(file)).expect(file);
+        assert_eq!((read("pids.max").as_str(), read("memory.max")), ("7", (2_u64 << 30).to_string()));
+    }
+
+    #[test]
+    fn where_nothing_is_counted_there_is_no_group() {
+        assert!(hierarchy("/user.slice", "/user.slice", "cpu").1.is_none());
+    }
+
+    #[test]
+    fn the_group_above_is_divided_where_the_daemon_was_put_below_it() {
+        let own = format!("/system.slice/palyra.service/{DAEMON}");
+        let (root, found) = hierarchy(&own, "/system.slice/palyra.service", "");
+        // A plain file takes the place of what was written last.
+        assert!(found.is_none());
+        let above = root.path().join("system.slice/palyra.service");
+        assert_eq!(fs::read_to_string(above.join(DIVISION)).expect("what was asked for"), "+cpu");
+        // One with another name is not asked for more than it has.
+        let (root, _) = hierarchy("/system.slice/other.service/daemon", "/system.slice/other.service", "");
+        let above = root.path().join("system.slice/other.service");
+        assert_eq!(fs::read_to_string(above.join(DIVISION)).expect("what was there"), "");
+    }
+
+    #[test]
+    fn mounts_are_found_by_kind_and_option() {
+        let mounts = "a /a cgroup rw,pids 0 0\nb /b cgroup2 rw 0 0\nc /c cgroup rw,memory 0 0\n";
+        assert_eq!(mount_of(mounts, "cgroup", "memory"), Some("/c".into()));
+        assert_eq!(mount_of(mounts, "cgroup2", ""), Some("/b".into()));
+        assert_eq!(mount_of(mounts, "cgroup", "cpu"), None);
+    }
 }

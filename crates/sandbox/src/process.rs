@@ -100,7 +100,8 @@ async fn follow(
                 listener = descriptor;
                 continue;
             }
-            Told::Started | Told::Failed { .. } => {}
+            Told::Started => keeper.group.iter().for_each(Group::stand_back),
+            Told::Failed { .. } => {}
             Told::OverMemory => ended = Some(Ended::OverMemory),
             Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
             Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
