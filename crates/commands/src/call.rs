@@ -8,6 +8,7 @@ use palyra_types::SessionId;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
 use crate::job_table::Jobs;
+use crate::running::Ground;
 use crate::settings::CommandSettings;
 
 /// What all these tools share.
@@ -19,6 +20,18 @@ pub(crate) struct Parts {
     /// Opens doors; without it no command reaches another host.
     pub(crate) guard: Option<Arc<dyn GuardEgress>>,
     pub(crate) jobs: Jobs,
+}
+
+impl Parts {
+    /// Returns what a program of a granted call is started with.
+    pub(crate) fn ground<'p>(&'p self, granted: &Granted) -> Ground<'p> {
+        Ground {
+            sandbox: &*self.sandbox,
+            settings: &self.settings,
+            guard: self.guard.as_deref(),
+            used_by: granted.used_by,
+        }
+    }
 }
 
 /// One granted call, as these tools see it.

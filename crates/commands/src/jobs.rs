@@ -101,7 +101,7 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     let tier = planned.plan.tier.of_process();
     // Nobody waits for it, so nobody watches; tail_job looks.
     let hearing = Hearing { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
-    let running = running::start(parts, granted, planned, hearing).await?;
+    let running = running::start(parts.ground(granted), planned, hearing).await?;
     let number = parts.jobs.keep(granted.session, tier, running, room);
     let text = format!("started as job-{number}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })

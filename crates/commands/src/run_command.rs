@@ -180,7 +180,7 @@ pub(crate) async fn run(
     let tier = planned.plan.tier.of_process();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
     let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
-    let running = running::start(parts, granted, planned, hearing).await?;
+    let running = running::start(parts.ground(granted), planned, hearing).await?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, span).await })
 }
 

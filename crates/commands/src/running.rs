@@ -3,11 +3,13 @@
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{ConfinedCommand, ConfinedProcess, EgressGrant, Ended, Network, OutputSink};
+use palyra_ports::{
+    ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress, Network, OutputSink,
+    ProcessSandbox,
+};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-use crate::call::{Granted, Parts};
 use crate::failure::CommandFailure;
 use crate::plan::{Plan, Planned};
 use crate::reach::{self, Door, Reach};
@@ -44,19 +46,28 @@ pub(crate) struct Running {
     readers: Vec<tokio::task::JoinHandle<()>>,
 }
 
+/// What a program is started with.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'p> {
+    pub(crate) sandbox: &'p dyn ProcessSandbox,
+    pub(crate) settings: &'p CommandSettings,
+    pub(crate) guard: Option<&'p dyn GuardEgress>,
+    /// On whose behalf its credentials are used.
+    pub(crate) used_by: CredentialUser,
+}
+
 /// Starts what was planned.
 pub(crate) async fn start(
-    parts: &Parts,
-    granted: &Granted,
+    ground: Ground<'_>,
     planned: Planned,
     hearing: Hearing,
 ) -> Result<Running, CommandFailure> {
     let Plan { hosts, credentials, .. } = &planned.plan;
     let reach = Reach::read(hosts, credentials)?;
-    let reach = (!hosts.is_empty()).then(|| reach.grant(granted.used_by));
-    let mut process = parts.sandbox.start(command(&parts.settings, planned)).await?;
+    let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
+    let mut process = ground.sandbox.start(command(ground.settings, planned)).await?;
     let door = match reach {
-        Some(grant) => Some(Arc::new(open(parts, &mut *process, grant)?)),
+        Some(grant) => Some(Arc::new(open(ground.guard, &mut *process, grant)?)),
         None => None,
     };
     Ok(Running { door, ..gather(process, hearing)? })
@@ -64,12 +75,12 @@ pub(crate) async fn start(
 
 /// Opens a program's door; without one it is not left running.
 fn open(
-    parts: &Parts,
+    guard: Option<&dyn GuardEgress>,
     process: &mut dyn ConfinedProcess,
     grant: EgressGrant,
 ) -> Result<Door, CommandFailure> {
     let missing = || CommandFailure::SandboxFailed("the command's way out could not be opened".to_owned());
-    let guard = parts.guard.as_ref().ok_or_else(missing)?;
+    let guard = guard.ok_or_else(missing)?;
     let listener = process.take_listener().ok_or_else(missing)?;
     guard.serve(listener, grant).map(Door::new).map_err(|_| missing())
 }

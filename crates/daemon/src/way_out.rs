@@ -58,11 +58,6 @@ impl WayOut {
     }
 }
 
-/// Whether a text names one host with its port, as `egress.allow_private` does.
-pub(crate) fn is_private_host(text: &str) -> bool {
-    PrivateHosts::read([text]).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use palyra_policy::host_of;

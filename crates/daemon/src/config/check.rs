@@ -130,7 +130,7 @@ fn item_kind(setting: &str) -> ItemKind {
         "egress.allow_private" => ItemKind {
             what: "host",
             takes: "hosts with their ports, such as build.internal:8080",
-            fits: crate::way_out::is_private_host,
+            fits: |place| palyra_egress::PrivateHosts::read([place]).is_ok(),
         },
         _ if setting.starts_with("policy.") => {
             ItemKind { what: "tool", takes: "names of tools, such as read_file", fits: is_tool_name }
