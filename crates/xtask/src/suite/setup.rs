@@ -25,7 +25,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 9] = [
     Need {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -53,6 +53,11 @@ const NEEDS: [Need; 8] = [
         what: "unshare, for file systems that end with their test",
         probe: &["unshare", "--version"],
         packages: &["util-linux", "mount"],
+    },
+    Need {
+        what: "ip, for networks that lead nowhere but to their test",
+        probe: &["ip", "-V"],
+        packages: &["iproute2"],
     },
 ];
 
