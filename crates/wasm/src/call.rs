@@ -2,23 +2,22 @@
 //!
 //! Invariant: a store is made for one call and thrown away with it.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use palyra_types::{PrincipalId, Redacted};
 use wasmtime::{Store, Trap};
 
 use crate::bindings::Tool;
-use crate::bindings::palyra::tool::description as wit;
 use crate::compiled::{Compiled, one_line};
-use crate::imports::Ports;
+use crate::described::Described;
+use crate::engine::TICK;
 use crate::inside::Inside;
 use crate::limits::{CallLimits, TEXT_BYTES_MAX, limiter};
-use crate::machine::{Described, DescribedCapability, DescribedContract, Machine, TICK};
+use crate::machine::Machine;
+use crate::reach::{Given, Ports};
 
 /// Fuel between two points at which a call lets others go on.
 const YIELD_FUEL: u64 = 10_000_000;
+/// Fuel in which a component has to say what it is.
+const DESCRIBE_FUEL: u64 = 2_000_000_000;
 
 /// What a component is called with.
 #[derive(Debug, Clone)]
@@ -27,31 +26,6 @@ pub struct CallRequest {
     pub arguments: Redacted<String>,
     /// For whom.
     pub principal: PrincipalId,
-}
-
-/// What a call may reach.
-#[derive(Debug, Clone, Default)]
-pub struct Given {
-    /// The workspace, and whether it may be changed.
-    pub files: GivenFiles,
-    /// Hosts, in small letters.
-    pub hosts: BTreeSet<String>,
-    /// Names of secrets.
-    pub secrets: BTreeSet<String>,
-    /// The name under which values are kept between calls; `None` when none may be.
-    pub key_value: Option<String>,
-}
-
-/// Which files a call may reach.
-#[derive(Debug, Clone, Default)]
-pub enum GivenFiles {
-    /// None.
-    #[default]
-    None,
-    /// Those below a folder, to read.
-    Read(PathBuf),
-    /// The same, and to change.
-    Change(PathBuf),
 }
 
 /// Why a call has no answer.
@@ -71,34 +45,48 @@ pub enum CallError {
     TimedOut,
 }
 
-pub(crate) async fn describe(machine: &Machine, compiled: &Compiled) -> Result<Described, CallError> {
-    let limits = CallLimits { fuel: 1_000_000_000, ..CallLimits::default() };
-    let inside = Inside::with_nothing();
-    let (mut store, tool) = enter(machine, compiled, inside, limits).await?;
-    let described = tool.call_describe(&mut store).await.map_err(|error| ended(&error))?;
-    Ok(described.into())
+impl Machine {
+    /// Asks a component what it is, with nothing to reach.
+    ///
+    /// # Errors
+    /// [`CallError`] when it traps or takes too much.
+    pub async fn describe(&self, compiled: &Compiled) -> Result<Described, CallError> {
+        let _room = self.room.acquire().await.expect("it is never closed");
+        let _counted = self.ticker.count();
+        let limits = CallLimits { fuel: DESCRIBE_FUEL, ..CallLimits::default() };
+        let (mut store, tool) = enter(self, compiled, Inside::with_nothing(), limits).await?;
+        let described = tool.call_describe(&mut store).await.map_err(|error| ended(&error))?;
+        Ok(described.into())
+    }
+
+    /// Calls a component.
+    ///
+    /// # Errors
+    /// [`CallError`] when it traps, says no, or takes too much.
+    pub async fn call(
+        &self,
+        compiled: &Compiled,
+        request: CallRequest,
+        given: Given,
+        ports: Ports,
+        limits: CallLimits,
+    ) -> Result<String, CallError> {
+        let _room = self.room.acquire().await.expect("it is never closed");
+        let _counted = self.ticker.count();
+        let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
+        let inside = Inside::new(given, ports, request.principal).map_err(broken)?;
+        let (mut store, tool) = enter(self, compiled, inside, limits).await?;
+        let ran = tool.call_run(&mut store, request.arguments.expose());
+        // Waiting does not use fuel, and the epoch is looked at by running code only.
+        let answer = tokio::time::timeout(limits.time_max, ran).await.map_err(|_| CallError::TimedOut)?;
+        let answer = answer.map_err(|error| ended(&error))?;
+        answer.map(bounded).map_err(|said| CallError::Said(bounded(said)))
+    }
 }
 
-pub(crate) async fn run(
-    machine: &Machine,
-    compiled: &Compiled,
-    request: CallRequest,
-    given: Given,
-    ports: Ports,
-    limits: CallLimits,
-) -> Result<String, CallError> {
-    let _room = Arc::clone(&machine.room).acquire_owned().await.expect("it is never closed");
-    let _counted = machine.ticker.count();
-    let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
-    let inside = Inside::new(given, ports, request.principal).map_err(broken)?;
-    let (mut store, tool) = enter(machine, compiled, inside, limits).await?;
-    let answer =
-        tool.call_run(&mut store, request.arguments.expose()).await.map_err(|error| ended(&error))?;
-    let bounded = |mut text: String| {
-        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-        text
-    };
-    answer.map(bounded).map_err(|said| CallError::Said(bounded(said)))
+fn bounded(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+    text
 }
 
 async fn enter(
@@ -125,30 +113,5 @@ fn ended(error: &wasmtime::Error) -> CallError {
         Some(Trap::Interrupt) => CallError::TimedOut,
         Some(trap) => CallError::Trapped(trap.to_string()),
         None => CallError::Trapped(one_line(error)),
-    }
-}
-
-impl From<wit::ToolDescription> for Described {
-    fn from(told: wit::ToolDescription) -> Self {
-        let contract = match told.contract {
-            wit::Contract::Pure => DescribedContract::Pure,
-            wit::Contract::Keyed => DescribedContract::Keyed,
-            wit::Contract::Probe => DescribedContract::Probe,
-            wit::Contract::Opaque => DescribedContract::Opaque,
-        };
-        let capability = |told: wit::Capability| match told {
-            wit::Capability::ReadFiles => DescribedCapability::ReadFiles,
-            wit::Capability::WriteFiles => DescribedCapability::WriteFiles,
-            wit::Capability::Http(host) => DescribedCapability::Http(host),
-            wit::Capability::Secret(name) => DescribedCapability::Secret(name),
-            wit::Capability::KeyValue => DescribedCapability::KeyValue,
-        };
-        Self {
-            name: told.name,
-            description: told.description,
-            schema: told.schema,
-            contract,
-            capabilities: told.capabilities.into_iter().map(capability).collect(),
-        }
     }
 }

@@ -42,16 +42,38 @@ pub struct Compiled {
     pub(crate) ready: Arc<ToolPre<Inside>>,
 }
 
-impl Compiled {
-    pub(crate) fn make(machine: &Machine, bytes: &[u8]) -> Result<Self, CompileError> {
+impl Machine {
+    /// Compiles a component; takes seconds of a processor for a large one. A hostile one can make that minutes and
+    /// gigabytes, so this is for tests and for a process that is held to limits.
+    ///
+    /// # Errors
+    /// [`CompileError`] for what is no component, is too large, or wants what is not offered.
+    pub fn compile(&self, bytes: &[u8]) -> Result<Compiled, CompileError> {
         if bytes.len() > COMPONENT_BYTES_MAX {
             return Err(CompileError::TooLarge { bytes: bytes.len() });
         }
         let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
-        let component = Component::new(&machine.engine, bytes).map_err(malformed)?;
-        Self::of(machine, &component, Sha256::digest(bytes).into())
+        let component = Component::new(&self.engine, bytes).map_err(malformed)?;
+        Compiled::of(self, &component, Sha256::digest(bytes).into())
     }
 
+    /// Takes up what another process of this executable compiled.
+    ///
+    /// # Errors
+    /// [`CompileError::Malformed`] for what another version or processor was meant for;
+    /// [`CompileError::Unfit`] for what wants what is not offered.
+    ///
+    /// # Safety
+    /// `native` comes from [`crate::compile`] of this executable, and nobody else could have changed it since.
+    pub(crate) unsafe fn take_up(&self, native: &[u8], digest: [u8; 32]) -> Result<Compiled, CompileError> {
+        let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
+        // SAFETY: the caller vouches for the bytes.
+        let component = unsafe { Component::deserialize(&self.engine, native) }.map_err(malformed)?;
+        Compiled::of(self, &component, digest)
+    }
+}
+
+impl Compiled {
     fn of(machine: &Machine, component: &Component, digest: [u8; 32]) -> Result<Self, CompileError> {
         let unfit = |error: wasmtime::Error| CompileError::Unfit { why: one_line(&error) };
         let ready = machine.linker.instantiate_pre(component).and_then(ToolPre::new).map_err(unfit)?;

@@ -3,99 +3,134 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    BodyCompleteness, BoundCredential, CancelFlag, Clock, CredentialHandle, FetchFailure, FetchHttp,
-    FetchLimits, FetchMethod, FetchRequest, HostRule, HostScope,
+    BodyCompleteness, BoundCredential, CredentialHandle, FetchFailure, FetchLimits, FetchMethod,
+    FetchRequest, FetchResponse, HostRule, HostScope,
 };
 use palyra_types::Redacted;
 use wasmtime::component::Resource;
 
-use crate::bindings::palyra::tool::{clock, http, key_value, log, secrets};
-use crate::inside::{Inside, OpenedSecret};
+use crate::bindings::palyra::tool::{clock, description, http, key_value, log, secrets};
+use crate::inside::Inside;
 use crate::key_value::{KEY_BYTES_MAX, KeepValues, KeyValueError, VALUE_BYTES_MAX};
-use crate::limits::TEXT_BYTES_MAX;
+use crate::limits::{REQUESTS_MAX, TEXT_BYTES_MAX};
+use crate::reach::Methods;
+use crate::secret::OpenedSecret;
 
 /// Bytes of a log line that are kept.
 const LOG_LINE_BYTES_MAX: usize = 4 << 10;
 
-/// What components reach through the daemon.
-#[derive(Clone)]
-pub struct Ports {
-    /// Other machines.
-    pub fetch: Arc<dyn FetchHttp>,
-    /// Values between calls.
-    pub values: Arc<dyn KeepValues>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Raised when the call should end.
-    pub cancel: CancelFlag,
-}
+/// The header by which the other side of a request knows it when it is made again.
+const KEY_HEADER: &str = "idempotency-key";
+/// The port at which credentials are sent where a host is named without one.
+const TLS_PORT: u16 = 443;
 
 impl Inside {
     async fn fetch_for(
         &mut self,
         request: http::Request,
-        credential: Option<CredentialHandle>,
+        secret: Option<String>,
     ) -> Result<http::Response, http::Problem> {
         let Some(ports) = self.ports.clone() else {
-            return Err(http::Problem::Refused(
-                "nothing can be reached while a tool is described".to_owned(),
-            ));
+            return Err(refused("nothing can be reached while a tool is described"));
         };
+        let asked = self.request_of(request, secret.as_deref())?;
+        let Some(fetch) = &ports.fetch else {
+            return Err(refused("this daemon reaches no other machine; see `egress.enabled`"));
+        };
+        let answer = fetch.fetch(asked, ports.cancel.clone()).await;
+        answer.map(response_of).map_err(|error| problem_of(&error.failure))
+    }
+
+    /// Returns the request as it is made, if this call may make it.
+    fn request_of(
+        &mut self,
+        request: http::Request,
+        secret: Option<&str>,
+    ) -> Result<FetchRequest, http::Problem> {
         if self.given.hosts.is_empty() {
-            return Err(http::Problem::Refused("this tool was not given any host".to_owned()));
+            return Err(refused("this tool was not given any host"));
         }
-        let method = match request.method.as_str() {
-            "GET" => FetchMethod::Get,
-            "HEAD" => FetchMethod::Head,
-            "POST" => FetchMethod::Post,
-            "PUT" => FetchMethod::Put,
-            "PATCH" => FetchMethod::Patch,
-            "DELETE" => FetchMethod::Delete,
-            other => return Err(http::Problem::Invalid(format!("`{other:.20}` is no method that is made"))),
+        self.requests += 1;
+        if self.requests > REQUESTS_MAX {
+            return Err(refused("a call makes no more requests than it has made"));
+        }
+        let method = method_of(&request.method)?;
+        if self.given.methods == Methods::Safe && !method.is_safe() {
+            return Err(refused("a tool that says it changes nothing asks with GET and HEAD only"));
+        }
+        let mut headers: Vec<_> =
+            request.headers.into_iter().map(|(name, value)| (name, Redacted::new(value))).collect();
+        if let Some(key) = self.given.key {
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case(KEY_HEADER));
+            let key: String = key.0.iter().map(|byte| format!("{byte:02x}")).collect();
+            headers.push((KEY_HEADER.to_owned(), Redacted::new(format!("{key}-{}", self.requests))));
+        }
+        let rules: Vec<_> = self.given.hosts.iter().map(|host| rule_of(host)).collect();
+        let used_by = self.given.used_by;
+        let bound = |rule: &HostRule| BoundCredential {
+            host: rule.host.clone(),
+            port: rule.port.unwrap_or(TLS_PORT),
+            handle: CredentialHandle(secret.unwrap_or_default().to_owned()),
+            used_by,
         };
-        let bind = |handle: CredentialHandle| {
-            let bound = self.given.hosts.iter().map(move |host| (host.clone(), handle.clone()));
-            bound
-                .map(|(host, handle)| BoundCredential { host, port: 443, handle, used_by: None })
-                .collect::<Vec<_>>()
-        };
-        let asked = FetchRequest {
+        Ok(FetchRequest {
             method,
             url: Redacted::new(request.url),
-            headers: request.headers.into_iter().map(|(name, value)| (name, Redacted::new(value))).collect(),
+            headers,
             body: Redacted::new(request.body),
-            hosts: HostScope::Only(self.given.hosts.iter().map(rule_of).collect()),
-            credentials: credential.map(bind).unwrap_or_default(),
+            credentials: if secret.is_some() { rules.iter().map(bound).collect() } else { Vec::new() },
+            hosts: HostScope::Only(rules),
             limits: FetchLimits::default(),
-        };
-        let answer =
-            ports.fetch.fetch(asked, ports.cancel.clone()).await.map_err(|error| match &error.failure {
-                FetchFailure::Url { .. } | FetchFailure::Request { .. } => {
-                    http::Problem::Invalid(error.to_string())
-                }
-                FetchFailure::HostNotGranted { .. } | FetchFailure::Address { .. } => {
-                    http::Problem::Refused(error.to_string())
-                }
-                FetchFailure::Unresolved { .. }
-                | FetchFailure::Unreachable { .. }
-                | FetchFailure::Tls { .. }
-                | FetchFailure::Credential(_)
-                | FetchFailure::Redirect { .. }
-                | FetchFailure::Answer { .. }
-                | FetchFailure::TimedOut { .. }
-                | FetchFailure::Cancelled => http::Problem::Failed(error.to_string()),
-            })?;
-        Ok(http::Response {
-            status: answer.status,
-            headers: answer.headers.into_iter().map(|(name, value)| (name, value.expose().clone())).collect(),
-            body: answer.body.expose().clone(),
-            truncated: answer.completeness == BodyCompleteness::Cut,
         })
     }
 }
 
+fn refused(why: &str) -> http::Problem {
+    http::Problem::Refused(why.to_owned())
+}
+
+fn method_of(name: &str) -> Result<FetchMethod, http::Problem> {
+    Ok(match name {
+        "GET" => FetchMethod::Get,
+        "HEAD" => FetchMethod::Head,
+        "POST" => FetchMethod::Post,
+        "PUT" => FetchMethod::Put,
+        "PATCH" => FetchMethod::Patch,
+        "DELETE" => FetchMethod::Delete,
+        other => return Err(http::Problem::Invalid(format!("`{other:.20}` is no method that is made"))),
+    })
+}
+
+fn response_of(answer: FetchResponse) -> http::Response {
+    http::Response {
+        status: answer.status,
+        headers: answer.headers.into_iter().map(|(name, value)| (name, value.into_exposed())).collect(),
+        body: answer.body.into_exposed(),
+        truncated: answer.completeness == BodyCompleteness::Cut,
+    }
+}
+
+fn problem_of(failure: &FetchFailure) -> http::Problem {
+    match failure {
+        FetchFailure::Url { .. } | FetchFailure::Request { .. } => {
+            http::Problem::Invalid(failure.to_string())
+        }
+        FetchFailure::HostNotGranted { .. } | FetchFailure::Address { .. } => {
+            http::Problem::Refused(failure.to_string())
+        }
+        FetchFailure::Unresolved { .. }
+        | FetchFailure::Unreachable { .. }
+        | FetchFailure::Tls { .. }
+        | FetchFailure::Credential(_)
+        | FetchFailure::Redirect { .. }
+        | FetchFailure::Answer { .. }
+        | FetchFailure::TimedOut { .. }
+        | FetchFailure::Cancelled => http::Problem::Failed(failure.to_string()),
+    }
+}
+
 /// Reads a host as capabilities name it: a name, or a name and a port.
-fn rule_of(host: &String) -> HostRule {
+fn rule_of(host: &str) -> HostRule {
     match host.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?))) {
         Some((name, port)) => HostRule::exact(name).at(port),
         None => HostRule::exact(host),
@@ -113,16 +148,10 @@ impl http::Host for Inside {
     async fn fetch_with(
         &mut self,
         request: http::Request,
-        scheme: String,
         secret: Resource<OpenedSecret>,
     ) -> wasmtime::Result<Result<http::Response, http::Problem>> {
         let name = self.table.get(&secret)?.name.clone();
-        let plain =
-            !scheme.is_empty() && scheme.len() <= 16 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
-        if !plain {
-            return Ok(Err(http::Problem::Invalid("a scheme is one word, such as `Bearer`".to_owned())));
-        }
-        Ok(self.fetch_for(request, Some(CredentialHandle(format!("{name} {scheme}")))).await)
+        Ok(self.fetch_for(request, Some(name)).await)
     }
 }
 
@@ -148,13 +177,19 @@ impl secrets::HostSecret for Inside {
 }
 
 impl Inside {
-    fn kept(&self) -> Result<(Arc<dyn KeepValues>, String), key_value::Problem> {
-        match (&self.ports, &self.given.key_value) {
-            (Some(ports), Some(tool)) => Ok((Arc::clone(&ports.values), tool.clone())),
-            (None, _) | (_, None) => {
-                Err(key_value::Problem::Refused("this tool was not given a place to keep values".to_owned()))
-            }
-        }
+    /// Does what may wait for a disk where it may.
+    async fn keeping<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&dyn KeepValues, &str) -> Result<T, KeyValueError> + Send + 'static,
+    ) -> Result<T, key_value::Problem> {
+        let (Some(ports), Some(tool)) = (&self.ports, &self.given.key_value) else {
+            return Err(key_value::Problem::Refused(
+                "this tool was not given a place to keep values".to_owned(),
+            ));
+        };
+        let (values, tool) = (Arc::clone(&ports.values), tool.clone());
+        let done = tokio::task::spawn_blocking(move || work(&*values, &tool)).await;
+        done.unwrap_or_else(|lost| Err(KeyValueError::Failed(lost.to_string()))).map_err(told)
     }
 }
 
@@ -168,7 +203,7 @@ fn told(error: KeyValueError) -> key_value::Problem {
 impl key_value::Host for Inside {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Vec<u8>>, key_value::Problem>> {
         let of = self.principal;
-        Ok(self.kept().and_then(|(values, tool)| values.get(&tool, of, &key).map_err(told)))
+        Ok(self.keeping(move |values, tool| values.get(tool, of, &key)).await)
     }
 
     async fn set(&mut self, key: String, value: Vec<u8>) -> wasmtime::Result<Result<(), key_value::Problem>> {
@@ -176,17 +211,17 @@ impl key_value::Host for Inside {
             return Ok(Err(key_value::Problem::TooLarge));
         }
         let of = self.principal;
-        Ok(self.kept().and_then(|(values, tool)| values.set(&tool, of, &key, Some(value)).map_err(told)))
+        Ok(self.keeping(move |values, tool| values.set(tool, of, &key, Some(value))).await)
     }
 
     async fn delete(&mut self, key: String) -> wasmtime::Result<Result<(), key_value::Problem>> {
         let of = self.principal;
-        Ok(self.kept().and_then(|(values, tool)| values.set(&tool, of, &key, None).map_err(told)))
+        Ok(self.keeping(move |values, tool| values.set(tool, of, &key, None)).await)
     }
 
     async fn keys(&mut self) -> wasmtime::Result<Result<Vec<String>, key_value::Problem>> {
         let of = self.principal;
-        Ok(self.kept().and_then(|(values, tool)| values.keys(&tool, of).map_err(told)))
+        Ok(self.keeping(move |values, tool| values.keys(tool, of)).await)
     }
 }
 
@@ -209,4 +244,4 @@ impl clock::Host for Inside {
     }
 }
 
-impl crate::bindings::palyra::tool::description::Host for Inside {}
+impl description::Host for Inside {}

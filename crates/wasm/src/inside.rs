@@ -5,18 +5,11 @@ use wasmtime::StoreLimits;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use crate::call::{Given, GivenFiles};
-use crate::imports::Ports;
 use crate::limits::store_limits;
+use crate::reach::{Given, GivenFiles, Ports};
 
 /// Where a component finds the workspace.
 const WORKSPACE: &str = "/workspace";
-
-/// A secret that a component may use, and never sees.
-#[allow(unreachable_pub, reason = "the bindings name it")]
-pub struct OpenedSecret {
-    pub(crate) name: String,
-}
 
 /// One call's state.
 pub(crate) struct Inside {
@@ -27,6 +20,8 @@ pub(crate) struct Inside {
     pub(crate) principal: PrincipalId,
     /// Bytes that were logged so far.
     pub(crate) logged: usize,
+    /// Requests that were made so far.
+    pub(crate) requests: u32,
     wasi: WasiCtx,
 }
 
@@ -39,6 +34,7 @@ impl Inside {
             ports: None,
             principal: PrincipalId::from_parts(0, 0),
             logged: 0,
+            requests: 0,
             wasi: closed().build(),
         }
     }

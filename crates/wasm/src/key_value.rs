@@ -10,7 +10,9 @@ pub(crate) const KEY_BYTES_MAX: usize = 256;
 /// Bytes of a value, at most.
 pub(crate) const VALUE_BYTES_MAX: usize = 256 << 10;
 /// Bytes that one tool keeps for one person, at most.
-const ALL_BYTES_MAX: usize = 4 << 20;
+pub(crate) const ALL_BYTES_MAX: usize = 4 << 20;
+/// Bytes that a key with its value takes beside its own.
+pub(crate) const ENTRY_BYTES: usize = 8;
 
 /// Why a value was not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +50,36 @@ pub trait KeepValues: Send + Sync {
     /// # Errors
     /// [`KeyValueError`] as the store says.
     fn keys(&self, tool: &str, of: PrincipalId) -> Result<Vec<String>, KeyValueError>;
+
+    /// Forgets all that a tool kept, for everybody.
+    ///
+    /// # Errors
+    /// [`KeyValueError`] as the store says.
+    fn forget(&self, tool: &str) -> Result<(), KeyValueError>;
+}
+
+/// Puts a value among others, or takes it out.
+///
+/// # Errors
+/// [`KeyValueError::TooLarge`] when it does not fit beside them.
+pub(crate) fn put(
+    values: &mut BTreeMap<String, Vec<u8>>,
+    key: &str,
+    value: Option<Vec<u8>>,
+) -> Result<(), KeyValueError> {
+    let Some(value) = value else {
+        values.remove(key);
+        return Ok(());
+    };
+    let others = values
+        .iter()
+        .filter(|(known, _)| *known != key)
+        .map(|(key, value)| ENTRY_BYTES + key.len() + value.len());
+    if others.sum::<usize>() + ENTRY_BYTES + key.len() + value.len() > ALL_BYTES_MAX {
+        return Err(KeyValueError::TooLarge);
+    }
+    values.insert(key.to_owned(), value);
+    Ok(())
 }
 
 type Kept = BTreeMap<(String, PrincipalId), BTreeMap<String, Vec<u8>>>;
@@ -70,22 +102,15 @@ impl KeepValues for MemoryValues {
         value: Option<Vec<u8>>,
     ) -> Result<(), KeyValueError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let values = kept.entry((tool.to_owned(), of)).or_default();
-        let Some(value) = value else {
-            values.remove(key);
-            return Ok(());
-        };
-        let others =
-            values.iter().filter(|(known, _)| *known != key).map(|(key, value)| key.len() + value.len());
-        if others.sum::<usize>() + key.len() + value.len() > ALL_BYTES_MAX {
-            return Err(KeyValueError::TooLarge);
-        }
-        values.insert(key.to_owned(), value);
-        Ok(())
+        put(kept.entry((tool.to_owned(), of)).or_default(), key, value)
     }
 
     fn keys(&self, tool: &str, of: PrincipalId) -> Result<Vec<String>, KeyValueError> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(kept.get(&(tool.to_owned(), of)).into_iter().flat_map(|values| values.keys().cloned()).collect())
+    }
+    fn forget(&self, tool: &str) -> Result<(), KeyValueError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _), _| kept != tool);
+        Ok(())
     }
 }

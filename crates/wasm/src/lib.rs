@@ -1,33 +1,44 @@
 //! Tools that are WebAssembly components: tier A.
 //!
-//! Owns the engine, what a component can import, and its limits; not where components come from, nor who may use
-//! them. Invariant: a component reaches what was given to this very call and nothing else; whatever it does, the call
-//! ends within its fuel, its time and its memory. Begin at [`Machine`].
+//! Owns the engine, what a component can import, its limits, and how components are compiled, kept and called as
+//! tools; not which ones a person added, nor who may use them. Invariant: a component reaches what was given to this
+//! very call and nothing else; whatever it does, the call ends within its fuel, its time and its memory. Begin at
+//! [`Components`], then [`Machine`].
+
+mod components;
+
+mod examine;
+mod offered;
+mod shelf;
+mod workshop;
+mod compiler;
 
 mod machine;
-
-mod limits;
+mod engine;
 mod compiled;
 mod call;
+
+mod described;
+mod reach;
+mod limits;
 mod inside;
 mod imports;
-mod key_value;
+mod guarded_files;
+mod secret;
+mod bindings;
 
-pub use call::{CallError, CallRequest, Given};
+mod key_value;
+mod file_values;
+
+pub use call::{CallError, CallRequest};
 pub use compiled::{CompileError, Compiled};
-pub use imports::Ports;
+pub use compiler::{COMPILE, run as compile};
+pub use components::{ComponentParts, Components};
+pub use described::{Described, DescribedCapability, DescribedContract};
+pub use examine::tool_of;
+pub use file_values::FileValues;
 pub use key_value::{KeepValues, KeyValueError, MemoryValues};
 pub use limits::CallLimits;
-pub use machine::{Described, DescribedCapability, DescribedContract, Machine, MachineError};
-
-/// What `wit/tool.wit` says, as types and traits.
-#[allow(unreachable_pub, clippy::all, reason = "made by a macro")]
-mod bindings {
-    wasmtime::component::bindgen!({
-        path: "wit",
-        world: "tool",
-        imports: { default: async | trappable },
-        exports: { default: async },
-        with: { "palyra:tool/secrets.secret": crate::inside::OpenedSecret },
-    });
-}
+pub use machine::{Machine, MachineError};
+pub use reach::{Given, GivenFiles, Methods, Ports};
+pub use workshop::COMPILE_LIMITS;

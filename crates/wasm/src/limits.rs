@@ -19,6 +19,11 @@ pub(crate) const STACK_BYTES_MAX: usize = 512 << 10;
 /// Bytes that a call prints, logs or answers, at most.
 pub(crate) const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// How long one call may take, waiting included.
+pub(crate) const CALL_TIME_MAX: Duration = Duration::from_secs(30);
+/// Requests that one call makes of other machines, at most.
+pub(crate) const REQUESTS_MAX: u32 = 64;
+
 /// What one call may use up; memory is the machine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
@@ -30,7 +35,7 @@ pub struct CallLimits {
 
 impl Default for CallLimits {
     fn default() -> Self {
-        Self { fuel: 20_000_000_000, time_max: Duration::from_secs(30) }
+        Self { fuel: 20_000_000_000, time_max: CALL_TIME_MAX }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Writes components: a core module with the canonical ABI by hand, and the world around it.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
@@ -27,6 +26,67 @@ pub(crate) struct Wat {
     pub(crate) core: &'static str,
     /// The body of `run`: leaves a pointer to the answer.
     pub(crate) run: &'static str,
+    /// What it says of itself, where that is not what [`About::default`] says.
+    pub(crate) about: About,
+    /// A text at 1024 of its memory, and its length as the global `$given`.
+    pub(crate) given: String,
+}
+
+/// What a component says of itself.
+#[derive(Clone)]
+pub(crate) struct About {
+    pub(crate) name: &'static str,
+    /// pure, keyed, probe, opaque.
+    pub(crate) contract: u8,
+    /// read-files, write-files, http, secret, key-value; with a name for the third and fourth.
+    pub(crate) capabilities: Vec<(u8, String)>,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        Self { name: "echo", contract: 0, capabilities: vec![(4, String::new())] }
+    }
+}
+
+impl About {
+    /// Returns data segments: the description at 2048, and what it points to.
+    fn data(&self) -> String {
+        let texts = [self.name, "says what it is told", r#"{"type":"object"}"#];
+        let mut at = 2304;
+        let mut place = |text: &str| {
+            let placed = (at, text.len());
+            at += text.len();
+            placed
+        };
+        let escaped = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+        let mut described = Vec::new();
+        let mut data = String::new();
+        let mut list = Vec::new();
+        let add = |number: usize, to: &mut Vec<u8>| {
+            to.extend_from_slice(&u32::try_from(number).expect("small").to_le_bytes());
+        };
+        for text in texts {
+            let (at, length) = place(text);
+            add(at, &mut described);
+            add(length, &mut described);
+            data += &format!("(data (i32.const {at}) \"{}\")", escaped(text.as_bytes()));
+        }
+        described.extend_from_slice(&[self.contract, 0, 0, 0]);
+        add(2112, &mut described);
+        add(self.capabilities.len(), &mut described);
+        for (case, name) in &self.capabilities {
+            let (at, length) = place(name);
+            list.extend_from_slice(&[*case, 0, 0, 0]);
+            add(at, &mut list);
+            add(length, &mut list);
+            data += &format!("(data (i32.const {at}) \"{}\")", escaped(name.as_bytes()));
+        }
+        data + &format!(
+            "(data (i32.const 2048) \"{}\") (data (i32.const 2112) \"{}\")",
+            escaped(&described),
+            escaped(&list)
+        )
+    }
 }
 
 pub(crate) const ECHO: &str = "(call $answer (i32.const 0) (local.get $ptr) (local.get $len))";
@@ -37,7 +97,9 @@ impl Wat {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let Self { imports, core_imports, with, core, run } = self;
+        let Self { imports, core_imports, with, core, run, about, given } = self;
+        let (about, length) = (about.data(), given.len());
+        let text: String = given.bytes().map(|byte| format!("\\{byte:02x}")).collect();
         let text = format!(
             r#"(component
   {imports}
@@ -56,19 +118,18 @@ impl Wat {
   (core module $m
     (import "mem" "memory" (memory 1))
     {core_imports}
-    (data (i32.const 16) "echosays what it is told{{\"type\":\"object\"}}")
-    ;; name, description, schema, contract, capabilities
-    (data (i32.const 200) "\10\00\00\00\04\00\00\00" "\14\00\00\00\14\00\00\00" "\28\00\00\00\11\00\00\00" "\00\00\00\00" "\00\01\00\00\01\00\00\00")
-    (data (i32.const 256) "\04\00\00\00\00\00\00\00\00\00\00\00")
+    {about}
+    (data (i32.const 1024) "{text}")
+    (global $given i32 (i32.const {length}))
     (func $answer (param $failed i32) (param $at i32) (param $length i32) (result i32)
       (i32.store8 (i32.const 300) (local.get $failed))
       (i32.store (i32.const 304) (local.get $at))
       (i32.store (i32.const 308) (local.get $length))
       (i32.const 300))
     {core}
-    (func (export "describe") (result i32) (i32.const 200))
+    (func (export "describe") (result i32) (i32.const 2048))
     (func (export "run") (param $ptr i32) (param $len i32) (result i32) {run}))
-  (core instance $i (instantiate $m (with "mem" (instance $mem)) {given}))
+  (core instance $i (instantiate $m (with "mem" (instance $mem)) {host}))
   (alias core export $i "describe" (core func $describe))
   (alias core export $i "run" (core func $run))
   (type $contract' (enum "pure" "keyed" "probe" "opaque"))
@@ -83,7 +144,7 @@ impl Wat {
   (func (export "describe") (result $description) (canon lift (core func $describe) (memory $memory) (realloc $realloc)))
   (func (export "run") (param "arguments" string) (result (result string (error string)))
     (canon lift (core func $run) (memory $memory) (realloc $realloc))))"#,
-            given = if core_imports.is_empty() { "" } else { r#"(with "host" (instance $host))"# },
+            host = if core_imports.is_empty() { "" } else { r#"(with "host" (instance $host))"# },
         );
         wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -127,20 +188,18 @@ impl FetchHttp for Asked {
 
 pub(crate) struct Bench {
     pub(crate) machine: Machine,
-    pub(crate) asked: Arc<Asked>,
     pub(crate) ports: Ports,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let asked = Arc::new(Asked::default());
         let ports = Ports {
-            fetch: Arc::clone(&asked) as _,
+            fetch: Some(Arc::new(Asked::default())),
             values: Arc::new(MemoryValues::default()),
             clock: Arc::new(FakeClock::new()),
             cancel: CancelFlag::default(),
         };
-        Self { machine: Machine::new().expect("an engine"), asked, ports }
+        Self { machine: Machine::new().expect("an engine"), ports }
     }
 
     pub(crate) fn compile(&self, wat: &Wat) -> Compiled {
@@ -154,8 +213,4 @@ impl Bench {
         };
         self.machine.call(&self.compile(wat), request, given, self.ports.clone(), limits).await
     }
-}
-
-pub(crate) fn hosts(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
 }

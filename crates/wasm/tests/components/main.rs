@@ -1,5 +1,10 @@
 //! Components in their text form, honest and hostile, in the real engine.
 
 mod component;
+mod files;
+mod shelf;
+
+mod attacks;
+mod attacks_files;
 mod honest;
-mod hostile;
+mod tools;

@@ -1,0 +1,259 @@
+//! Components as tools: the ones that a person added, each called with exactly what it was given.
+//!
+//! Invariant: a call reaches what its component was pinned with, and only while the component's bytes are those.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{
+    CancelFlag, Clock, ComponentShelfError, CredentialUser, ExecuteToolError, FetchHttp, PreparedCall,
+    ProcessLimits, ProcessSandbox, Supervision, ToolRuntime,
+};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_types::component::{AddedComponent, ComponentCapability};
+use palyra_types::tool::{
+    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName,
+};
+use palyra_types::{ErrorCode, Redacted};
+
+use crate::call::{CallError, CallRequest};
+use crate::compiled::Compiled;
+use crate::file_values::FileValues;
+use crate::key_value::KeepValues;
+use crate::limits::CallLimits;
+use crate::machine::Machine;
+use crate::offered::Offered;
+use crate::reach::{Given, GivenFiles, Methods, Ports};
+use crate::workshop::{KeptFault, Workshop};
+
+/// The folder of values below that of components.
+const VALUES: &str = "values";
+
+/// What components are made of and reach through.
+pub struct ComponentParts {
+    /// A folder of the daemon's own, for components, their native code and what they keep.
+    pub folder: PathBuf,
+    /// This very executable, which compiles when it is run with [`COMPILE`](crate::COMPILE).
+    pub program: PathBuf,
+    /// Holds the compiler.
+    pub sandbox: Arc<dyn ProcessSandbox>,
+    /// What compiling may use up; [`COMPILE_LIMITS`](crate::COMPILE_LIMITS) where nobody knows better.
+    pub compiling: ProcessLimits,
+    /// Other machines; `None` where the daemon reaches none.
+    pub fetch: Option<Arc<dyn FetchHttp>>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The components that a person added, as tools. Cheap to clone.
+#[derive(Clone)]
+pub struct Components {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) folder: PathBuf,
+    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) values: Arc<dyn KeepValues>,
+    fetch: Option<Arc<dyn FetchHttp>>,
+    clock: Arc<dyn Clock>,
+    /// Made with the first component: it reserves address space.
+    machine: OnceLock<Result<Machine, String>>,
+    offered: Mutex<Arc<Offered>>,
+    compiled: Mutex<BTreeMap<[u8; 32], Compiled>>,
+}
+
+impl Components {
+    /// Offers what was offered last.
+    #[must_use]
+    pub fn new(parts: ComponentParts) -> Self {
+        let ComponentParts { folder, program, sandbox, compiling, fetch, clock } = parts;
+        let inner = Inner {
+            workshop: Arc::new(Workshop::new(folder.clone(), program, (sandbox, compiling))),
+            values: Arc::new(FileValues::new(folder.join(VALUES))),
+            offered: Mutex::new(Arc::new(Offered::read(&folder))),
+            machine: OnceLock::new(),
+            compiled: Mutex::default(),
+            fetch,
+            clock,
+            folder,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+impl Inner {
+    pub(crate) fn offered(&self) -> Arc<Offered> {
+        Arc::clone(&self.offered.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn offer(&self, offered: Offered) {
+        self.compiled().retain(|digest, _| offered.components.iter().any(|added| added.sha256 == *digest));
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
+    }
+
+    fn compiled(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Compiled>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn machine(&self) -> Result<Machine, ComponentShelfError> {
+        let made = self.machine.get_or_init(|| Machine::new().map_err(|error| error.to_string()));
+        made.clone().map_err(|what| ComponentShelfError::Host { what })
+    }
+
+    /// Returns a component that can be called; its bytes were compared with their digest when it was first asked for.
+    pub(crate) async fn ready(&self, digest: [u8; 32]) -> Result<Compiled, KeptFault> {
+        if let Some(compiled) = self.compiled().get(&digest) {
+            return Ok(compiled.clone());
+        }
+        let compiled = self.workshop.ready(&self.machine()?, digest).await?;
+        self.compiled().insert(digest, compiled.clone());
+        Ok(compiled)
+    }
+
+    async fn run(&self, added: &AddedComponent, grant: &Grant, supervision: &Supervision) -> Answer {
+        let compiled = match self.ready(added.sha256).await {
+            Ok(compiled) => compiled,
+            Err(KeptFault::Changed) => {
+                let what = "the component is not what was pinned; nothing of it ran";
+                return Answer::failed(ErrorCode::ComponentChanged, what.to_owned());
+            }
+            Err(KeptFault::Shelf(fault)) => return Answer::failed(fault.code(), fault.to_string()),
+        };
+        let machine = match self.machine() {
+            Ok(machine) => machine,
+            Err(fault) => return Answer::failed(fault.code(), fault.to_string()),
+        };
+        let request = CallRequest { arguments: grant.arguments().clone(), principal: grant.principal() };
+        let ports = self.ports(supervision.cancel.clone());
+        let limits = CallLimits { time_max: grant.deadline(), ..CallLimits::default() };
+        let call = machine.call(&compiled, request, given(added, grant, supervision), ports, limits);
+        let ended = tokio::select! {
+            biased;
+            // Dropping the call ends it at the next point where it lets others go on.
+            () = supervision.cancel.cancelled() => None,
+            ended = call => Some(ended),
+        };
+        match ended {
+            Some(Ok(text)) => Answer { failure: None, text },
+            Some(Err(error)) => Answer::failed(code_of(&error), error.to_string()),
+            None => {
+                Answer::failed(ErrorCode::ToolCancelled, "the component was stopped with its run".to_owned())
+            }
+        }
+    }
+
+    fn ports(&self, cancel: CancelFlag) -> Ports {
+        Ports {
+            fetch: self.fetch.clone(),
+            values: Arc::clone(&self.values),
+            clock: Arc::clone(&self.clock),
+            cancel,
+        }
+    }
+}
+
+struct Answer {
+    failure: Option<ErrorCode>,
+    text: String,
+}
+
+impl Answer {
+    fn failed(code: ErrorCode, text: String) -> Self {
+        Self { failure: Some(code), text }
+    }
+
+    fn outcome(mut self, contract: EffectContract, output_bytes_max: usize) -> ToolExecutionOutcome {
+        if self.failure.is_some() && contract != EffectContract::Pure {
+            self.text.push_str("; what it did before that stays done");
+        }
+        let output_bytes_total = self.text.len() as u64;
+        self.text.truncate(self.text.floor_char_boundary(output_bytes_max));
+        ToolExecutionOutcome {
+            failure: self.failure,
+            output: Redacted::new(self.text),
+            output_bytes_total,
+            executor: ToolExecutor::Wasm,
+            isolation: Isolation::Component,
+        }
+    }
+}
+
+fn code_of(error: &CallError) -> ErrorCode {
+    match error {
+        CallError::Said(_) => ErrorCode::ToolFailed,
+        CallError::Trapped(_) => ErrorCode::ComponentTrapped,
+        CallError::OutOfFuel | CallError::TimedOut => ErrorCode::ComponentLimit,
+    }
+}
+
+/// Returns what one call may reach: what its component was pinned with, in the workspace of its run.
+fn given(added: &AddedComponent, grant: &Grant, supervision: &Supervision) -> Given {
+    let mut given = Given {
+        methods: if added.contract == EffectContract::Pure { Methods::Safe } else { Methods::All },
+        used_by: Some(CredentialUser {
+            principal: grant.principal(),
+            run: grant.run(),
+            effect: grant.effect(),
+        }),
+        key: (added.contract == EffectContract::Keyed).then_some(supervision.key),
+        ..Given::default()
+    };
+    for capability in &added.capabilities {
+        let root = || grant.workspace_root().to_owned();
+        match capability {
+            ComponentCapability::ReadFiles => {
+                if !matches!(given.files, GivenFiles::Change(_)) {
+                    given.files = GivenFiles::Read(root());
+                }
+            }
+            ComponentCapability::WriteFiles => given.files = GivenFiles::Change(root()),
+            ComponentCapability::Http(host) => drop(given.hosts.insert(host.clone())),
+            ComponentCapability::Secret(name) => drop(given.secrets.insert(name.clone())),
+            ComponentCapability::KeyValue => given.key_value = Some(added.name.expose().clone()),
+        }
+    }
+    given
+}
+
+impl ToolRuntime for Components {
+    fn catalog(&self) -> Arc<ToolCatalog> {
+        Arc::clone(&self.inner.offered().catalog)
+    }
+
+    fn isolation(&self, _tool: &ToolName) -> Isolation {
+        Isolation::Component
+    }
+
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+        let message = format!("`{}` is a component, which is not asked what it would do", intent.tool());
+        let refusal = PrepareRefusal { code: ErrorCode::ToolFailed, message: Redacted::new(message) };
+        async { Err(refusal) }.boxed()
+    }
+
+    fn execute(
+        &self,
+        grant: Grant,
+        supervision: Supervision,
+    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+        let inner = Arc::clone(&self.inner);
+        async move {
+            let tool = grant.tool().clone();
+            let offered = inner.offered();
+            let named = |added: &&AddedComponent| added.name.expose() == tool.as_str();
+            let Some(added) = offered.components.iter().find(named) else {
+                return Err(ExecuteToolError::Unknown { tool });
+            };
+            // What may be done again is what was said when it was decided, not what a later version says.
+            if grant.execution() == Execution::Again && grant.contract() == EffectContract::Opaque {
+                return Err(ExecuteToolError::OutcomeUnknown { tool });
+            }
+            let answer = inner.run(added, &grant, &supervision).await;
+            Ok(answer.outcome(grant.contract(), grant.output_bytes_max()))
+        }
+        .boxed()
+    }
+}

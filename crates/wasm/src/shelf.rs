@@ -1,0 +1,74 @@
+//! Looking at a component before a person adds it, and offering what was added.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::{ComponentShelf, ComponentShelfError as Fault};
+use palyra_types::Redacted;
+use palyra_types::component::{ComponentRecord, ExaminedComponent};
+use palyra_types::tool::ToolName;
+
+use crate::call::CallError;
+use crate::components::{Components, Inner};
+use crate::examine;
+use crate::offered::Offered;
+use crate::workshop::{KeptFault, blocking};
+
+impl Inner {
+    async fn examine(&self, source: std::path::PathBuf) -> Result<ExaminedComponent, Fault> {
+        let workshop = Arc::clone(&self.workshop);
+        let (sha256, bytes) = blocking(move || workshop.keep(&source)).await??;
+        let compiled = self.ready(sha256).await.map_err(|fault| match fault {
+            KeptFault::Changed => Fault::System { what: "the copy differs from what was read".to_owned() },
+            KeptFault::Shelf(fault) => fault,
+        })?;
+        let told = self.machine()?.describe(&compiled).await.map_err(|error| match error {
+            CallError::Said(what) => Fault::Invalid { what },
+            CallError::Trapped(_) => Fault::Trapped { what: format!("asked what it is, {error}") },
+            CallError::OutOfFuel | CallError::TimedOut => {
+                Fault::Limit { what: format!("asked what it is, {error}") }
+            }
+        })?;
+        let description = examine::read(told).map_err(|what| Fault::Invalid { what })?;
+        Ok(ExaminedComponent { sha256, bytes, description })
+    }
+
+    async fn offer_now(self: Arc<Self>, records: Vec<ComponentRecord>) -> Result<(), Fault> {
+        let offered = Offered::of(records);
+        self.offer(offered.clone());
+        let written = blocking(move || {
+            let digests: Vec<_> = offered.components.iter().map(|added| added.sha256).collect();
+            self.workshop.keep_only(&digests);
+            offered.write(&self.folder)
+        });
+        written.await?.map_err(|error| Fault::System { what: format!("the disk said no: {error}") })
+    }
+}
+
+impl ComponentShelf for Components {
+    fn examine(
+        &self,
+        source: Redacted<std::path::PathBuf>,
+    ) -> BoxFuture<'static, Result<ExaminedComponent, Fault>> {
+        let inner = Arc::clone(&self.inner);
+        async move { inner.examine(source.into_exposed()).await }.boxed()
+    }
+
+    fn check(&self, _components: &[ComponentRecord]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), Fault>> {
+        Arc::clone(&self.inner).offer_now(components).boxed()
+    }
+
+    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), Fault>> {
+        let values = Arc::clone(&self.inner.values);
+        async move {
+            let forgotten = blocking(move || values.forget(tool.as_str())).await?;
+            forgotten.map_err(|error| Fault::System { what: error.to_string() })
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,319 @@
+//! Components on the disk: their bytes, and the native code that a held process made of them.
+//!
+//! Owns `DIGEST/component.wasm` and beside it `native-ENGINE`, which begins with the SHA-256 of what follows. Invariants:
+//! native code is taken up from files alone that this workshop wrote, in a folder that only the daemon's user can write,
+//! and only while the component beside it has the digest it is known by; nothing is ever compiled in this process.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::hash::{Hash, Hasher};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_ports::{
+    ComponentShelfError as Fault, ConfinedCommand, Ended, Network, ProcessLimits, ProcessSandbox,
+    ProcessTier, SandboxError, WorkspaceAccess,
+};
+use sha2::{Digest, Sha256};
+
+use crate::compiled::{CompileError, Compiled};
+use crate::compiler::{COMPILE, MALFORMED};
+use crate::limits::COMPONENT_BYTES_MAX;
+use crate::machine::Machine;
+
+/// The name of a component's bytes in its folder.
+const COMPONENT: &str = "component.wasm";
+/// How a file of native code begins.
+const HEADER: &[u8] = b"palyra/native/v1\n";
+/// Bytes of a digest.
+const DIGEST_BYTES: usize = 32;
+/// Bytes of native code, at most.
+const NATIVE_BYTES_MAX: usize = 512 << 20;
+/// Bytes of what the compiler says, at most.
+const WORDS_BYTES_MAX: usize = 4 << 10;
+/// How long compiling may take.
+const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
+/// What compiling may use up; threads count as processes.
+pub const COMPILE_LIMITS: ProcessLimits = ProcessLimits {
+    memory_bytes_max: 2 << 30,
+    processes_max: 32,
+    file_bytes_max: 0,
+    scratch_bytes_max: 1 << 20,
+    open_files_max: 64,
+    processor_time_max: Duration::from_secs(240),
+};
+
+/// Keeps components and has them compiled.
+pub(crate) struct Workshop {
+    folder: PathBuf,
+    /// This very executable, which answers to [`COMPILE`].
+    program: PathBuf,
+    sandbox: Arc<dyn ProcessSandbox>,
+    limits: ProcessLimits,
+    /// One is compiled at a time.
+    compiling: tokio::sync::Mutex<()>,
+}
+
+/// Why a component that is kept cannot be called.
+#[derive(Debug)]
+pub(crate) enum KeptFault {
+    /// Its bytes are not those it is known by, or gone.
+    Changed,
+    /// It cannot be made ready.
+    Shelf(Fault),
+}
+
+impl From<Fault> for KeptFault {
+    fn from(fault: Fault) -> Self {
+        Self::Shelf(fault)
+    }
+}
+
+impl Workshop {
+    pub(crate) fn new(
+        folder: PathBuf,
+        program: PathBuf,
+        (sandbox, limits): (Arc<dyn ProcessSandbox>, ProcessLimits),
+    ) -> Self {
+        Self { folder, program, sandbox, limits, compiling: tokio::sync::Mutex::default() }
+    }
+
+    /// Copies a file; returns its digest and size.
+    pub(crate) fn keep(&self, source: &Path) -> Result<([u8; 32], u64), Fault> {
+        let bytes = read_source(source)?;
+        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        let folder = self.folder_of(&digest);
+        if read_bounded(&folder.join(COMPONENT), COMPONENT_BYTES_MAX).is_ok_and(|kept| kept == bytes) {
+            return Ok((digest, bytes.len() as u64));
+        }
+        self.write(&folder, COMPONENT, &[&bytes]).map_err(disk)?;
+        Ok((digest, bytes.len() as u64))
+    }
+
+    /// Removes what belongs to none of these.
+    pub(crate) fn keep_only(&self, digests: &[[u8; 32]]) {
+        let Ok(folders) = std::fs::read_dir(&self.folder) else { return };
+        let kept: Vec<String> = digests.iter().map(hex).collect();
+        for folder in folders.flatten() {
+            let name = folder.file_name().into_string().unwrap_or_default();
+            if name.len() == 2 * DIGEST_BYTES && !kept.contains(&name) {
+                // What stays is in nobody's way.
+                let _ = std::fs::remove_dir_all(folder.path());
+            }
+        }
+    }
+
+    /// Makes a component ready that was kept: compiles it where that was not done before.
+    pub(crate) async fn ready(
+        self: &Arc<Self>,
+        machine: &Machine,
+        digest: [u8; 32],
+    ) -> Result<Compiled, KeptFault> {
+        let _compiling = self.compiling.lock().await;
+        let (workshop, of) = (Arc::clone(self), machine.clone());
+        let looked = blocking(move || workshop.taken_up(&of, digest)).await?;
+        if let Some(compiled) = looked? {
+            return Ok(compiled);
+        }
+        let native = self.compile(&digest).await?;
+        let (workshop, machine) = (Arc::clone(self), machine.clone());
+        let written = blocking(move || {
+            let sum: [u8; 32] = Sha256::digest(&native).into();
+            let name = native_name(&machine);
+            workshop.write(&workshop.folder_of(&digest), &name, &[HEADER, &sum, &native]).map_err(disk)?;
+            workshop.taken_up(&machine, digest)
+        });
+        match written.await?? {
+            Some(compiled) => Ok(compiled),
+            None => {
+                Err(Fault::System { what: "the compiled component was not what was written".to_owned() }
+                    .into())
+            }
+        }
+    }
+
+    /// Takes up native code that was made before; `None` when there is none that fits.
+    fn taken_up(&self, machine: &Machine, digest: [u8; 32]) -> Result<Option<Compiled>, KeptFault> {
+        let folder = self.folder_of(&digest);
+        let component = read_bounded(&folder.join(COMPONENT), COMPONENT_BYTES_MAX);
+        let component = component.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => KeptFault::Changed,
+            _ => disk(error).into(),
+        })?;
+        if Sha256::digest(&component)[..] != digest {
+            return Err(KeptFault::Changed);
+        }
+        let Some(native) = read_native(&folder.join(native_name(machine))) else { return Ok(None) };
+        // SAFETY: it was written by `ready` and by nobody else: the file has its digest before it, belongs to this user,
+        // and nobody else may write it or its folder.
+        match unsafe { machine.take_up(&native, digest) } {
+            Ok(compiled) => Ok(Some(compiled)),
+            // Of another version, whose name is the same by chance.
+            Err(CompileError::Malformed { .. }) => Ok(None),
+            Err(error @ (CompileError::Unfit { .. } | CompileError::TooLarge { .. })) => {
+                Err(Fault::Invalid { what: error.to_string() }.into())
+            }
+        }
+    }
+
+    /// Has a component compiled by a process that is held; whatever it does, it ends with that process.
+    async fn compile(&self, digest: &[u8; 32]) -> Result<Vec<u8>, Fault> {
+        let folder = self.folder_of(digest).canonicalize().map_err(disk)?;
+        let component = folder.join(COMPONENT);
+        let command = ConfinedCommand {
+            tier: ProcessTier::Confined,
+            program: self.program.clone(),
+            arguments: vec!["palyra".into(), COMPILE.into(), component.into()],
+            // As many threads as there are limits for, however many processors there are.
+            environment: vec![("RAYON_NUM_THREADS".into(), "2".into())],
+            directory: folder.clone(),
+            workspace: folder,
+            access: WorkspaceAccess::Read,
+            kept: Vec::new(),
+            readable: vec![self.program.clone()],
+            sealed: Vec::new(),
+            network: Network::None,
+            limits: self.limits,
+        };
+        let started = std::time::Instant::now();
+        let mut process = self.sandbox.start(command).await.map_err(sandbox_fault)?;
+        let Some((output, errors)) = process.take_output() else {
+            return Err(Fault::System { what: "the compiler has no output".to_owned() });
+        };
+        let native = tokio::task::spawn_blocking(move || gather(output, NATIVE_BYTES_MAX));
+        let words = tokio::task::spawn_blocking(move || gather(errors, WORDS_BYTES_MAX));
+        let ended = tokio::time::timeout(COMPILE_TIME_MAX, process.wait()).await;
+        // Ends it where it goes on, and with that its output.
+        drop(process);
+        let limit = |what: &str| Fault::Limit { what: format!("compiling it was ended: {what}") };
+        let ended = ended.map_err(|_| limit("it took too long"))?;
+        let (native, words) = (native.await.unwrap_or_default(), words.await.unwrap_or_default());
+        tracing::debug!(
+            ?ended,
+            bytes = native.len(),
+            ms = started.elapsed().as_millis(),
+            "a component was compiled"
+        );
+        match ended {
+            Ended::Exited { code: 0 } if native.len() < NATIVE_BYTES_MAX => Ok(native),
+            Ended::Exited { code } if code == i32::from(MALFORMED) => {
+                let why: String =
+                    String::from_utf8_lossy(&words).chars().filter(|c| !c.is_control()).take(400).collect();
+                Err(Fault::Invalid { what: format!("it is no WebAssembly component: {why}") })
+            }
+            Ended::OverMemory => Err(limit("it used too much memory")),
+            Ended::Signalled { .. } | Ended::Exited { .. } | Ended::Stopped => {
+                Err(limit("it used more memory, time or threads than compiling may, or broke the compiler"))
+            }
+        }
+    }
+
+    fn folder_of(&self, digest: &[u8; 32]) -> PathBuf {
+        self.folder.join(hex(digest))
+    }
+
+    /// Puts a file in its place as a whole.
+    fn write(&self, folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let unfinished = folder.join(format!(".new-{name}"));
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        for part in parts {
+            file.write_all(part)?;
+        }
+        file.sync_all()?;
+        std::fs::rename(&unfinished, folder.join(name))?;
+        File::open(folder)?.sync_all()?;
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let lost = |error: tokio::task::JoinError| Fault::System { what: error.to_string() };
+    tokio::task::spawn_blocking(work).await.map_err(lost)
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "given to map_err")]
+fn disk(error: io::Error) -> Fault {
+    Fault::System { what: format!("the disk said no: {error}") }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "given to map_err")]
+fn sandbox_fault(error: SandboxError) -> Fault {
+    let what = format!("components are compiled by a process that is held: {error}");
+    match error {
+        SandboxError::Missing { .. } => Fault::Host { what },
+        SandboxError::NotStarted { .. } | SandboxError::Broken { .. } => Fault::System { what },
+    }
+}
+
+fn read_source(source: &Path) -> Result<Vec<u8>, Fault> {
+    let unreadable = |error: io::Error| Fault::System { what: format!("the file cannot be read: {error}") };
+    let file = File::open(source).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(Fault::Invalid { what: "it is no file".to_owned() });
+    }
+    let mut bytes = Vec::new();
+    file.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > COMPONENT_BYTES_MAX {
+        let what =
+            format!("it has more than {} MiB, which is the most that is taken", COMPONENT_BYTES_MAX >> 20);
+        return Err(Fault::Limit { what });
+    }
+    Ok(bytes)
+}
+
+fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads native code, if it is whole and nobody else could have written it.
+fn read_native(path: &Path) -> Option<Vec<u8>> {
+    const OTHERS_WRITE: u32 = 0o022;
+    let file = OpenOptions::new().read(true).open(path).ok()?;
+    let (about, folder) = (file.metadata().ok()?, path.parent()?.metadata().ok()?);
+    let ours = about.is_file() && about.uid() == folder.uid();
+    if !ours || about.mode() & OTHERS_WRITE != 0 || folder.mode() & OTHERS_WRITE != 0 {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take((HEADER.len() + DIGEST_BYTES + NATIVE_BYTES_MAX) as u64).read_to_end(&mut bytes).ok()?;
+    let (sum, native) = bytes.strip_prefix(HEADER)?.split_at_checked(DIGEST_BYTES)?;
+    (Sha256::digest(native)[..] == *sum).then(|| native.to_vec())
+}
+
+/// Reads to the end; keeps so much at most.
+fn gather(from: OwnedFd, bytes_max: usize) -> Vec<u8> {
+    let (mut from, mut kept) = (File::from(from), Vec::new());
+    // One that is lost leaves what it had read, which then is no native code.
+    let _ = io::Read::by_ref(&mut from).take(bytes_max as u64).read_to_end(&mut kept);
+    let _ = io::copy(&mut from, &mut io::sink());
+    kept
+}
+
+/// Names native code by all of the engine that decides about it: version, settings, processor.
+fn native_name(machine: &Machine) -> String {
+    struct Hashing(Sha256);
+    impl Hasher for Hashing {
+        fn finish(&self) -> u64 {
+            0
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
+        }
+    }
+    let mut hashing = Hashing(Sha256::new());
+    machine.engine.precompile_compatibility_hash().hash(&mut hashing);
+    format!("native-{}", &hex(&hashing.0.finalize().into())[..16])
+}
+
+fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

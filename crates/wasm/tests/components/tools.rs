@@ -1,0 +1,106 @@
+//! Components as tools: added, called with what they were given, changed, removed.
+
+use palyra_ports::{ComponentShelf, ComponentShelfError, FetchMethod, ToolRuntime};
+use palyra_testkit::grants::GrantRequest;
+use palyra_types::ErrorCode;
+use palyra_types::component::ComponentCapability;
+use palyra_types::tool::{EffectContract, Isolation, ToolExecutor, ToolName};
+
+use crate::component::{About, ECHO, Wat};
+use crate::files;
+use crate::shelf::{Shelf, native, record, supervision};
+
+fn echo() -> Wat {
+    let about = About { name: "echo_back", contract: 1, ..About::default() };
+    Wat { about, ..Wat::running(ECHO) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_asks_its_host_and_writes_a_file_of_the_workspace() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&files::saves("https://a.example/page", "a.example")).await;
+    assert_eq!(
+        examined.description.capabilities,
+        [ComponentCapability::WriteFiles, ComponentCapability::Http("a.example".to_owned())]
+    );
+    let outcome = shelf.call("save_page", "{}").await;
+    assert_eq!((outcome.failure, outcome.output.expose().as_str()), (None, "written"));
+    assert_eq!((outcome.executor, outcome.isolation), (ToolExecutor::Wasm, Isolation::Component));
+    assert_eq!(std::fs::read_to_string(shelf.work().join("page.txt")).unwrap(), "the page");
+    let asked = shelf.asked.0.lock().unwrap();
+    assert_eq!(asked[0].method, FetchMethod::Get);
+    let key = asked[0].headers.iter().find(|(name, _)| name == "idempotency-key").expect("a key");
+    assert!(key.1.expose().ends_with("-1"), "the first request of a keyed call");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_compiled_once_is_not_compiled_again() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    assert_eq!(shelf.call("echo_back", "a").await.output.expose(), "a");
+    assert_eq!(*shelf.sandbox.started.lock().unwrap(), 1);
+    let again = shelf.restarted();
+    assert!(
+        again.components.catalog().get(&ToolName::new("echo_back")).is_some(),
+        "before the journal is read"
+    );
+    assert_eq!(again.call("echo_back", "b").await.output.expose(), "b");
+    assert_eq!(*again.sandbox.started.lock().unwrap(), 0, "its native code was kept");
+    // Native code that is damaged is made anew from the component, whose digest holds.
+    let native = native(&shelf.kept(&examined));
+    let mut bytes = std::fs::read(&native).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&native, bytes).unwrap();
+    let mended = shelf.restarted();
+    assert_eq!(mended.call("echo_back", "c").await.output.expose(), "c");
+    assert_eq!(*mended.sandbox.started.lock().unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_longer_offered_is_gone() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    let mut removed = record(&examined);
+    removed.removed = Some(palyra_types::Timestamp(2));
+    shelf.components.offer(vec![removed]).await.unwrap();
+    assert!(shelf.components.catalog().is_empty() && !shelf.kept(&examined).exists());
+    let grant = GrantRequest::new("echo_back", "a", &shelf.work()).contract(EffectContract::Keyed).grant();
+    assert!(shelf.components.execute(grant, supervision()).await.is_err(), "nobody runs it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_has_its_code() {
+    let shelf = Shelf::new();
+    for (run, code) in [
+        ("(call $answer (i32.const 1) (local.get $ptr) (local.get $len))", ErrorCode::ToolFailed),
+        ("(unreachable)", ErrorCode::ComponentTrapped),
+    ] {
+        let about = About { name: "fails", contract: 1, ..About::default() };
+        shelf.add(&Wat { about, ..Wat::running(run) }).await;
+        assert_eq!(shelf.call("fails", "no").await.failure, Some(code), "{run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_cancelled_ends() {
+    let shelf = Shelf::new();
+    let about = About { name: "spins", contract: 1, ..About::default() };
+    shelf.add(&Wat { about, ..Wat::running("(loop $l (br $l)) (unreachable)") }).await;
+    let supervision = supervision();
+    let cancel = supervision.cancel.clone();
+    let grant = GrantRequest::new("spins", "", &shelf.work()).contract(EffectContract::Keyed).grant();
+    let running = tokio::spawn(shelf.components.execute(grant, supervision));
+    tokio::task::yield_now().await;
+    cancel.cancel();
+    assert_eq!(running.await.unwrap().unwrap().failure, Some(ErrorCode::ToolCancelled));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_component_is_told_apart() {
+    let shelf = Shelf::new();
+    let refused = shelf.examine(b"not wasm at all").await.unwrap_err();
+    assert!(matches!(refused, ComponentShelfError::Invalid { .. }), "{refused}");
+    let nameless = About { name: "No Name", ..About::default() };
+    let refused = shelf.examine(&Wat { about: nameless, ..Wat::running(ECHO) }.bytes()).await.unwrap_err();
+    assert!(refused.to_string().contains("no name of a tool"), "{refused}");
+}
