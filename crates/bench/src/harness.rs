@@ -81,6 +81,7 @@ impl Harness {
             restore: Arc::new(BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
+            components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneWorkspace(Redacted::new(work.canonicalize()?))),
             clock,

@@ -48,6 +48,7 @@ const AUDIENCES: &[(&str, Audience)] = &[
     (v1::journal_service_server::SERVICE_NAME, Audience::Owner),
     (v1::erasure_service_server::SERVICE_NAME, Audience::Owner),
     (v1::policy_service_server::SERVICE_NAME, Audience::Owner),
+    (v1::components_service_server::SERVICE_NAME, Audience::Owner),
     (v1::skills_service_server::SERVICE_NAME, Audience::Owner),
     (v1::vault_service_server::SERVICE_NAME, Audience::Owner),
     (v1::admin_service_server::SERVICE_NAME, Audience::Owner),

@@ -30,6 +30,7 @@ mod approvals;
 mod effects;
 mod policy;
 mod postures;
+mod components;
 mod skills;
 mod vault;
 mod agents;

@@ -7,6 +7,7 @@ use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::v1::admin_service_server::AdminServiceServer;
 use palyra_wire::v1::agents_service_server::AgentsServiceServer;
 use palyra_wire::v1::approvals_service_server::ApprovalsServiceServer;
+use palyra_wire::v1::components_service_server::ComponentsServiceServer;
 use palyra_wire::v1::effects_service_server::EffectsServiceServer;
 use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
@@ -30,6 +31,7 @@ use crate::admin::AdminServiceImpl;
 use crate::agents::AgentsServiceImpl;
 use crate::approvals::ApprovalsServiceImpl;
 use crate::auth::{Gate, HEALTH};
+use crate::components::ComponentsServiceImpl;
 use crate::connection::Acceptor;
 use crate::daemon_facts::DaemonFacts;
 use crate::effects::EffectsServiceImpl;
@@ -131,13 +133,14 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 14] = [
+const SERVICES: [&str; 15] = [
     HEALTH,
     v1::gateway_service_server::SERVICE_NAME,
     v1::sessions_service_server::SERVICE_NAME,
     v1::approvals_service_server::SERVICE_NAME,
     v1::effects_service_server::SERVICE_NAME,
     v1::policy_service_server::SERVICE_NAME,
+    v1::components_service_server::SERVICE_NAME,
     v1::skills_service_server::SERVICE_NAME,
     v1::vault_service_server::SERVICE_NAME,
     v1::agents_service_server::SERVICE_NAME,
@@ -191,6 +194,7 @@ fn routes(
     let rules = gateway.approvals.rules();
     let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
     let policy = PolicyServiceImpl::new(rules, postures);
+    let components = ComponentsServiceImpl::new(gateway.approvals.components());
     let skills = SkillsServiceImpl::new(gateway.approvals.skills());
     let vault = VaultServiceImpl::new(gateway.access.vault());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
@@ -207,6 +211,7 @@ fn routes(
         .add_service(ApprovalsServiceServer::new(approvals).max_decoding_message_size(bytes_max))
         .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(policy).max_decoding_message_size(bytes_max))
+        .add_service(ComponentsServiceServer::new(components).max_decoding_message_size(bytes_max))
         .add_service(SkillsServiceServer::new(skills).max_decoding_message_size(bytes_max))
         .add_service(VaultServiceServer::new(vault).max_decoding_message_size(bytes_max))
         .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))

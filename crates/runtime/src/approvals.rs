@@ -18,6 +18,7 @@ use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Time
 
 use crate::asking::Change;
 use crate::caller::Caller;
+use crate::components::ComponentsHandle;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::grants::GrantsHandle;
@@ -136,6 +137,12 @@ impl ApprovalsHandle {
     #[must_use]
     pub fn rules(&self) -> PolicyHandle {
         PolicyHandle::new(Arc::clone(&self.engine))
+    }
+
+    /// Returns the way to components.
+    #[must_use]
+    pub fn components(&self) -> ComponentsHandle {
+        ComponentsHandle::new(Arc::clone(&self.engine), self.owner)
     }
 
     /// Returns the way to skills.

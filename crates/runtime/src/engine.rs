@@ -69,9 +69,11 @@ pub(crate) struct Engine {
     pub(crate) log_id: LogId,
     /// Microseconds of the newest entry's time, as far as it is known here.
     newest: AtomicI64,
-    tools: Arc<ToolCatalog>,
+    /// Held while components are changed: changes come one by one.
+    pub(crate) components: tokio::sync::Mutex<()>,
     guesses: Guesses,
-    catalog: Arc<WrittenCatalog>,
+    /// The tools there are, written out, as they were when somebody last asked.
+    catalog: Mutex<Arc<WrittenCatalog>>,
     stored: Mutex<BTreeSet<[u8; 32]>>,
 }
 
@@ -102,8 +104,8 @@ impl Engine {
             asking: Asking::load(&*ports.approvals).await?,
             log_id: status.log_id,
             newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),
-            catalog: Arc::new(WrittenCatalog::new(Arc::clone(&tools))),
-            tools,
+            catalog: Mutex::new(Arc::new(WrittenCatalog::new(tools))),
+            components: tokio::sync::Mutex::default(),
             guesses: Guesses::default(),
             stored: Mutex::default(),
             ports,
@@ -117,13 +119,24 @@ impl Engine {
         agent: Option<&[ToolName]>,
         skills: &[ActiveSkill],
     ) -> Arc<WrittenCatalog> {
+        let all = self.whole_catalog();
         if agent.is_none() && skills.is_empty() {
-            return Arc::clone(&self.catalog);
+            return all;
         }
         let of_agent = |tool: &&ToolSpec| agent.is_none_or(|names| names.contains(&tool.name));
         let left = |tool: &&ToolSpec| forbidding_skill(skills, &tool.name).is_none();
-        let tools = self.tools.iter().filter(of_agent).filter(left).cloned();
+        let tools = all.tools.iter().filter(of_agent).filter(left).cloned();
         Arc::new(WrittenCatalog::new(Arc::new(ToolCatalog::new(tools.collect()))))
+    }
+
+    /// Returns the tools there are now: a person adds and removes components.
+    fn whole_catalog(&self) -> Arc<WrittenCatalog> {
+        let now = self.ports.tools.catalog();
+        let mut known = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&known.tools, &now) {
+            *known = Arc::new(WrittenCatalog::new(now));
+        }
+        Arc::clone(&known)
     }
 
     /// Returns those of the texts that this process has not stored yet.

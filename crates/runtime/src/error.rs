@@ -8,6 +8,7 @@ use palyra_types::model::ModelFailure;
 use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
+use crate::components::ComponentError;
 use crate::skill_book::SkillError;
 use crate::vault::VaultError;
 
@@ -134,6 +135,9 @@ pub enum RequestError {
     /// A skill could not be installed, switched or used.
     #[error(transparent)]
     Skill(#[from] SkillError),
+    /// A component could not be looked at, added or removed.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// The vault refused.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -177,6 +181,7 @@ impl RequestError {
             Self::Read(error) => error.code(),
             Self::Workspace(error) => error.code(),
             Self::Skill(error) => error.code(),
+            Self::Component(error) => error.code(),
             Self::Vault(error) => error.code(),
             Self::Model(failure) => failure.class.code(),
         }

@@ -31,7 +31,7 @@ pub struct GatewayRuntimeState {
     pub sessions: SessionsHandle,
     /// Runs: looking, answering, cancelling; their effects, and taking them back.
     pub runs: RunsHandle,
-    /// What people decide: what waits for them, grants that outlive an answer, rules, skills.
+    /// What people decide: what waits for them, grants that outlive an answer, rules, skills, components.
     pub approvals: ApprovalsHandle,
     /// Tapes: pages and live following.
     pub tapes: TapeHandle,
@@ -92,6 +92,7 @@ pub async fn start_with_policy(
     let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
     let engine = Arc::new(engine);
     engine.skills.check_all(&ports).await;
+    crate::components::offer_all(&ports).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = Undoing::new(Arc::clone(&engine));
     undoing.finish_open().await;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    AppendTape, Clock, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals, ReadRecords,
-    ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    AppendTape, Clock, ComponentShelf, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals,
+    ReadRecords, ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -36,6 +36,8 @@ pub struct RuntimePorts {
     pub secrets: Arc<dyn SecretStore>,
     /// Keeps copies of skills' folders.
     pub skills: Arc<dyn SkillFolders>,
+    /// Looks at components, and offers them.
+    pub components: Arc<dyn ComponentShelf>,
     /// Chooses workspaces.
     pub workspaces: Arc<dyn Workspaces>,
     /// Tells the time.

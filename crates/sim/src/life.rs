@@ -119,6 +119,7 @@ fn ports(
         restore: Arc::new(NothingToRestore),
         redactor: Arc::new(PassThrough),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
+        components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder),
         clock: Arc::new(SimClock::new(Arc::clone(world))),

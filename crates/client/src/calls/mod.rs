@@ -5,6 +5,7 @@ mod approvals;
 mod effects;
 mod gateway;
 mod policy;
+mod components;
 mod skills;
 mod vault;
 mod sessions;

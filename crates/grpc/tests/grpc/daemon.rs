@@ -125,6 +125,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         restore: Arc::new(TwoTools),
         redactor: Arc::new(PassThrough),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
+        components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         clock: Arc::new(clock.clone()),

@@ -27,7 +27,8 @@ use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
 use palyra_testkit::{
-    FakeClock, FixedEntropy, MemoryJournal, MemorySkillFolders, ScriptedProvider, ScriptedTools,
+    FakeClock, FixedEntropy, MemoryJournal, MemorySecrets, MemorySkillFolders, ScriptedProvider,
+    ScriptedTools,
 };
 use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -197,8 +198,9 @@ impl Parts {
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
             redactor: Arc::new(Touchy),
-            secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
+            secrets: Arc::new(MemorySecrets::default()),
             skills: Arc::new(skills.clone()),
+            components: Arc::new(palyra_testkit::NoComponents),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),

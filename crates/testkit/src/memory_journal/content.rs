@@ -83,15 +83,9 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
                 empty(path);
             }
         }
-        JournalEvent::Component(ComponentEvent::Added(added)) => {
-            for text in [&mut added.name, &mut added.text, &mut added.schema, &mut added.source] {
-                empty(text);
-            }
-            added.capabilities.clear();
-        }
+        JournalEvent::Component(event) => visit_component(event, &mut empty),
         JournalEvent::Vault(event) => visit_vault(event, &mut empty),
         JournalEvent::Skill(_)
-        | JournalEvent::Component(ComponentEvent::Removed { .. })
         | JournalEvent::ShadowCounted(_)
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::LogOpened { .. }
@@ -104,6 +98,18 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         | JournalEvent::AgentArchived { .. }
         | JournalEvent::SessionReset { .. }
         | JournalEvent::Unknown { .. } => {}
+    }
+}
+
+fn visit_component(event: &mut ComponentEvent, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    match event {
+        ComponentEvent::Added(added) => {
+            for text in [&mut added.name, &mut added.text, &mut added.schema, &mut added.source] {
+                empty(text);
+            }
+            added.capabilities.clear();
+        }
+        ComponentEvent::Removed { .. } => {}
     }
 }
 

@@ -93,20 +93,7 @@ impl Records {
                 }
             }
             JournalEvent::Skill(event) => self.fold_skill(entry, event),
-            JournalEvent::Component(ComponentEvent::Added(added)) => {
-                self.components.entry(added.component).or_insert_with(|| ComponentRecord {
-                    added: added.clone(),
-                    by: principal,
-                    created: entry.new.time,
-                    removed: None,
-                    seq: entry.seq,
-                });
-            }
-            JournalEvent::Component(ComponentEvent::Removed { component }) => {
-                if let Some(record) = self.components.get_mut(component) {
-                    record.removed.get_or_insert(entry.new.time);
-                }
-            }
+            JournalEvent::Component(event) => self.fold_component(entry, event),
             JournalEvent::SessionOpened { .. }
             | JournalEvent::SessionReset { .. }
             | JournalEvent::SessionRenamed { .. }
@@ -125,6 +112,25 @@ impl Records {
             | JournalEvent::UndoRequested(_)
             | JournalEvent::UndoFinished { .. }
             | JournalEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn fold_component(&mut self, entry: &Entry, event: &ComponentEvent) {
+        match event {
+            ComponentEvent::Added(added) => {
+                self.components.entry(added.component).or_insert_with(|| ComponentRecord {
+                    added: added.clone(),
+                    by: entry.new.principal,
+                    created: entry.new.time,
+                    removed: None,
+                    seq: entry.seq,
+                });
+            }
+            ComponentEvent::Removed { component } => {
+                if let Some(record) = self.components.get_mut(component) {
+                    record.removed.get_or_insert(entry.new.time);
+                }
+            }
         }
     }
 

@@ -1,0 +1,250 @@
+//! Components, for callers: looking at a file, adding, removing.
+//!
+//! Owns who may decide, which names are free, and in which order a change reaches journal and tools. Nothing that runs on
+//! behalf of a run has this handle. Invariant: what is added has the digest that a person was shown. Begin at
+//! [`ComponentsHandle::add`].
+
+mod error;
+mod names;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_ports::{AppendError, JournalAppendRequest, NewEntry};
+use palyra_types::component::{AddedComponent, ComponentEvent, ComponentRecord, ExaminedComponent};
+use palyra_types::event::JournalEvent;
+use palyra_types::run::Surface;
+use palyra_types::tool::{ToolName, ToolSpec};
+use palyra_types::{ComponentId, PrincipalId, Redacted, Seq};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::error::RequestError;
+use crate::parts::RuntimePorts;
+
+pub use error::ComponentError;
+
+/// Components added at once, at most.
+pub const COMPONENTS_MAX: usize = 64;
+
+/// Decides about components on behalf of the owner.
+#[derive(Clone)]
+pub struct ComponentsHandle {
+    engine: Arc<Engine>,
+    owner: PrincipalId,
+}
+
+/// A file that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examination {
+    /// What it is.
+    pub examined: ExaminedComponent,
+    /// The component of its name that is there.
+    pub replaces: Option<ComponentRecord>,
+}
+
+/// What was added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The component.
+    pub component: ComponentRecord,
+    /// The one that it replaced.
+    pub replaced: Option<ComponentId>,
+}
+
+impl ComponentsHandle {
+    pub(crate) fn new(engine: Arc<Engine>, owner: PrincipalId) -> Self {
+        Self { engine, owner }
+    }
+
+    /// Lists the tools there are, each with the component that it is.
+    ///
+    /// # Errors
+    /// [`ComponentError::NotAPerson`]; [`RequestError::Read`].
+    pub async fn list(
+        &self,
+        caller: Caller,
+    ) -> Result<Vec<(ToolSpec, Option<ComponentRecord>)>, RequestError> {
+        self.check_person(caller)?;
+        let added = there(&self.engine.ports).await?;
+        let catalog = self.engine.ports.tools.catalog();
+        let with_component = |tool: &ToolSpec| {
+            let of_name = |record: &&ComponentRecord| record.added.name.expose() == tool.name.as_str();
+            (tool.clone(), added.iter().find(of_name).cloned())
+        };
+        Ok(catalog.iter().map(with_component).collect())
+    }
+
+    /// Reads a file, has it compiled and asked what it is; nothing is added by that.
+    ///
+    /// # Errors
+    /// [`ComponentError`] says what is wrong with it.
+    pub async fn examine(
+        &self,
+        caller: Caller,
+        source: Redacted<PathBuf>,
+    ) -> Result<Examination, RequestError> {
+        self.check_person(caller)?;
+        let examined = self.look_at(source).await?;
+        let records = there(&self.engine.ports).await?;
+        let replaces = self.check_name(&examined.description.name, &records)?.cloned();
+        Ok(Examination { examined, replaces })
+    }
+
+    /// Adds a component whose bytes have the digest that was shown; another one of its name is removed.
+    ///
+    /// # Errors
+    /// [`ComponentError::Changed`] when they have not; whatever else [`ComponentError`] names; [`RequestError::Append`].
+    pub async fn add(
+        &self,
+        caller: Caller,
+        source: Redacted<PathBuf>,
+        shown: [u8; 32],
+    ) -> Result<Added, RequestError> {
+        self.check_person(caller)?;
+        let ports = &self.engine.ports;
+        let _changing = self.engine.components.lock().await;
+        let examined = self.look_at(source.clone()).await?;
+        if examined.sha256 != shown {
+            return Err(ComponentError::Changed.into());
+        }
+        let all = ports.records.components().await?;
+        let mut records = there(ports).await?;
+        let old = self.check_name(&examined.description.name, &records)?.cloned();
+        if old.is_none() && records.len() >= COMPONENTS_MAX {
+            return Err(ComponentError::TooMany.into());
+        }
+        let replaced = old.as_ref().map(|record| record.added.component);
+        let added = self.added(examined, &source, &all);
+        let time = ports.clock.wall();
+        let record = |seq| ComponentRecord {
+            added: added.clone(),
+            by: caller.principal,
+            created: time,
+            removed: None,
+            seq,
+        };
+        records.retain(|known| Some(known.added.component) != replaced);
+        records.push(record(Seq(u64::MAX)));
+        ports.components.check(&records).map_err(ComponentError::from)?;
+        let removal = replaced.map(|component| ComponentEvent::Removed { component });
+        let events: Vec<_> = removal.into_iter().chain([ComponentEvent::Added(added.clone())]).collect();
+        let behind = events.len() as u64 - 1;
+        let seq = Seq(append(ports, caller.principal, events).await?.0 + behind);
+        ports.components.offer(there(ports).await?).await.map_err(ComponentError::from)?;
+        Ok(Added { component: record(seq), replaced })
+    }
+
+    /// Removes a component, with what it kept between its calls. Calls that run already go on.
+    ///
+    /// # Errors
+    /// [`ComponentError::NotAPerson`], [`ComponentError::NotFound`]; [`ComponentError::Shelf`] when a policy in force
+    /// names it; [`RequestError::Append`].
+    pub async fn remove(&self, caller: Caller, name: &str) -> Result<ComponentRecord, RequestError> {
+        self.check_person(caller)?;
+        let ports = &self.engine.ports;
+        let _changing = self.engine.components.lock().await;
+        let mut records = there(ports).await?;
+        let is_meant = |record: &ComponentRecord| {
+            let added = &record.added;
+            (!added.is_erased() && added.name.expose() == name) || added.component.to_string() == name
+        };
+        let place = records.iter().position(is_meant).ok_or(ComponentError::NotFound)?;
+        let record = records.remove(place);
+        ports.components.check(&records).map_err(ComponentError::from)?;
+        let removed = ComponentEvent::Removed { component: record.added.component };
+        append(ports, caller.principal, vec![removed]).await?;
+        ports.components.offer(records).await.map_err(ComponentError::from)?;
+        if !record.added.is_erased() {
+            let tool = ToolName::new(record.added.name.expose());
+            ports.components.forget_values(tool).await.map_err(ComponentError::from)?;
+        }
+        Ok(record)
+    }
+
+    async fn look_at(&self, source: Redacted<PathBuf>) -> Result<ExaminedComponent, RequestError> {
+        if !source.expose().is_absolute() {
+            return Err(RequestError::InvalidArgument {
+                what: "the file has to be named by an absolute path".to_owned(),
+            });
+        }
+        Ok(self.engine.ports.components.examine(source).await.map_err(ComponentError::from)?)
+    }
+
+    /// Returns the component of this name, if there is one.
+    fn check_name<'r>(
+        &self,
+        name: &ToolName,
+        records: &'r [ComponentRecord],
+    ) -> Result<Option<&'r ComponentRecord>, ComponentError> {
+        let own = records.iter().find(|record| record.added.name.expose() == name.as_str());
+        let catalog = self.engine.ports.tools.catalog();
+        names::check(name, own.is_some(), catalog.iter().map(|tool| &tool.name))?;
+        Ok(own)
+    }
+
+    fn added(
+        &self,
+        examined: ExaminedComponent,
+        source: &Redacted<PathBuf>,
+        all: &[ComponentRecord],
+    ) -> AddedComponent {
+        let ports = &self.engine.ports;
+        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
+        let ExaminedComponent { sha256, bytes, description } = examined;
+        let same_name = all.iter().filter(|record| record.added.name.expose() == description.name.as_str());
+        let clean = |text: String| ports.redactor.redact(Redacted::new(text)).text;
+        AddedComponent {
+            component: ComponentId::from_parts(ms, random),
+            sha256,
+            bytes,
+            tool_version: same_name.map(|record| record.added.tool_version).max().unwrap_or(0) + 1,
+            contract: description.contract,
+            name: description.name.as_str().to_owned().into(),
+            text: clean(description.text),
+            schema: description.schema.into(),
+            capabilities: description.capabilities,
+            source: clean(source.expose().display().to_string()),
+        }
+    }
+
+    /// No run, no tool and no token gets past this: a person at the daemon's own socket does.
+    fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
+        let person = caller.surface == Surface::LocalSocket && caller.principal == self.owner;
+        if person { Ok(()) } else { Err(ComponentError::NotAPerson) }
+    }
+}
+
+/// Offers what the journal says, which is right whatever was offered before.
+pub(crate) async fn offer_all(ports: &RuntimePorts) {
+    let offered = match there(ports).await {
+        Ok(records) => ports.components.offer(records).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = offered {
+        tracing::warn!("components are not offered as the journal says: {error}");
+    }
+}
+
+/// Returns the components that were not removed.
+async fn there(ports: &RuntimePorts) -> Result<Vec<ComponentRecord>, palyra_ports::ReadError> {
+    let mut records = ports.records.components().await?;
+    records.retain(|record| record.removed.is_none());
+    Ok(records)
+}
+
+/// Records what became of components, in one commit.
+async fn append(
+    ports: &RuntimePorts,
+    principal: PrincipalId,
+    events: Vec<ComponentEvent>,
+) -> Result<Seq, AppendError> {
+    let time = ports.clock.wall();
+    let entry = |event| {
+        let event = JournalEvent::Component(event);
+        NewEntry { time, principal, session: None, run: None, event }
+    };
+    let entries = events.into_iter().map(entry).collect();
+    let request = JournalAppendRequest { entries, ..JournalAppendRequest::default() };
+    Ok(ports.append.append(request).await?.first_seq)
+}

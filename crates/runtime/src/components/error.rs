@@ -1,0 +1,55 @@
+//! Why a component is not looked at, added or removed.
+
+use palyra_ports::ComponentShelfError;
+use palyra_types::ErrorCode;
+
+use super::COMPONENTS_MAX;
+
+/// Why a component is not looked at, added or removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ComponentError {
+    /// Only the person who owns this daemon decides about components, and only at its own socket.
+    #[error("only the owner of the daemon decides about components, over its own Unix socket")]
+    NotAPerson,
+    /// No component of this name or id was added.
+    #[error("no such component was added; tools that ship cannot be removed")]
+    NotFound,
+    /// A tool that is no component has its name.
+    #[error("`{name}` is the name of a tool that ships; the component has to take another one")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// Its name could be taken for another tool's.
+    #[error("`{name}` could be taken for the tool `{twin}`; the component has to take another name")]
+    Twin {
+        /// Its name.
+        name: String,
+        /// The other's.
+        twin: String,
+    },
+    /// Its file has other bytes than were looked at.
+    #[error("the file was changed since it was shown; look at it again")]
+    Changed,
+    /// Too many were added.
+    #[error("{COMPONENTS_MAX} components are added already; remove one")]
+    TooMany,
+    /// It cannot be looked at, or not be offered.
+    #[error(transparent)]
+    Shelf(#[from] ComponentShelfError),
+}
+
+impl ComponentError {
+    /// Returns the stable code shown to clients.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotAPerson => ErrorCode::PermissionDenied,
+            Self::NotFound => ErrorCode::ComponentNotFound,
+            Self::NameTaken { .. } | Self::Twin { .. } => ErrorCode::ComponentInvalid,
+            Self::Changed => ErrorCode::ComponentChanged,
+            Self::TooMany => ErrorCode::ComponentLimit,
+            Self::Shelf(error) => error.code(),
+        }
+    }
+}

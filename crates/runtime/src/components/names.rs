@@ -1,0 +1,59 @@
+//! Which names are free: a component takes no other tool's name, and none that a person could take for one.
+
+use palyra_types::tool::ToolName;
+
+use super::error::ComponentError;
+
+/// Checks a name against those of all tools. `replaces` says whether a component has this very name.
+pub(super) fn check<'n>(
+    name: &ToolName,
+    replaces: bool,
+    tools: impl Iterator<Item = &'n ToolName>,
+) -> Result<(), ComponentError> {
+    let looks = look_of(name.as_str());
+    for tool in tools {
+        if tool == name {
+            if replaces {
+                continue;
+            }
+            return Err(ComponentError::NameTaken { name: name.to_string() });
+        }
+        if look_of(tool.as_str()) == looks {
+            return Err(ComponentError::Twin { name: name.to_string(), twin: tool.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns what is left of a name when what looks alike is the same. Names are of small letters, digits and `_`.
+fn look_of(name: &str) -> String {
+    let alike = |c: char| match c {
+        '0' => 'o',
+        '1' | 'i' => 'l',
+        '5' => 's',
+        '8' => 'b',
+        other => other,
+    };
+    let plain: String = name.chars().filter(|c| *c != '_').map(alike).collect();
+    plain.replace("rn", "m").replace("vv", "w").replace("cl", "d")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_and_names_that_are_taken_are_refused() {
+        let tools = ["read_file", "list_dir", "http_fetch", "own_one"].map(ToolName::new);
+        let checked = |name: &str| check(&ToolName::new(name), name == "own_one", tools.iter());
+        for name in ["read_file", "http_fetch"] {
+            assert!(matches!(checked(name), Err(ComponentError::NameTaken { .. })), "{name}");
+        }
+        for name in ["readfile", "read__file", "llst_dir", "l1st_dir", "list_clir", "ownone"] {
+            assert!(matches!(checked(name), Err(ComponentError::Twin { .. })), "{name}");
+        }
+        for name in ["own_one", "read_files", "word_count"] {
+            assert_eq!(checked(name), Ok(()), "{name}");
+        }
+    }
+}
