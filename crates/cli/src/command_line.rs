@@ -48,7 +48,7 @@ pub(crate) enum Verb {
     /// See, check, test and compare the rules of what may run
     #[command(subcommand)]
     Policy(verbs::policy::PolicyVerb),
-    /// Install, look at and switch skills
+    /// List tools, add components, install and switch skills
     #[command(subcommand)]
     Tools(verbs::tools::ToolsVerb),
     /// Look at conversations, name, branch or put one away
@@ -65,7 +65,7 @@ pub(crate) enum Verb {
     /// Look at the configuration
     #[command(subcommand)]
     Config(verbs::config::ConfigVerb),
-    /// Tokens, agents, completions, man pages, and the daemon itself
+    /// Tokens, secrets, agents, completions, manuals, the daemon itself
     #[command(subcommand)]
     Admin(verbs::admin::AdminVerb),
     /// Explain a verb, `exit-codes` or `environment`

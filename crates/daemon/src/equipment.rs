@@ -9,6 +9,7 @@ use palyra_policy::ToolPolicyRules;
 use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, ToolRuntime};
 use palyra_runtime::health::LiveChecks;
 use palyra_tools::BuiltinTools;
+use palyra_wasm::{COMPILE_LIMITS, ComponentParts, Components};
 
 use crate::config::Config;
 use crate::host_sandbox::HostSandbox;
@@ -18,6 +19,8 @@ use crate::way_out::WayOut;
 
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
+/// The folder of the state directory in which components lie.
+const COMPONENTS_FOLDER: &str = "components";
 
 /// The tools of a daemon and the rules that permit them.
 #[derive(Clone)]
@@ -26,6 +29,8 @@ pub struct Equipment {
     pub tools: Arc<dyn ToolRuntime>,
     /// Puts files back that the tools changed.
     pub restore: Arc<dyn RestoreFiles>,
+    /// Components that a person added.
+    pub components: Arc<palyra_wasm::Components>,
     /// What calls are judged by, before an operator adds to it.
     pub rules: ToolPolicyRules,
     /// What an operator can know about what holds the tools.
@@ -59,13 +64,30 @@ impl Equipment {
         let way_out = WayOut::open(place.config, place.credentials);
         if place.config.commands_enabled() {
             let guard = way_out.as_ref().map(WayOut::guard);
+            let sandbox = Arc::clone(&sandbox);
             makers.push(Arc::new(Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard)));
         }
         if let Some(way_out) = &way_out {
             makers.push(Arc::new(way_out.tools()));
         }
-        Self { tools: Arc::new(Toolbox::new(makers)), restore: files, rules: ToolPolicyRules::shipped(), checks }
+        let components = Arc::new(components(place, sandbox, way_out.as_ref()));
+        makers.push(Arc::clone(&components) as _);
+        let (tools, rules) = (Arc::new(Toolbox::new(makers)), ToolPolicyRules::shipped());
+        Self { tools, restore: files, components, rules, checks }
     }
+}
+
+/// Returns the components that were added, and what it takes to add more.
+fn components(place: Place<'_>, sandbox: Arc<HostSandbox>, way_out: Option<&WayOut>) -> Components {
+    Components::new(ComponentParts {
+        folder: place.state_dir.join(COMPONENTS_FOLDER),
+        // A compiler is this same program; where its path cannot be told, nothing is compiled.
+        program: std::env::current_exe().unwrap_or_default(),
+        sandbox,
+        compiling: COMPILE_LIMITS,
+        fetch: way_out.map(WayOut::fetcher),
+        clock: Arc::new(SystemClock),
+    })
 }
 
 /// Returns what every command gets: the operator's folders before the system's, and Rust's toolchain where there is one,
@@ -87,10 +109,9 @@ fn commands(place: Place<'_>) -> CommandSettings {
         search.push(cargo.join("bin"));
         settings.readable.extend([cargo.join("bin"), rustup.clone()]);
         let rustup = rustup.to_string_lossy().into_owned();
-        settings.environment.extend([
-            ("RUSTUP_HOME".to_owned(), rustup),
-            ("CARGO_HOME".to_owned(), "/tmp/cargo".to_owned()),
-        ]);
+        settings
+            .environment
+            .extend([("RUSTUP_HOME".to_owned(), rustup), ("CARGO_HOME".to_owned(), "/tmp/cargo".to_owned())]);
     }
     settings.search.splice(0..0, search);
     let path: Vec<_> = settings.search.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
-use palyra_ports::{Clock, Entropy, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{Clock, ComponentShelf, Entropy, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use tokio::sync::watch;
 
@@ -31,7 +31,7 @@ pub(crate) fn open_journal(
 pub(crate) fn ports(
     journal: &JournalStore,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    (tools, restore): (Arc<dyn ToolRuntime>, Arc<dyn RestoreFiles>),
+    (tools, restore, components): (Arc<dyn ToolRuntime>, Arc<dyn RestoreFiles>, Arc<dyn ComponentShelf>),
     secrets: Arc<dyn SecretStore>,
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
@@ -51,6 +51,7 @@ pub(crate) fn ports(
         redactor: crate::secrets::scanner(),
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
+        components,
         workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),

@@ -25,6 +25,9 @@ pub fn held(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     if word == OsStr::new(palyra_sandbox::KEEP) {
         return Some(palyra_sandbox::keeper::run());
     }
+    if word == OsStr::new(palyra_wasm::COMPILE) {
+        return Some(palyra_wasm::compile(arguments));
+    }
     (word == OsStr::new(palyra_sandbox::PROBE)).then(palyra_sandbox::keeper::probe)
 }
 
@@ -87,11 +90,13 @@ fn check_of(offer: &SandboxOffer) -> Check {
         LimitRung::CgroupV1 => "memory and processes counted by cgroup v1",
         LimitRung::ProcessLimits => "limits of each process, and a watch over the memory of all together",
     };
-    let found = format!("{tier}; Landlock {}, seccomp; {limits}; files only by descriptor", offer.landlock_abi);
+    let found =
+        format!("{tier}; Landlock {}, seccomp; {limits}; files only by descriptor", offer.landlock_abi);
     let (level, mend) = match (isolated, offer.limits) {
-        (Some(_), _) => {
-            (CheckLevel::Warning, "let unprivileged users make namespaces (kernel.unprivileged_userns_clone=1)")
-        }
+        (Some(_), _) => (
+            CheckLevel::Warning,
+            "let unprivileged users make namespaces (kernel.unprivileged_userns_clone=1)",
+        ),
         (None, LimitRung::ProcessLimits) => {
             (CheckLevel::Ok, "a delegated control group counts exactly: `Delegate=yes` in the systemd unit")
         }

@@ -24,6 +24,7 @@ mod examine_policies;
 
 mod workspaces;
 
+mod components;
 mod skills;
 
 mod system;
@@ -50,7 +51,7 @@ mod secrets;
 mod vault;
 
 pub use check_configuration::{Finding, Verdict, check_configuration};
-pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
 pub use equipment::{Equipment, Place};
+pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
 pub use host_sandbox::held;
 pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use palyra_policy::{
     CompilePolicyError, POLICY_FILE_BYTES_MAX, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules,
 };
+use palyra_ports::ToolRuntime;
 use palyra_runtime::health::{Check, CheckLevel};
 use palyra_types::ErrorCode;
 use palyra_types::posture::Posture;
-use palyra_types::tool::{ToolCatalog, ToolName};
+use palyra_types::tool::ToolName;
 
 use crate::config::Config;
 
@@ -36,7 +37,8 @@ const POLICY_FILE_ENDING: &str = "cedar";
 pub(crate) struct PolicySource {
     /// What ships, and what belongs to the daemon itself.
     pub(crate) shipped: ToolPolicyRules,
-    pub(crate) catalog: Arc<ToolCatalog>,
+    /// Whoever has the tools there are.
+    pub(crate) tools: Arc<dyn ToolRuntime>,
     /// The folder beside the configuration file; `None` where there is no place for one.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -90,10 +92,11 @@ impl PolicySource {
             rules.files.extend(files);
         }
         let mut unknown = Vec::new();
+        let catalog = self.tools.catalog();
         for (key, posture) in POSTURES {
             for name in config.posture_tools(key) {
                 let tool = ToolName::new(name);
-                if self.catalog.get(&tool).is_none() {
+                if catalog.get(&tool).is_none() {
                     unknown.push(format!(
                         "`{key}` names `{name}`, which is no tool; `palyra doctor` lists them"
                     ));
@@ -115,7 +118,7 @@ impl PolicySource {
 
     fn compile(&self, rules: ToolPolicyRules) -> Result<ToolCallPolicySnapshot, LoadPoliciesError> {
         let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
-        let compiled = ToolCallPolicySnapshot::compile(Arc::clone(&self.catalog), rules, digest);
+        let compiled = ToolCallPolicySnapshot::compile(self.tools.catalog(), rules, digest);
         compiled.map_err(|error| LoadPoliciesError::Invalid {
             mistakes: match error {
                 CompilePolicyError::Policies(mistakes) => {

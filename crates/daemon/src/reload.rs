@@ -14,11 +14,13 @@ use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 
+use crate::components::KnownToTheRules;
 use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
+use crate::equipment::Equipment;
 use crate::policies::{self, LoadPoliciesError, Loaded, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
-use crate::{floors, models, secrets};
+use crate::{components, floors, models, secrets};
 
 /// Where the configuration comes from.
 pub(crate) struct Source {
@@ -51,6 +53,18 @@ pub(crate) struct Swap {
     pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
     pub(crate) config: watch::Sender<Arc<Config>>,
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
+}
+
+impl Swap {
+    /// Returns the shelf of components, whose tools the rules in force learn of.
+    pub(crate) fn known_to_the_rules(&self, equipment: &Equipment) -> KnownToTheRules {
+        KnownToTheRules {
+            shelf: Arc::clone(&equipment.components),
+            tools: Arc::clone(&equipment.tools),
+            policy: self.policy.clone(),
+            checks: self.checks.clone(),
+        }
+    }
 }
 
 /// The other ends of a [`Swap`].
@@ -179,6 +193,8 @@ impl Reloader {
         let checks = [in_force_check(&digest, &needs_restart), policy_check];
         let checks = checks.into_iter().chain(shadow_check).collect();
         self.swap.checks.send_replace(Arc::new(checks));
+        // A component that was added since the policies were read.
+        components::refit(&self.swap.policy, &self.swap.checks, &*self.policies.tools);
         self.swap.config.send_replace(Arc::new(config));
         tokio::spawn(models::suggest_local_servers(self.swap.models.clone()));
         Ok(ReloadReport { digest, changed, needs_restart })

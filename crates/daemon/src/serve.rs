@@ -14,7 +14,7 @@ use std::time::Duration;
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
 use palyra_journal::{JournalStore, Sealing};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, FillCredential};
+use palyra_ports::{Clock, ComponentShelf, FillCredential};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::state_dir;
@@ -130,8 +130,7 @@ fn start(
     let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
     let (state_dir, environment) = (lock.dir(), &source.environment);
     let equipment = equip(Place { state_dir, config: &config, environment, credentials: &filling });
-    let served =
-        runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
+    let served = runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
 }
@@ -159,8 +158,11 @@ async fn run(
     let sealing = seen.config.borrow().journal_sealing();
     let looked_at = Arc::clone(&vault);
     let live_checks = equipment.checks.clone().with(move || looked_at.check());
-    let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy };
-    let (journal, gateway) = start_gateway((&dir, sealing), &source.environment, equipment, (vault, &credentials), watched).await?;
+    let components = Arc::new(swap.known_to_the_rules(&equipment));
+    let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
+    let (journal, gateway) =
+        start_gateway((&dir, sealing), &source.environment, equipment, (vault, &credentials), watched)
+            .await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = Stop::default();
@@ -217,7 +219,7 @@ fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Pat
     let mut shipped = equipment.rules.clone();
     let own = [Some(state_dir.to_owned()), beside, source.file()].into_iter().flatten();
     own::add(&mut shipped.own_paths, own);
-    PolicySource { shipped, catalog: equipment.tools.catalog(), folder }
+    PolicySource { shipped, tools: Arc::clone(&equipment.tools), folder }
 }
 
 /// What a reload changes while the runtime goes on.
@@ -225,6 +227,7 @@ struct Watched {
     models: watch::Receiver<Arc<ModelDirectory>>,
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+    components: Arc<dyn ComponentShelf>,
 }
 
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
@@ -234,7 +237,7 @@ async fn start_gateway(
     environment: &BTreeMap<String, String>,
     equipment: Equipment,
     (vault, credentials): (Arc<Held>, &VaultCredentials),
-    Watched { models, snapshots, policy }: Watched,
+    Watched { models, snapshots, policy, components }: Watched,
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
     let mut attempts_left = 1;
     loop {
@@ -242,7 +245,14 @@ async fn start_gateway(
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
         let Equipment { tools, restore, .. } = equipment.clone();
-        let ports = floors::ports(&journal, models.clone(), (tools, restore), Arc::clone(&vault) as _, dir, environment);
+        let ports = floors::ports(
+            &journal,
+            models.clone(),
+            (tools, restore, Arc::clone(&components)),
+            Arc::clone(&vault) as _,
+            dir,
+            environment,
+        );
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {

@@ -59,7 +59,7 @@ impl PolicySource {
         }
         let files: Vec<PolicyFile> = self.shipped.files.iter().cloned().chain(own).collect();
         let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
-        CandidatePolicies::compile(&files, &self.catalog, digest).map_err(|mistakes| {
+        CandidatePolicies::compile(&files, &self.tools.catalog(), digest).map_err(|mistakes| {
             LoadPoliciesError::Invalid { mistakes: mistakes.0.iter().map(ToString::to_string).collect() }
         })
     }

@@ -11,7 +11,7 @@ use crate::reload::Source;
 fn source(folder: Option<&Path>) -> PolicySource {
     PolicySource {
         shipped: ToolPolicyRules::shipped(),
-        catalog: BuiltinTools::new().catalog(),
+        tools: Arc::new(BuiltinTools::new()),
         folder: folder.map(Path::to_owned),
     }
 }

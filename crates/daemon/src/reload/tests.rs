@@ -25,7 +25,7 @@ impl Rig {
         let directory = models::build(&config, &source.environment).await.expect("models");
         let policies = PolicySource {
             shipped: palyra_policy::ToolPolicyRules::shipped(),
-            catalog: palyra_ports::ToolRuntime::catalog(&palyra_tools::BuiltinTools::new()),
+            tools: Arc::new(palyra_tools::BuiltinTools::new()),
             folder: source.policies_folder(),
         };
         let (swap, seen) = watched(config, directory, &policies).expect("a policy");
@@ -166,7 +166,7 @@ async fn a_daemon_that_begins_with_bad_policies_denies_everything_until_they_are
     let directory = models::build(&config, &source.environment).await.expect("models");
     let source = PolicySource {
         shipped: palyra_policy::ToolPolicyRules::shipped(),
-        catalog: palyra_ports::ToolRuntime::catalog(&palyra_tools::BuiltinTools::new()),
+        tools: Arc::new(palyra_tools::BuiltinTools::new()),
         folder: source.policies_folder(),
     };
     let (_swap, seen) = watched(config, directory, &source).expect("a policy");

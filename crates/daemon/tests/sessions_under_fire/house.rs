@@ -67,6 +67,7 @@ impl House {
             restore: Arc::new(palyra_tools::BuiltinTools::new()),
             redactor: Arc::new(PassThrough),
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
+            components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneFolder(folder.to_owned())),
             clock,

@@ -1,0 +1,241 @@
+//! `palyra tools add`, `list` and `remove`: WebAssembly tools that a person looks at and adds.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use palyra_client::Client;
+use palyra_types::ErrorCode;
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{bytes, date};
+use crate::terminal::{Mark, TypedLines, clean_line};
+
+const PATH_CHARS_MAX: usize = 300;
+const TEXT_CHARS_MAX: usize = 400;
+
+/// What to add.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The component
+    file: PathBuf,
+    /// Add it without asking
+    #[arg(long)]
+    yes: bool,
+    /// As JSON; asks for nothing, so that it goes with --yes or only shows
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to remove.
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name or id
+    name: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to list.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// As lines of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows what a file is and asks for, and adds it after a yes.
+pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failure> {
+    // Told before a daemon is started for it.
+    let path = absolute(&args.file)?;
+    let client = context.connect().await?;
+    let looking = async { Ok::<_, Failure>(client.examine_component(path.clone()).await?) };
+    let examined = context.waiting("compiling", looking).await?;
+    let found = examined.component.clone().unwrap_or_default();
+    if args.json && !args.yes {
+        context.output.json(&to_json_with_defaults(&examined))?;
+        return Ok(Exit::Done);
+    }
+    if !args.json {
+        tell(context, &found, examined.replaces.as_ref())?;
+        if !args.yes && !agreed(context).await? {
+            context.output.note(Mark::Info, "nothing was added");
+            return Ok(Exit::Failed);
+        }
+    }
+    let added = client.add_component(path, found.sha256).await?;
+    if args.json {
+        context.output.json(&to_json_with_defaults(&added))?;
+        return Ok(Exit::Done);
+    }
+    let name = clean_line(&found.name, 64);
+    let told = format!(
+        "added {name} and pinned its bytes; its calls ask first, unless a rule or `palyra policy posture` says otherwise"
+    );
+    context.output.note(Mark::Good, &told);
+    Ok(Exit::Done)
+}
+
+/// Lists all tools, components among them.
+pub(super) async fn list(context: &Context, args: ListArgs) -> Result<Exit, Failure> {
+    let tools = context.connect().await?.list_tools().await?.tools;
+    if args.json {
+        tools.iter().try_for_each(|tool| context.output.json(&to_json(tool)))?;
+        return Ok(Exit::Done);
+    }
+    context.table(["TOOL", "VERSION", "FROM", "CONTRACT", "REACHES"], tools.iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+/// Removes a component.
+pub(super) async fn remove(context: &Context, args: RemoveArgs) -> Result<Exit, Failure> {
+    let client: Client = context.connect().await?;
+    let removed = client.remove_component(args.name).await?;
+    if args.json {
+        context.output.json(&to_json_with_defaults(&removed))?;
+    } else {
+        context.output.note(Mark::Good, &format!("removed {}", clean_line(&removed.name, 64)));
+    }
+    Ok(Exit::Done)
+}
+
+/// The daemon has no place of its own to start a path from.
+fn absolute(path: &Path) -> Result<String, Failure> {
+    let told = |what: String| {
+        let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
+        Failure::local(ErrorCode::ComponentUnreadable, format!("{shown}: {what}"))
+    };
+    let real = path.canonicalize().map_err(|error| told(error.to_string()))?;
+    if !real.is_file() {
+        return Err(told("it is no file".to_owned()));
+    }
+    real.into_os_string().into_string().map_err(|_| told("the path is not UTF-8".to_owned()))
+}
+
+/// Asks the person; where there is none, the word has to be on the command line.
+async fn agreed(context: &Context) -> Result<bool, Failure> {
+    if !(std::io::stdin().is_terminal() && context.output.can_ask()) {
+        let told = "a tool is added after a yes; say it with --yes, or look only with --json";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    context.output.prompt("add it? [y/N] ");
+    let answer = TypedLines::of_process().next().await.unwrap_or_default();
+    context.output.line_was_typed();
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Shows all that a person decides by.
+fn tell(context: &Context, found: &v1::Component, replaces: Option<&v1::Component>) -> Result<(), Failure> {
+    let line = |label: &str, value: &str| {
+        context.output.line(&format!("{label:<12} {}", clean_line(value, TEXT_CHARS_MAX)))
+    };
+    line("tool", &found.name)?;
+    line("version", &found.version.to_string())?;
+    line("says", &found.description)?;
+    line("contract", contract(&found.contract))?;
+    for reached in &found.capabilities {
+        line("asks for", &capability(reached))?;
+    }
+    if found.capabilities.is_empty() {
+        line("asks for", "nothing: it computes with its arguments")?;
+    }
+    line("digest", &format!("sha256:{}", found.sha256))?;
+    line("size", &bytes(found.bytes))?;
+    if let Some(old) = replaces {
+        line("replaces", &format!("version {} of {}", old.version, date(old.added)))?;
+        difference(old, found).iter().try_for_each(|one| line("", one))?;
+    }
+    Ok(())
+}
+
+/// Returns what changes with the bytes.
+fn difference(old: &v1::Component, new: &v1::Component) -> Vec<String> {
+    if old.sha256 == new.sha256 {
+        return vec!["the same bytes".to_owned()];
+    }
+    let set = |one: &v1::Component| one.capabilities.iter().cloned().collect::<BTreeSet<_>>();
+    let (before, after) = (set(old), set(new));
+    let more = after.difference(&before).map(|one| format!("+ {}", capability(one)));
+    let less = before.difference(&after).map(|one| format!("- {}", capability(one)));
+    let mut lines: Vec<_> = more.chain(less).collect();
+    if old.contract != new.contract {
+        lines.push(format!("contract {} becomes {}", old.contract, new.contract));
+    }
+    if lines.is_empty() {
+        lines.push("other bytes, which ask for the same".to_owned());
+    }
+    lines
+}
+
+fn contract(name: &str) -> &'static str {
+    match name {
+        "pure" => "pure: it says that it changes nothing; it may be run again",
+        "keyed" => "keyed: it may be run again with the same key",
+        "probe" => "probe: it looks first what is done; it may be run again",
+        _ => "opaque: it is never run again by itself",
+    }
+}
+
+fn capability(name: &str) -> String {
+    match name.split_once(':') {
+        Some(("http", host)) => format!("ask the host {host}"),
+        Some(("secret", secret)) => format!("use the secret {secret}, without seeing it"),
+        Some(_) | None => match name {
+            "read_files" => "read files of the workspace".to_owned(),
+            "write_files" => "read and change files of the workspace".to_owned(),
+            "key_value" => "keep values between its calls".to_owned(),
+            other => other.to_owned(),
+        },
+    }
+}
+
+fn row(tool: &v1::Tool) -> [String; 5] {
+    let (from, reaches) = match &tool.component {
+        None => ("ships".to_owned(), String::new()),
+        Some(component) => {
+            let digest: String = component.sha256.chars().take(12).collect();
+            (format!("component {digest}"), component.capabilities.join(", "))
+        }
+    };
+    [tool.name.clone(), tool.version.to_string(), from, tool.contract.clone(), reaches]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn component(sha256: &str, capabilities: &[&str]) -> v1::Component {
+        let capabilities = capabilities.iter().map(|&one| one.to_owned()).collect();
+        v1::Component { sha256: sha256.to_owned(), capabilities, ..v1::Component::default() }
+    }
+
+    #[test]
+    fn what_a_new_file_asks_beyond_the_old_one_is_told() {
+        let old = component("aa", &["read_files", "http:a.example"]);
+        let new = component("bb", &["read_files", "write_files", "http:b.example"]);
+        assert_eq!(
+            difference(&old, &new),
+            [
+                "+ ask the host b.example",
+                "+ read and change files of the workspace",
+                "- ask the host a.example"
+            ]
+        );
+        assert_eq!(difference(&old, &old), ["the same bytes"]);
+        assert_eq!(difference(&old, &component("bb", &["read_files", "http:a.example"])).len(), 1);
+    }
+
+    #[test]
+    fn a_component_is_told_from_what_ships() {
+        let ships = v1::Tool { name: "glob".to_owned(), version: 1, ..v1::Tool::default() };
+        assert_eq!(row(&ships)[2], "ships");
+        let added = v1::Tool { component: Some(component("0123456789abcdef", &["key_value"])), ..ships };
+        assert_eq!(row(&added)[2..], ["component 0123456789ab", "", "key_value"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Components while the daemon runs: what a person adds is known to the rules before it is answered.
+//!
+//! Owns the order of the two: the tools there are change first, then the rules in force are compiled for them. Invariant:
+//! the rules stay those that are in force; only the tools they know change. Begin at [`refit`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_policy::{CompilePolicyError, ToolCallPolicySnapshot};
+use palyra_ports::{ComponentShelf, ComponentShelfError, ToolRuntime};
+use palyra_runtime::health::Check;
+use palyra_types::Redacted;
+use palyra_types::component::{ComponentRecord, ExaminedComponent};
+use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
+use tokio::sync::watch;
+
+use crate::policies;
+
+/// A shelf whose tools the rules in force always know.
+pub(crate) struct KnownToTheRules {
+    pub(crate) shelf: Arc<palyra_wasm::Components>,
+    pub(crate) tools: Arc<dyn ToolRuntime>,
+    pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
+    pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
+}
+
+impl ComponentShelf for KnownToTheRules {
+    fn examine(
+        &self,
+        source: Redacted<PathBuf>,
+    ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentShelfError>> {
+        self.shelf.examine(source)
+    }
+
+    fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+        self.shelf.check(components)?;
+        let now = self.tools.catalog();
+        let own = self.shelf.catalog();
+        let kept = now.iter().filter(|tool| own.get(&tool.name).is_none()).cloned();
+        let then: Vec<ToolSpec> = kept.chain(components.iter().filter_map(palyra_wasm::tool_of)).collect();
+        let compiled = compile(&self.policy.borrow(), Arc::new(ToolCatalog::new(then)));
+        compiled.map(drop).map_err(|error| ComponentShelfError::Invalid {
+            what: format!("the rules in force do not allow this: {error}"),
+        })
+    }
+
+    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentShelfError>> {
+        let (tools, policy, checks) = (Arc::clone(&self.tools), self.policy.clone(), self.checks.clone());
+        let offered = self.shelf.offer(components);
+        async move {
+            offered.await?;
+            refit(&policy, &checks, &*tools);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), ComponentShelfError>> {
+        self.shelf.forget_values(tool)
+    }
+}
+
+/// Compiles the rules in force anew where the tools are others than those they know.
+pub(crate) fn refit(
+    policy: &watch::Sender<Arc<ToolCallPolicySnapshot>>,
+    checks: &watch::Sender<Arc<Vec<Check>>>,
+    tools: &dyn ToolRuntime,
+) {
+    loop {
+        let known = Arc::clone(&policy.borrow());
+        let catalog = tools.catalog();
+        if *known.catalog() == catalog {
+            return;
+        }
+        let fitted = match compile(&known, catalog) {
+            Ok(fitted) => Arc::new(fitted.beside(known.candidate().cloned())),
+            Err(error) => {
+                tracing::error!("the rules do not know all tools, whose calls are denied: {error}");
+                return;
+            }
+        };
+        let replaced = policy.send_if_modified(|now| {
+            let same = Arc::ptr_eq(now, &known);
+            if same {
+                *now = Arc::clone(&fitted);
+            }
+            same
+        });
+        if replaced {
+            let check = policies::in_force_check(&fitted);
+            checks.send_modify(|all| {
+                let with =
+                    all.iter().map(|one| if one.name == check.name { check.clone() } else { one.clone() });
+                *all = Arc::new(with.collect());
+            });
+            return;
+        }
+    }
+}
+
+fn compile(
+    known: &ToolCallPolicySnapshot,
+    catalog: Arc<ToolCatalog>,
+) -> Result<ToolCallPolicySnapshot, CompilePolicyError> {
+    let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+    ToolCallPolicySnapshot::compile(catalog, known.rules().clone(), digest)
+}
