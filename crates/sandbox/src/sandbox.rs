@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError, SandboxOffer,
+    WorkspaceAccess,
 };
 
 use crate::control_groups::ControlGroups;
@@ -72,14 +73,8 @@ impl ProcessSandbox for Sandbox {
     ) -> BoxFuture<'static, Result<Box<dyn ConfinedProcess>, SandboxError>> {
         let parts = Arc::clone(&self.parts);
         Box::pin(async move {
-            if let Some(mechanism) = parts.offer.missing_for(command.tier) {
+            if let Some(mechanism) = parts.missing(&command) {
                 return Err(SandboxError::Missing { mechanism });
-            }
-            if command.network == Network::Guarded && !parts.offer.user_namespaces {
-                return Err(SandboxError::Missing { mechanism: "network namespaces" });
-            }
-            if !command.sealed.is_empty() && !parts.offer.user_namespaces {
-                return Err(SandboxError::Missing { mechanism: "mount namespaces" });
             }
             let program = command.program.display().to_string();
             let keepers = Arc::clone(&parts.keepers);
@@ -100,6 +95,19 @@ impl ProcessSandbox for Sandbox {
 }
 
 impl Parts {
+    /// Returns the mechanism that a command needs and this host lacks.
+    fn missing(&self, command: &ConfinedCommand) -> Option<&'static str> {
+        let may_change = command.access == WorkspaceAccess::Change;
+        let keeps = may_change && command.kept.iter().any(|kept| kept.symlink_metadata().is_ok());
+        match self.offer.missing_for(command.tier) {
+            None if self.offer.user_namespaces => None,
+            None if command.network == Network::Guarded => Some("network namespaces"),
+            // Landlock gives a folder with all that is in it.
+            None if keeps || !command.sealed.is_empty() => Some("mount namespaces"),
+            missing => missing,
+        }
+    }
+
     /// Tells a keeper what to keep, and returns the program's scratch folder where it needs one.
     fn tell(&self, keeper: &Keeper, command: &ConfinedCommand) -> Result<Option<PathBuf>, SandboxError> {
         let mut order = Order::new(command, self.keepers.namespaces());

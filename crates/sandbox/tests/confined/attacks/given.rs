@@ -5,7 +5,7 @@ use std::io::Read;
 use palyra_ports::ProcessTier;
 
 use super::SECRET;
-use crate::host::{BOTH, Host};
+use crate::host::{BOTH, Hold, Host};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_inherited_but_three_descriptors() {
@@ -48,6 +48,29 @@ async fn kept_files_stay_and_cannot_be_moved_away() {
         assert!(!hooks.join("new").exists());
         assert_eq!(std::fs::read_to_string(host.work().join(".git/other")).expect("a file"), "fine\n");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_can_be_kept_nothing_is_changed() {
+    use palyra_ports::{SandboxError, WorkspaceAccess};
+
+    let (host, tier) = Host::new().held_as(Hold::WithoutNamespaces);
+    let hook = host.work().join("hook");
+    // Nothing is there yet that could be changed.
+    let mut command = host.command(tier, "/bin/sh", &["-c", "echo fine"]);
+    command.kept = vec![hook.clone()];
+    assert_eq!(host.run(command.clone()).await.printed(), "fine");
+    command.arguments[2] = "cat hook; echo evil > hook; true".into();
+    std::fs::write(&hook, SECRET).expect("a hook");
+    let refused = host.start(command.clone()).await.err();
+    assert!(matches!(refused, Some(SandboxError::Missing { mechanism: "mount namespaces" })), "{refused:?}");
+    command.access = WorkspaceAccess::Read;
+    assert_eq!(host.run(command.clone()).await.printed(), SECRET);
+    assert_eq!(std::fs::read_to_string(&hook).expect("the hook"), SECRET);
+    // Not kept, it is changed.
+    (command.access, command.kept) = (WorkspaceAccess::Change, Vec::new());
+    host.run(command).await;
+    assert_eq!(std::fs::read_to_string(&hook).expect("the hook"), "evil\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
