@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{failures, published, real_model, redaction, sim, soak, suite, tamper, tidy};
+use crate::{attack, components, failures, published, real_model, redaction, sim, soak, suite, tamper, tidy};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -79,6 +79,10 @@ enum Verb {
     },
     /// Runs the real runtime in a world where everything goes wrong, many times over.
     Sim(sim::Options),
+    /// Tries what somebody would try who means harm, once against each mechanism and once without it.
+    Attack(attack::Options),
+    /// Builds the example components, and tries each; installs what that needs from PyPI below target/tools.
+    Components,
     /// Breaks journals by the thousand and compares what the verifier says.
     Tamper(tamper::Options),
     /// Installs a real language model below target/tools and drives the product against it.
@@ -110,6 +114,8 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::MerkleVectors { vectors } => suite::published_cases(published::MERKLE, &vectors),
         Verb::CedarCorpus { corpus } => suite::published_cases(published::CEDAR, &corpus),
         Verb::Sim(options) => sim::verb(&options),
+        Verb::Attack(options) => attack::verb(&options),
+        Verb::Components => components::verb(),
         Verb::Tamper(options) => tamper::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask`: the chores of this repository, each one verb.
 //!
 //! Owns how the house is checked (`tidy`), built and tested (`check`, `test`), equipped (`setup`)
-//! measured (`bench`), simulated (`sim`), disturbed (`crash`, `failing-sync`, `full-disk`, `powercut`) and driven against a real
+//! measured (`bench`), simulated (`sim`), attacked (`attack`), disturbed (`crash`, `failing-sync`, `full-disk`, `powercut`) and driven against a real
 //! language model (`real-model`). Knows nothing of what the
 //! other crates do: it reads them as text, and starts the programs they make.
 //! Begin at [`cli::run`]; the rules of `tidy` are data in `tidy.toml` beside this folder.
@@ -11,6 +11,8 @@ mod cli;
 mod tidy;
 mod suite;
 mod sim;
+mod components;
+mod attack;
 mod real_model;
 mod redaction;
 mod tamper;

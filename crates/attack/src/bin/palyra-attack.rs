@@ -1,0 +1,166 @@
+//! Carries out the attack suite and tells what it found.
+//!
+//! The same executable is the keeper of the programs that it starts, and carries out one half when it is told to.
+#![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
+
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use palyra_attack::ground::Ground;
+use palyra_attack::half::{self, Inside};
+use palyra_attack::pair::{Found, Half};
+use palyra_attack::tally::{CASES_MIN, Tally};
+use palyra_attack::trial::Place;
+use palyra_sandbox::Sandbox;
+
+/// This executable, whatever becomes of its file.
+const ITSELF: &str = "/proc/self/exe";
+/// The user and the group that have nothing.
+const NOBODY: u32 = 65534;
+
+#[derive(Debug, Parser)]
+#[command(name = "palyra-attack", about = "The attack suite: every case with its canary and its control")]
+struct Arguments {
+    /// Prints a line of JSON for each pair, and one with the counts.
+    #[arg(long)]
+    json: bool,
+    /// Carries out only the pairs whose text holds this, such as `36/` or `tier C`.
+    #[arg(long, value_name = "PATTERN")]
+    only: Option<String>,
+    /// Does not fail because the half as root was not carried out.
+    #[arg(long)]
+    as_user_only: bool,
+    /// Carries out one half in this process.
+    #[arg(long, hide = true)]
+    half: Option<String>,
+    /// Is in a network of its own.
+    #[arg(long, hide = true)]
+    own_network: bool,
+}
+
+fn main() -> ExitCode {
+    // Before there is a second thread.
+    match std::env::args().nth(1).as_deref() {
+        Some(palyra_sandbox::KEEP) => return palyra_sandbox::keeper::run(),
+        Some(palyra_sandbox::PROBE) => return palyra_sandbox::keeper::probe(),
+        Some(palyra_attack::RUN_AS_TOOL) => return run_as_tool(),
+        _ => {}
+    }
+    let arguments = Arguments::parse();
+    let done = match &arguments.half {
+        Some(half) => carry_out_half(half, &arguments),
+        None => carry_out(&arguments),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("palyra-attack: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run_as_tool() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let run = || palyra_attack::with_variables(std::env::args().skip(2));
+    match runtime.and_then(|runtime| runtime.block_on(run())) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out_half(half: &str, arguments: &Arguments) -> Result<ExitCode> {
+    let half = if half == "root" { Half::Root } else { Half::User };
+    let scratch = Ground::new().context("there is no folder to work in")?;
+    let program = PathBuf::from(ITSELF);
+    let sandbox = Sandbox::probe(program.clone(), scratch.scratch());
+    let without_namespaces = sandbox.without(|offer| offer.user_namespaces = false);
+    let place = Place { half, program, sandbox, without_namespaces };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let inside = if arguments.own_network { Inside::OwnNetwork } else { Inside::Host };
+    runtime.block_on(half::carry_out(place, inside, arguments.only.as_deref()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
+    let root = rustix::process::geteuid().is_root();
+    let mut tally = Tally::default();
+    let progress = Progress { shown: std::io::stderr().is_terminal() };
+    for half in [Half::User, Half::Root] {
+        if half == Half::User || root {
+            listen(half, root, arguments.only.as_deref(), &mut tally, &progress)?;
+        }
+    }
+    progress.clear();
+    let counts = tally.counts();
+    if arguments.json {
+        for line in tally.lines()? {
+            println!("{line}");
+        }
+    } else {
+        print!("{}", tally.table());
+    }
+    let whole = arguments.only.is_some() || counts.cases >= CASES_MIN;
+    if !whole {
+        eprintln!("palyra-attack: {} pairs are fewer than {CASES_MIN}", counts.cases);
+    }
+    if !root {
+        eprintln!("palyra-attack: the half as root was not carried out; it needs that user");
+    }
+    println!("{}", serde_json::to_string(&counts)?);
+    let good = counts.hold() && whole && (root || arguments.as_user_only);
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Has one half carried out by a process of its user, and gathers what it finds.
+fn listen(half: Half, root: bool, only: Option<&str>, tally: &mut Tally, progress: &Progress) -> Result<()> {
+    let mut command = Command::new(ITSELF);
+    command.args(["--half", if half == Half::Root { "root" } else { "user" }]);
+    if let Some(only) = only {
+        command.args(["--only", only]);
+    }
+    if root && half == Half::User {
+        command.uid(NOBODY).gid(NOBODY).env("HOME", "/nonexistent");
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .current_dir("/")
+        .spawn()
+        .context("could not start one half")?;
+    let output = child.stdout.take().context("one half has no output")?;
+    for line in BufReader::new(output).lines() {
+        let found: Found = serde_json::from_str(&line?).context("one half does not make sense")?;
+        progress.tell(&found);
+        tally.add(found);
+    }
+    ensure!(child.wait()?.success(), "one half ended before its end");
+    Ok(())
+}
+
+/// One line on a terminal that says what was done last.
+struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    fn tell(&self, found: &Found) {
+        if self.shown {
+            eprint!("\r\x1b[2K{} {}", if found.holds() { "holds" } else { "FAILS" }, found.pair.text());
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            eprint!("\r\x1b[2K");
+        }
+    }
+}

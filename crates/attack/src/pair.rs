@@ -1,0 +1,84 @@
+//! What is counted: a numbered case in one variant, what stops it, and what came of it.
+
+use serde::{Deserialize, Serialize};
+
+/// One case of the catalogue in one variant, and what stops it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Pair {
+    /// Its number in the catalogue.
+    pub case: u8,
+    /// Which of the ways there are.
+    pub variant: String,
+    /// What keeps it from its canary.
+    pub mechanism: String,
+}
+
+impl Pair {
+    /// Names a pair.
+    pub fn new(case: u8, variant: impl Into<String>, mechanism: impl Into<String>) -> Self {
+        Self { case, variant: variant.into(), mechanism: mechanism.into() }
+    }
+
+    /// Returns the text that `--only` looks in.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}/{} ({})", self.case, self.variant, self.mechanism)
+    }
+}
+
+/// As whom the attacker runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Half {
+    /// An ordinary user.
+    User,
+    /// The user who may do everything.
+    Root,
+}
+
+/// What came of one pair in one half: what was touched, of its canaries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Which pair.
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// The part of the suite it stands in.
+    pub zone: String,
+    /// As whom.
+    pub half: Half,
+    /// What the attack touched in spite of the mechanism.
+    pub touched: Vec<String>,
+    /// What the same attack touched without it.
+    pub control: Vec<String>,
+    /// Why the attack could not be carried out at all; it counts for nothing then.
+    pub broken: Option<String>,
+    /// Whether this host has nothing that the attack could touch, so that there is nothing to guard.
+    pub left_out: bool,
+}
+
+impl Found {
+    /// Tells what came of an attack that was carried out twice.
+    #[must_use]
+    pub fn new(pair: Pair, half: Half, touched: Vec<String>, control: Vec<String>) -> Self {
+        Self { pair, zone: String::new(), half, touched, control, broken: None, left_out: false }
+    }
+
+    /// Tells that an attack could not be carried out.
+    #[must_use]
+    pub fn broken(pair: Pair, half: Half, why: impl Into<String>) -> Self {
+        let broken = Some(why.into());
+        Self { broken, ..Self::new(pair, half, Vec::new(), Vec::new()) }
+    }
+
+    /// Tells that this host has nothing to guard.
+    #[must_use]
+    pub fn left_out(pair: Pair, half: Half) -> Self {
+        Self { left_out: true, ..Self::new(pair, half, Vec::new(), Vec::new()) }
+    }
+
+    /// Whether the mechanism held, and the control shows that there was something to hold.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.touched.is_empty() && !self.control.is_empty() && self.broken.is_none()
+    }
+}

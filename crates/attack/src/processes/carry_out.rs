@@ -1,0 +1,239 @@
+//! Carrying out an attack by a program: unheld for the control, and held in each way.
+//!
+//! Invariant: a program that did not even begin touched nothing and proves nothing; that is told apart.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use palyra_ports::{ProcessSandbox, SandboxError};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe;
+use tokio::process::Command;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::canaries::Canaries;
+use super::hold::{ENVIRONMENT, HOLDS, Hold, command};
+use super::written::{self, Attack};
+use crate::pair::{Found, Half, Pair};
+use crate::trial::{Place, Trial};
+
+/// How long a program may take; what takes longer is stopped.
+const SPAN: Duration = Duration::from_secs(20);
+/// What a program says when it has begun.
+const ALIVE: &str = "alive";
+/// Bytes of output that are looked at.
+const OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// Returns every attack by a program.
+pub(crate) fn trials() -> Vec<Trial> {
+    written::all().into_iter().map(trial).collect()
+}
+
+fn trial(attack: Attack) -> Trial {
+    let holds = HOLDS.into_iter().filter(|hold| hold.promises(&attack));
+    let pairs = holds.map(|hold| Pair::new(attack.case, attack.variant.clone(), hold.name())).collect();
+    let (root_only, alone) = (attack.has("root"), attack.has("alone"));
+    let attack = Arc::new(attack);
+    let trial = Trial::new(pairs, move |place, pairs| carry_out(Arc::clone(&attack), place, pairs));
+    let trial = Trial { root_only, ..trial };
+    if alone { trial.alone() } else { trial }
+}
+
+async fn carry_out(attack: Arc<Attack>, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+    let half = place.half;
+    let control = match unheld(&attack).await {
+        Ok(touched) => touched,
+        Err(error) => return broken(&pairs, half, &format!("the control: {error}")),
+    };
+    if control.is_empty() && attack.has("kernel") {
+        return pairs.into_iter().map(|pair| Found::left_out(pair, half)).collect();
+    }
+    let mut found = Vec::new();
+    for pair in pairs {
+        let hold = HOLDS.into_iter().find(|hold| hold.name() == pair.mechanism).unwrap_or(Hold::Isolated);
+        found.push(match held(&attack, hold, &place).await {
+            Ok(touched) => Found::new(pair, half, touched, control.clone()),
+            Err(error) => Found::broken(pair, half, error.to_string()),
+        });
+    }
+    found
+}
+
+fn broken(pairs: &[Pair], half: Half, why: &str) -> Vec<Found> {
+    pairs.iter().map(|pair| Found::broken(pair.clone(), half, why)).collect()
+}
+
+/// The control: the same program, started as anything is.
+async fn unheld(attack: &Attack) -> io::Result<Vec<String>> {
+    let canaries = Canaries::new(attack)?;
+    let (program, arguments) = attack.program();
+    let mut plain = Command::new(program);
+    plain
+        .args(arguments)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .envs(canaries.environment())
+        .env("SCRATCH", canaries.ground.scratch())
+        .current_dir(canaries.ground.work())
+        .kill_on_drop(true);
+    let mut child = plain.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let heard = Heard::default();
+    if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
+        heard.listen(output);
+        heard.listen(errors);
+    }
+    let ended = heard.until_over(attack, child.wait()).await;
+    if !ended {
+        let _ = child.start_kill();
+        let _ = child.wait().await;
+    }
+    // What is left over may hold the pipes open, so that nobody waits for their end.
+    let printed = heard.settled().await;
+    began(&printed).map(|()| told(canaries.touched(&printed), &printed))
+}
+
+/// The program held in one way.
+async fn held(attack: &Attack, hold: Hold, place: &Place) -> io::Result<Vec<String>> {
+    let canaries = Canaries::new(attack)?;
+    let started = hold.sandbox(place).start(command(attack, hold, &canaries)).await;
+    if matches!((hold, &started), (Hold::WithoutNamespaces, Err(SandboxError::Missing { .. })) if attack.has("kept"))
+    {
+        // Without mounts nothing is kept, so that nothing is started: the refusal is the mechanism.
+        return Ok(canaries.touched(""));
+    }
+    let mut process = started.map_err(|error| io::Error::other(format!("{error}: {error:?}")))?;
+    let heard = Heard::default();
+    if let Some((output, errors)) = process.take_output() {
+        heard.listen(receiver(output)?);
+        heard.listen(receiver(errors)?);
+    }
+    if !heard.until_over(attack, process.wait()).await {
+        process.stop();
+        process.wait().await;
+    }
+    let printed = heard.settled().await;
+    began(&printed).map(|()| told(canaries.touched(&printed), &printed))
+}
+
+fn began(printed: &str) -> io::Result<()> {
+    if printed.contains(ALIVE) {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("it did not begin: {printed}")))
+    }
+}
+
+fn told(mut touched: Vec<String>, printed: &str) -> Vec<String> {
+    if printed.contains(OPENED) {
+        touched.push("a port of the host was opened".to_owned());
+    }
+    touched
+}
+
+/// What is added to the output when a port that a program opened leads to it.
+const OPENED: &str = "\u{1}opened\u{1}";
+
+fn receiver(end: OwnedFd) -> io::Result<pipe::Receiver> {
+    rustix::io::ioctl_fionbio(&end, true)?;
+    pipe::Receiver::from_owned_fd(end)
+}
+
+/// What a program has printed so far.
+#[derive(Clone)]
+struct Heard {
+    text: Arc<Mutex<String>>,
+    grown: watch::Sender<usize>,
+    open: watch::Sender<usize>,
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self { text: Arc::default(), grown: watch::channel(0).0, open: watch::channel(0).0 }
+    }
+}
+
+impl Heard {
+    fn listen(&self, mut end: impl AsyncRead + Send + Unpin + 'static) {
+        let heard = self.clone();
+        heard.open.send_modify(|open| *open += 1);
+        tokio::spawn(async move {
+            let mut piece = vec![0; 16 * 1024];
+            while let Ok(length @ 1..) = end.read(&mut piece).await {
+                heard.add(&String::from_utf8_lossy(&piece[..length]));
+            }
+            heard.open.send_modify(|open| *open -= 1);
+        });
+    }
+
+    fn add(&self, piece: &str) {
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        if text.len() < OUTPUT_BYTES_MAX {
+            text.push_str(piece);
+        }
+        let length = text.len();
+        drop(text);
+        self.grown.send_replace(length);
+    }
+
+    fn text(&self) -> String {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits for the end of a program, or until the attack wants it stopped; says whether it ended by itself.
+    async fn until_over<T>(&self, attack: &Attack, end: impl Future<Output = T>) -> bool {
+        let stops = async {
+            if attack.has("stop") {
+                self.said("ready").await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        let visits = async {
+            if attack.has("listens") {
+                self.said("listens").await;
+                if let Some(port) = self.port() {
+                    let reached =
+                        tokio::task::spawn_blocking(move || TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
+                    if reached.await.is_ok_and(|reached| reached.is_ok()) {
+                        self.add(OPENED);
+                    }
+                }
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            _ = end => true,
+            () = stops => false,
+            () = visits => false,
+            () = tokio::time::sleep(SPAN) => false,
+        }
+    }
+
+    async fn said(&self, word: &str) {
+        let mut grown = self.grown.subscribe();
+        while !self.text().contains(word) {
+            if grown.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn port(&self) -> Option<u16> {
+        let text = self.text();
+        text.split("listens ").nth(1)?.split_ascii_whitespace().next()?.parse().ok()
+    }
+
+    /// Returns all of it, once nobody can add to it, or after a while.
+    async fn settled(&self) -> String {
+        const AFTER: Duration = Duration::from_millis(300);
+        let mut open = self.open.subscribe();
+        let _ = timeout(AFTER, open.wait_for(|open| *open == 0)).await;
+        self.text()
+    }
+}

@@ -1,0 +1,11 @@
+//! Attacks by programs: held by a tier, and by nothing.
+
+pub(crate) mod written;
+
+mod canaries;
+mod carry_out;
+mod descriptors;
+mod hold;
+mod victim;
+
+pub(crate) use carry_out::trials;

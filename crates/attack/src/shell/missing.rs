@@ -1,0 +1,163 @@
+//! Hosts that lack a mechanism (22): nothing is started there with less.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_ports::{
+    ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, SandboxOffer, SealedFile,
+    WorkspaceAccess,
+};
+use palyra_sandbox::Sandbox;
+use serde_json::json;
+
+use super::yard::{RAN, Yard, owned, tools};
+use crate::calls::call;
+use crate::pair::{Found, Pair};
+use crate::trial::{Place, Trial, told};
+
+type Lacking = fn(&mut SandboxOffer);
+type Wanting = fn(&mut ConfinedCommand) -> io::Result<()>;
+
+/// What is missing, for whom, and what else is wanted.
+const MISSING: &[(&str, ProcessTier, Lacking, Wanting)] = &[
+    ("Landlock, tier B", ProcessTier::Confined, |offer| offer.landlock_abi = 0, plain),
+    ("Landlock, tier C", ProcessTier::Isolated, |offer| offer.landlock_abi = 0, plain),
+    (
+        "the filter of system calls, tier B",
+        ProcessTier::Confined,
+        |offer| offer.syscall_filter = false,
+        plain,
+    ),
+    (
+        "the filter of system calls, tier C",
+        ProcessTier::Isolated,
+        |offer| offer.syscall_filter = false,
+        plain,
+    ),
+    ("namespaces, tier C", ProcessTier::Isolated, |offer| offer.user_namespaces = false, plain),
+    ("namespaces and Landlock's signals, tier B", ProcessTier::Confined, old, plain),
+    ("everything, tier B", ProcessTier::Confined, nothing, plain),
+    ("everything, tier C", ProcessTier::Isolated, nothing, plain),
+    ("network namespaces, a way out", ProcessTier::Confined, |offer| offer.user_namespaces = false, guarded),
+    (
+        "mount namespaces, a sealed program",
+        ProcessTier::Confined,
+        |offer| offer.user_namespaces = false,
+        sealed,
+    ),
+];
+
+/// Tools that start programs, on a host that has nothing.
+const TOOLS: &[(&str, &str)] = &[("run_command", "argv"), ("start_job", "argv"), ("git", "subcommand")];
+
+/// Returns all of them.
+pub(crate) fn trials() -> Vec<Trial> {
+    let missing = MISSING.iter().map(|&(variant, tier, lacking, wanting)| {
+        let pair = Pair::new(22, variant, "a refusal with its name");
+        Trial::new(vec![pair], move |place, pairs| lacks(tier, lacking, wanting, place, pairs))
+    });
+    let tools = TOOLS.iter().map(|&(tool, _)| {
+        let pair = Pair::new(22, format!("everything, {tool}"), "a refusal with its name");
+        Trial::new(vec![pair], move |place, pairs| tool_lacks(tool, place, pairs))
+    });
+    missing.chain(tools).collect()
+}
+
+fn plain(_command: &mut ConfinedCommand) -> io::Result<()> {
+    Ok(())
+}
+
+fn guarded(command: &mut ConfinedCommand) -> io::Result<()> {
+    command.network = Network::Guarded;
+    Ok(())
+}
+
+fn sealed(command: &mut ConfinedCommand) -> io::Result<()> {
+    let path = command.workspace.join("sealed");
+    std::fs::write(&path, "")?;
+    let bytes = rustix::fs::memfd_create("sealed", rustix::fs::MemfdFlags::CLOEXEC)?;
+    command.sealed = vec![SealedFile { path, bytes: Arc::new(bytes) }];
+    Ok(())
+}
+
+fn old(offer: &mut SandboxOffer) {
+    offer.user_namespaces = false;
+    offer.landlock_abi = 5;
+}
+
+fn nothing(offer: &mut SandboxOffer) {
+    *offer = SandboxOffer::default();
+}
+
+async fn lacks(
+    tier: ProcessTier,
+    lacking: Lacking,
+    wanting: Wanting,
+    place: Place,
+    pairs: Vec<Pair>,
+) -> Vec<Found> {
+    told(pairs, place.half, |_| async {
+        let (control, held) = (Yard::new()?, Yard::new()?);
+        start(&place.sandbox, command(tier, wanting, &control)?).await?;
+        // A refusal is what is wanted; the judge looks whether it ran.
+        let _ = start(&place.sandbox.without(lacking), command(tier, wanting, &held)?).await;
+        Ok(Some((held.touched(""), control.touched(""))))
+    })
+    .await
+}
+
+fn command(tier: ProcessTier, wanting: Wanting, yard: &Yard) -> io::Result<ConfinedCommand> {
+    let work: PathBuf = yard.work();
+    let mut command = ConfinedCommand {
+        tier,
+        program: "/bin/sh".into(),
+        arguments: ["sh", "-c", "echo > ran"].map(Into::into).to_vec(),
+        environment: Vec::new(),
+        directory: work.clone(),
+        workspace: work,
+        access: WorkspaceAccess::Change,
+        kept: Vec::new(),
+        readable: Vec::new(),
+        sealed: Vec::new(),
+        network: Network::None,
+        limits: ProcessLimits::default(),
+    };
+    wanting(&mut command)?;
+    Ok(command)
+}
+
+async fn start(sandbox: &Sandbox, command: ConfinedCommand) -> io::Result<()> {
+    let mut process = sandbox.start(command).await.map_err(io::Error::other)?;
+    process.wait().await;
+    Ok(())
+}
+
+async fn tool_lacks(tool: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+    told(pairs, place.half, |_| async {
+        let (control, held) = (Yard::new()?, Yard::new()?);
+        let arguments = match tool {
+            "git" => json!({ "subcommand": "rev-parse", "options": ["--sq-quote", "canary-7f3a91"] }),
+            _ => json!({ "argv": owned(&["touch", RAN]) }),
+        };
+        let with = tools(&place.sandbox);
+        let honest = call(&with, tool, &arguments, &control.work()).await;
+        if tool == "start_job" {
+            wait_for(&control).await;
+        }
+        let without = tools(&place.sandbox.without(nothing));
+        let outcome = call(&without, tool, &arguments, &held.work()).await;
+        Ok(Some((held.touched(&outcome.text), control.touched(&honest.text))))
+    })
+    .await
+}
+
+/// Waits a little for a job that goes on by itself.
+async fn wait_for(yard: &Yard) {
+    for _ in 0..100 {
+        if yard.work().join(RAN).exists() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}

@@ -1,0 +1,14 @@
+//! Attacks by way of the tools that start programs: what they are told, and what surrounds them.
+
+mod yard;
+
+pub(crate) mod words;
+pub(crate) mod variables;
+pub(crate) mod approvals;
+pub(crate) mod output;
+pub(crate) mod kept;
+pub(crate) mod missing;
+pub(crate) mod previews;
+pub(crate) mod repository;
+
+pub use variables::{INSIDE as RUN_AS_TOOL, inside as with_variables};

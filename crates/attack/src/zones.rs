@@ -1,0 +1,68 @@
+//! The parts of the suite, in the order in which they are carried out.
+
+use crate::trial::Trial;
+use crate::{fetch, files, pages, processes, secrets, shell};
+
+/// A part: its name, and what it tries.
+pub struct Zone {
+    /// Its name.
+    pub name: &'static str,
+    /// Its attacks.
+    pub trials: Vec<Trial>,
+    /// Where it is carried out.
+    pub site: Site,
+}
+
+/// Where a part is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// As both users.
+    BothHalves,
+    /// As an ordinary user: it does not matter who asks.
+    AsUser,
+    /// The same, in a network of its own.
+    OwnNetwork,
+}
+
+/// Returns every part.
+#[must_use]
+pub fn all() -> Vec<Zone> {
+    vec![
+        Zone { name: "processes", trials: processes::trials(), site: Site::BothHalves },
+        Zone { name: "shell", trials: shell_trials(), site: Site::AsUser },
+        Zone { name: "pages", trials: pages::trials(), site: Site::AsUser },
+        Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
+        Zone { name: "files", trials: file_trials(), site: Site::AsUser },
+        Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
+    ]
+}
+
+fn shell_trials() -> Vec<Trial> {
+    [
+        shell::words::trials(),
+        shell::variables::trials(),
+        shell::approvals::trials(),
+        shell::output::trials(),
+        shell::kept::trials(),
+        shell::missing::trials(),
+        shell::previews::trials(),
+        shell::repository::trials(),
+    ]
+    .concat()
+}
+
+fn fetch_trials() -> Vec<Trial> {
+    [
+        fetch::addresses::trials(),
+        fetch::redirects::trials(),
+        fetch::proxies::trials(),
+        fetch::headers::trials(),
+        fetch::answers::trials(),
+    ]
+    .concat()
+}
+
+fn file_trials() -> Vec<Trial> {
+    [files::paths::trials(), files::patches::trials(), files::special::trials(), files::races::trials()]
+        .concat()
+}
