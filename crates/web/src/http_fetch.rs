@@ -7,7 +7,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Number, json};
 
 use crate::answer::Form;
 use crate::failure::WebFailure;
@@ -73,7 +73,7 @@ struct Arguments {
     common: Common,
     method: Option<Method>,
     raw: Option<bool>,
-    offset: Option<u64>,
+    offset: Option<Number>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -91,6 +91,32 @@ pub(crate) fn read(arguments: &str) -> Result<Fetch, WebFailure> {
         Some(Method::Head) => FetchMethod::Head,
     };
     let form = if raw == Some(true) { Form::Source } else { Form::Readable };
-    let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
+    let offset = offset.as_ref().map_or(0, whole);
     Ok(Fetch { common, method, form, offset })
+}
+
+/// A whole number; JSON Schema takes `3.0` for one, and so does this.
+fn whole(number: &Number) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the schema wants none below 0"
+    )]
+    let rounded = || number.as_f64().map(|value| value as u64);
+    let whole = number.as_u64().or_else(rounded).unwrap_or(0);
+    usize::try_from(whole).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_comes_in_two_spellings() {
+        let offset = |written: &str| {
+            read(&format!(r#"{{"url":"https://a.example/","offset":{written}}}"#)).map(|fetch| fetch.offset)
+        };
+        assert_eq!((offset("3"), offset("3.0")), (Ok(3), Ok(3)));
+        assert!(offset("\"3\"").is_err());
+    }
 }
