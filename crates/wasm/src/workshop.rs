@@ -35,7 +35,7 @@ const NATIVE_BYTES_MAX: usize = 512 << 20;
 /// Bytes of what the compiler says, at most.
 const WORDS_BYTES_MAX: usize = 4 << 10;
 /// How long compiling may take.
-const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
+const COMPILE_TIME_MAX: Duration = Duration::from_secs(280);
 /// What compiling may use up; threads count as processes.
 pub const COMPILE_LIMITS: ProcessLimits = ProcessLimits {
     memory_bytes_max: 2 << 30,
@@ -43,7 +43,7 @@ pub const COMPILE_LIMITS: ProcessLimits = ProcessLimits {
     file_bytes_max: 0,
     scratch_bytes_max: 1 << 20,
     open_files_max: 64,
-    processor_time_max: Duration::from_secs(240),
+    processor_time_max: Duration::from_secs(480),
 };
 
 /// Keeps components and has them compiled.

@@ -115,3 +115,65 @@ fn bytes_of_a_component_that_were_changed_never_crash_the_compiler() {
     }
     assert!(compiled < good.len() as u32 / 7, "nothing was refused");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poll_list_without_end_is_a_trap() {
+    let bench = Bench::new();
+    for (length, ends) in [(1, true), (400_000_000, false)] {
+        let waiting = polling(length);
+        let answer = bench.run(&waiting, Given::default(), CallLimits::default()).await;
+        assert_eq!(answer.is_ok(), ends, "{length}: {answer:?}");
+    }
+}
+
+/// Waits for a list of this many clocks, of which memory holds the first.
+fn polling(length: u32) -> Wat {
+    Wat {
+        imports: r#"
+  (import "wasi:io/poll@0.2.12" (instance $poll
+    (export "pollable" (type $p (sub resource)))
+    (export "poll" (func (param "in" (list (borrow $p))) (result (list u32))))))
+  (alias export $poll "pollable" (type $pollable))
+  (import "wasi:clocks/monotonic-clock@0.2.12" (instance $clock
+    (alias outer 1 $pollable (type $p)) (export "pollable" (type $own (eq $p)))
+    (export "subscribe-duration" (func (param "when" u64) (result (own $own))))))"#,
+        with: r#"
+  (core func $poll' (canon lower (func $poll "poll") (memory $memory) (realloc $realloc)))
+  (core func $clock' (canon lower (func $clock "subscribe-duration")))
+  (core instance $host (export "poll" (func $poll')) (export "clock" (func $clock')))"#,
+        core_imports: r#"
+    (import "host" "poll" (func $poll (param i32 i32 i32)))
+    (import "host" "clock" (func $clock (param i64) (result i32)))"#,
+        given: "x".repeat(usize::from(length > 1)),
+        run: r#"
+    (i32.store (i32.const 3000) (call $clock (i64.const 1)))
+    (call $poll (i32.const 3000) (select (i32.const 400000000) (i32.const 1) (global.get $given)) (i32.const 3100))
+    (call $answer (i32.const 0) (local.get $ptr) (local.get $len))"#,
+        ..Wat::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_does_not_enter_itself_through_an_import() {
+    let bench = Bench::new();
+    // An import that leads back to an export of the same component is not something that can be written: the engine has
+    // no such instance when it looks for the import.
+    let inward =
+        r#"(import "palyra:tool/run@1.0.0" (instance (export "run" (func (param "arguments" string)))))"#;
+    let unfit = bench.machine.compile(&Wat { imports: inward, ..Wat::running(ECHO) }.bytes()).err();
+    assert!(matches!(unfit, Some(CompileError::Unfit { .. })), "{unfit:?}");
+    // The control: the same component without it is answered.
+    assert!(bench.run(&Wat::running(ECHO), Given::default(), CallLimits::default()).await.is_ok());
+}
+
+#[test]
+fn memory_that_is_shared_is_no_component_s() {
+    let bench = Bench::new();
+    let refused = |memory: &str| {
+        let bytes = wat::parse_str(format!("(component (core module (memory {memory})))")).expect("a text");
+        bench.machine.compile(&bytes).err()
+    };
+    assert!(matches!(refused("1 1 shared"), Some(CompileError::Malformed { .. })));
+    // The control: the same memory for itself alone is taken, and only the exports of a tool are missed.
+    assert!(matches!(refused("1 1"), Some(CompileError::Unfit { .. })));
+}

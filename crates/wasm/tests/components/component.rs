@@ -97,10 +97,15 @@ impl Wat {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
+        wat::parse_str(self.text()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Returns its text form.
+    pub(crate) fn text(&self) -> String {
         let Self { imports, core_imports, with, core, run, about, given } = self;
         let (about, length) = (about.data(), given.len());
         let text: String = given.bytes().map(|byte| format!("\\{byte:02x}")).collect();
-        let text = format!(
+        format!(
             r#"(component
   {imports}
   (core module $mem
@@ -145,8 +150,7 @@ impl Wat {
   (func (export "run") (param "arguments" string) (result (result string (error string)))
     (canon lift (core func $run) (memory $memory) (realloc $realloc))))"#,
             host = if core_imports.is_empty() { "" } else { r#"(with "host" (instance $host))"# },
-        );
-        wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
+        )
     }
 }
 
