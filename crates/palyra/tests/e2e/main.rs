@@ -43,6 +43,8 @@ mod grants;
 mod undo;
 mod policy_files;
 mod skills;
+mod vault;
+mod attacks_vault;
 mod attacks_writes;
 mod attacks_places;
 mod attacks_disks;

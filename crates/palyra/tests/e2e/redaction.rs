@@ -45,7 +45,7 @@ impl Planted {
     }
 }
 
-fn forms(value: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn forms(value: &str) -> Vec<(String, Vec<u8>)> {
     let hex = value.bytes().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
@@ -64,7 +64,7 @@ fn forms(value: &str) -> Vec<(String, Vec<u8>)> {
 /// The digits of base64, RFC 4648.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-fn unbase64(text: &str) -> Vec<u8> {
+pub(crate) fn unbase64(text: &str) -> Vec<u8> {
     let digit = |c: &u8| BASE64.iter().position(|known| known == c).unwrap_or(0) as u32;
     let words = text.as_bytes().chunks(4).map(|chunk| chunk.iter().fold(0, |word, c| word << 6 | digit(c)));
     let mut bytes: Vec<u8> = words.flat_map(|word: u32| word.to_be_bytes().into_iter().skip(1)).collect();
@@ -72,7 +72,7 @@ fn unbase64(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
         let word =
@@ -85,12 +85,12 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+pub(crate) fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|part| part == wanted)
 }
 
 /// Every file below a folder: database, WAL, log, keys.
-fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let kind = entry.file_type().unwrap();
