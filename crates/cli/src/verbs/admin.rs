@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
 
-/// Tokens, secrets, agents, completions, man pages, and the daemon itself.
+/// Tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin stop")]
 pub(crate) enum AdminVerb {
