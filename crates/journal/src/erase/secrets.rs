@@ -69,7 +69,7 @@ fn search_page(
 
 struct Search<'a> {
     redactor: &'a dyn Redactor,
-    /// The last pieces of what models are saying, by run and kind of text.
+    /// The last pieces of what models and tools are saying, by run and kind of text.
     under_way: BTreeMap<(RunId, Said), Window>,
     found: Gathered,
 }
@@ -165,6 +165,7 @@ impl Window {
 mod tests {
     use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
     use palyra_types::Redacted;
+    use palyra_types::effect::{OutputRest, ToolOutput};
 
     use super::*;
 
@@ -218,6 +219,23 @@ mod tests {
         assert_eq!(found(&["key-abcdef ", "stands alone", " in a piece"]), [0u64; 0]);
         assert_eq!(found(&["key-abcdef", "ghi", "jkl more", "words"]), [0, 1, 2], "the rest of one goes too");
         assert_eq!(found(&["nothing ", "here"]), [0u64; 0]);
+    }
+
+    #[test]
+    fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
+        let mut search = Search { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+        let run = Some(RunId::from_parts(1, 1));
+        let printed = |effect, text: &str| {
+            let (effect, text, rest) = (EffectId(effect), text.into(), OutputRest::Follows);
+            JournalEvent::Tape(TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes: 0, rest, text }))
+        };
+        let pieces = [(1, "it is key-"), (2, "abcdef"), (1, "abcdef"), (2, " and no more"), (1, " so")];
+        for (seq, (effect, text)) in (0..).zip(pieces) {
+            search.look_at(Seq(seq), run, &printed(effect, text));
+        }
+        let found: Vec<u64> =
+            search.found.done().0.iter().flat_map(|range| range.first.0..=range.last.0).collect();
+        assert_eq!(found, [0, 2]);
     }
 
     #[test]

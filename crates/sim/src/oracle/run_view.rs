@@ -130,14 +130,9 @@ impl RunView {
                 }
             }
             TapeEvent::ToolOutput(output) => {
-                let runs =
-                    self.started.get(&output.effect).is_some_and(|(_, settled)| *settled == Settled::No);
-                if !runs {
-                    return Some(format!(
-                        "tape {run} shows output of call {}, which does not run",
-                        output.effect
-                    ));
-                }
+                let settled = self.started.get(&output.effect).map(|(_, settled)| *settled);
+                let runs = settled == Some(Settled::No);
+                return (!runs).then(|| format!("tape {run} shows {}, which does not run", output.effect));
             }
             TapeEvent::ToolFinished(finished) => {
                 self.answer = Answer::SilentAfterOutcome;
