@@ -372,6 +372,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 Shown::Remark(remark) => self.seat.output.remark(&remark)?,
                 Shown::Note(mark, note) => self.seat.output.note(mark, &note),
                 Shown::Row(row) => self.seat.output.row(&row),
+                Shown::Printed(line) => self.seat.output.printed(&line),
                 Shown::Error(code, message) => self.seat.output.error(code, &message),
             }
         }

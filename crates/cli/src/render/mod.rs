@@ -4,6 +4,7 @@ mod amounts;
 mod approval;
 mod table;
 mod names;
+mod printed;
 mod run_view;
 
 pub(crate) use amounts::{age, bytes, count, date, span};

@@ -13,6 +13,7 @@ use prost_types::Timestamp;
 use super::amounts::{bytes, count};
 use super::approval::{Detail, approval_state_name, question};
 use super::names::run_state;
+use super::printed::PrintedLines;
 use crate::exit::Exit;
 use crate::terminal::{Mark, clean_line};
 
@@ -37,6 +38,8 @@ pub(crate) enum Shown {
     Note(Mark, String),
     /// A line that belongs to the note before it.
     Row(String),
+    /// A line that a tool printed while it ran, for a terminal.
+    Printed(String),
     /// How far it is, for a terminal, until something else is shown.
     Progress(String),
     /// Why the run failed, for standard error.
@@ -74,6 +77,8 @@ pub(crate) struct RunView {
     thoughts: usize,
     /// Calls proposed and not finished, with their tools.
     open_calls: BTreeMap<u32, String>,
+    /// What they print meanwhile.
+    printed: PrintedLines,
     denied_calls: u32,
     /// Approvals that are asked for and not decided.
     asked: Vec<v1::ApprovalRequested>,
@@ -94,6 +99,7 @@ impl RunView {
             broke_off: None,
             thoughts: 0,
             open_calls: BTreeMap::new(),
+            printed: PrintedLines::default(),
             denied_calls: 0,
             asked: Vec::new(),
             may_wait: false,
@@ -173,7 +179,7 @@ impl RunView {
             Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
-            Some(Event::ToolOutput(_)) => {}
+            Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),
             Some(Event::ToolStarted(started)) => self.may_wait |= started.contract == "local",
         }
         shown
@@ -347,7 +353,26 @@ impl RunView {
         shown.push(note(mark, told));
     }
 
+    /// Shows what a tool prints while it runs, with its name where another runs beside it.
+    fn printed(&mut self, output: &v1::ToolOutput, shown: &mut Vec<Shown>) {
+        let lines = self.printed.take(output);
+        self.show_printed(output.effect_id, lines, shown);
+    }
+
+    fn show_printed(&mut self, effect: u32, lines: impl IntoIterator<Item = String>, shown: &mut Vec<Shown>) {
+        let beside = self.open_calls.keys().any(|open| *open != effect);
+        let tool = self.open_calls.get(&effect).filter(|_| beside);
+        let from = tool.map_or_else(String::new, |tool| format!("{tool}: "));
+        let lines: Vec<_> = lines.into_iter().map(|line| Shown::Printed(format!("{from}{line}"))).collect();
+        if !lines.is_empty() {
+            self.close_line(shown);
+            shown.extend(lines);
+        }
+    }
+
     fn finished(&mut self, finished: &v1::ToolFinished, shown: &mut Vec<Shown>) {
+        let last = self.printed.end(finished.effect_id);
+        self.show_printed(finished.effect_id, last, shown);
         let tool = self.close_call(finished.effect_id);
         if finished.succeeded {
             shown.push(note(Mark::Good, format!("{tool}{}", bytes(finished.output_bytes_total))));
@@ -366,6 +391,8 @@ impl RunView {
 
     fn outcome_unknown(&mut self, unknown: &v1::ToolOutcomeUnknown, shown: &mut Vec<Shown>) {
         self.may_wait = true;
+        let last = self.printed.end(unknown.effect_id);
+        self.show_printed(unknown.effect_id, last, shown);
         let tool = self.open_calls.remove(&unknown.effect_id).unwrap_or_else(|| "a tool".to_owned());
         let told = format!("{tool}: nobody knows whether it took effect ({})", unknown.cause);
         shown.push(note(Mark::Doubt, told));

@@ -225,6 +225,17 @@ impl Output {
         streams.write_err(&line, DIM);
     }
 
+    /// Writes a line that a tool printed to standard error, where that is a terminal: elsewhere nobody watches.
+    pub(crate) fn printed(&self, line: &str) {
+        let mut streams = self.lock();
+        if streams.err.kind.is_terminal() {
+            let line = Cleaner::default().piece(line);
+            let upto = line.char_indices().nth(NOTE_CHARS_MAX);
+            let line = upto.map_or(line.clone(), |(at, _)| format!("{}…", &line[..at]));
+            streams.write_err(&format!("  {line}"), DIM);
+        }
+    }
+
     /// Writes an error and its mend to standard error.
     pub(crate) fn error(&self, code: ErrorCode, message: &str) {
         self.error_lines(&error_lines(code, message));

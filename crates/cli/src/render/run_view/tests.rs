@@ -22,6 +22,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 Shown::Row(row) => format!("[row {row}]\n"),
+                Shown::Printed(line) => format!("[printed {line}]\n"),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };
         }
@@ -100,6 +101,36 @@ fn a_run_with_a_tool_reads_well() {
          It is a gateway.\n",
     );
     assert_eq!((view.exit(RunState::Done), view.may_wait()), (Exit::Done, false));
+}
+
+fn printed(effect_id: u32, text: &str) -> Event {
+    let rest = "follows".to_owned();
+    Event::ToolOutput(v1::ToolOutput { effect_id, text: text.to_owned(), rest, ..Default::default() })
+}
+
+#[test]
+fn what_a_tool_prints_is_shown_while_it_runs_and_its_last_line_before_its_end() {
+    check(
+        vec![
+            proposed(1, "run_command", "{}"),
+            printed(1, "Compiling a\nCompi"),
+            printed(1, "ling b\nno line end"),
+            succeeded(1, 30),
+        ],
+        "[· run_command {}]\n[printed Compiling a]\n[printed Compiling b]\n[printed no line end]\n[✓ 30 B]\n",
+    );
+    check(
+        vec![
+            proposed(1, "git", "{}"),
+            proposed(2, "run_command", "{}"),
+            printed(2, "two\n"),
+            succeeded(1, 1),
+            printed(2, "alone"),
+            Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown { effect_id: 2, cause: "restart".to_owned() }),
+        ],
+        "[· git {}]\n[· run_command {}]\n[printed run_command: two]\n[✓ git: 1 B]\n[printed alone]\n\
+         [! run_command: nobody knows whether it took effect (restart)]\n",
+    );
 }
 
 #[test]

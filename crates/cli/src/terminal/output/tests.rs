@@ -48,6 +48,19 @@ pub(crate) fn captured(terminal: bool) -> (Output, Written, Written) {
 }
 
 #[test]
+fn what_tools_print_is_for_a_terminal_and_cannot_steer_it() {
+    for (terminal, expect) in [(false, ""), (true, "  \tdeep ␛[2J<U+202E>\n  \n")] {
+        let (output, out, err) = captured(terminal);
+        output.printed("\tdeep \u{1b}[2J\u{202e}");
+        output.printed("");
+        assert_eq!((out.text().as_str(), err.text().as_str()), ("", expect));
+    }
+    let (output, _, err) = captured(true);
+    output.printed(&"ä".repeat(NOTE_CHARS_MAX + 1));
+    assert_eq!(err.text(), format!("  {}…\n", "ä".repeat(NOTE_CHARS_MAX)));
+}
+
+#[test]
 fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
     for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "␛[31mred\n")] {
         let (output, out, err) = captured(terminal);
