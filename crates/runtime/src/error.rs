@@ -10,7 +10,7 @@ use palyra_types::{ErrorCode, PrincipalId};
 use crate::attachments::AdmitFilesError;
 use crate::components::ComponentError;
 use crate::skill_book::SkillError;
-use crate::vault::VaultError;
+use crate::vault_error::VaultError;
 
 /// Why a handle did not do what a caller asked.
 ///

@@ -51,6 +51,7 @@ mod recovery;
 
 pub mod access;
 pub mod vault;
+mod vault_error;
 pub mod agents;
 pub mod erasure;
 pub mod journal;

@@ -3,8 +3,6 @@
 //! Owns who may, and that a change is in the journal before it is made. Nothing that runs on behalf of a run has this
 //! handle. Invariant: no answer of it holds a value. Begin at [`VaultHandle::put`].
 
-mod error;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,7 +22,7 @@ use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 
-pub use error::VaultError;
+pub use crate::vault_error::VaultError;
 
 /// Bytes of a passphrase, at least and at most.
 const PASSPHRASE_BYTES_MIN: usize = 12;

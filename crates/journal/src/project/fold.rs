@@ -122,8 +122,7 @@ impl Projections {
                 runs::changed(&mut self.runs, connection, settled.run, under_way)?;
             }
             JournalEvent::UndoRequested(requested) => {
-                let names = (requested.undo, requested.run);
-                undos::said(&mut self.undos, entry, names, Said::Requested);
+                undos::said(&mut self.undos, entry, (requested.undo, requested.run), Said::Requested);
             }
             JournalEvent::UndoFinished { undo, run, .. } => {
                 undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
