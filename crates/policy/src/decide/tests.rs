@@ -43,6 +43,39 @@ fn shipped(name: &str, arguments: &Value) -> String {
     format!("{:?} {:?} {:?}", decision.verdict, decision.reason, decision.risk)
 }
 
+/// A secret that is named raises the risk of whatever tool, and rules can speak of it.
+#[test]
+fn a_credential_is_judged_and_told_apart() {
+    let text = || json!({"type": "string"});
+    let schema = json!({"path": text(), "credential": text(), "more": {"type": "object"}});
+    let reads = tool("read_remote", EffectContract::Pure, &[Capability::ReadFiles], &schema);
+    let catalog = Arc::new(ToolCatalog::new(vec![reads]));
+    let digest = |text: &str| [u8::try_from(text.len() % 251).unwrap(); 32];
+    let judge = |rules: ToolPolicyRules, arguments: &Value| {
+        let snapshot =
+            ToolCallPolicySnapshot::compile(Arc::clone(&catalog), rules, digest).expect("a snapshot");
+        let decision = decide_tool_call(&snapshot, &call("read_remote", arguments), &evidence());
+        (decision.verdict, decision.risk, decision.request.expose().clone())
+    };
+    let plain = json!({"path": "a.txt"});
+    let (verdict, risk, request) = judge(ToolPolicyRules::shipped(), &plain);
+    assert_eq!((verdict, risk), (ToolVerdict::Allow, ApprovalRiskLevel::Low));
+    assert!(!request.contains("\"vault\""), "{request}");
+    for arguments in [
+        json!({"path": "a.txt", "credential": "forge"}),
+        json!({"path": "a.txt", "more": {"inner": {"credentials": ["forge"]}}}),
+    ] {
+        let (verdict, risk, request) = judge(ToolPolicyRules::shipped(), &arguments);
+        assert_eq!((verdict, risk), (ToolVerdict::Ask, ApprovalRiskLevel::High), "{arguments}");
+        assert!(request.contains(r#""touches":["vault"]"#), "{request}");
+        let mut rules = ToolPolicyRules::shipped();
+        let text = "@id(\"no-secrets\")\nforbid (principal, action, resource) when { context.touches.contains(\"vault\") };";
+        rules.files.push(crate::PolicyFile::new("own.cedar", text));
+        assert_eq!(judge(rules.clone(), &arguments).0, ToolVerdict::Deny);
+        assert_eq!(judge(rules, &plain).0, ToolVerdict::Allow, "the control");
+    }
+}
+
 #[test]
 fn what_ships_decides_so() {
     for (name, arguments, expect) in [

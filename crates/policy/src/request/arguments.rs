@@ -127,6 +127,7 @@ enum Meaning {
     Host,
     Argv,
     Patch,
+    Credential,
     Other,
 }
 
@@ -158,6 +159,7 @@ const PATH_ENDS: [&str; 4] = ["_path", "_file", "_dir", "_paths"];
 const HOSTS: [&str; 8] = ["url", "urls", "uri", "host", "hosts", "href", "endpoint", "domain"];
 const ARGVS: [&str; 5] = ["argv", "command", "cmd", "args", "program"];
 const PATCHES: [&str; 2] = ["patch", "diff"];
+const CREDENTIALS: [&str; 2] = ["credential", "credentials"];
 
 fn meaning_of(name: &str, property: Option<&Value>) -> Meaning {
     match property.and_then(|property| property.get("format")).and_then(Value::as_str) {
@@ -174,6 +176,8 @@ fn meaning_of(name: &str, property: Option<&Value>) -> Meaning {
         Meaning::Argv
     } else if is(&PATCHES) {
         Meaning::Patch
+    } else if is(&CREDENTIALS) {
+        Meaning::Credential
     } else {
         Meaning::Other
     }
@@ -210,7 +214,11 @@ impl Find<'_> {
                 for (name, member) in members {
                     let inner = match meaning_of(name, None) {
                         Meaning::Other => meaning,
-                        own @ (Meaning::Path | Meaning::Host | Meaning::Argv | Meaning::Patch) => own,
+                        own @ (Meaning::Path
+                        | Meaning::Host
+                        | Meaning::Argv
+                        | Meaning::Patch
+                        | Meaning::Credential) => own,
                     };
                     self.value(inner, member);
                 }
@@ -228,6 +236,10 @@ impl Find<'_> {
                 self.named.count += 1;
             }
             Meaning::Patch => patched_paths(text).for_each(|path| self.path(path)),
+            Meaning::Credential => {
+                self.named.count += 1;
+                self.named.places.insert(Place::Vault);
+            }
             Meaning::Argv | Meaning::Other => {}
         }
     }

@@ -19,6 +19,8 @@ pub(crate) enum Place {
     Credentials,
     /// What a shell, an editor, a session or a pipeline runs by itself later.
     RunsLater,
+    /// A secret of the vault, which is given out on behalf of the call.
+    Vault,
 }
 
 impl Place {
@@ -30,6 +32,7 @@ impl Place {
             Self::Daemon => "daemon",
             Self::Credentials => "credentials",
             Self::RunsLater => "runs_later",
+            Self::Vault => "vault",
         }
     }
 }

@@ -23,11 +23,15 @@ pub(crate) fn risk_of(tool: &ToolSpec, reach: Reach<'_>) -> ApprovalRiskLevel {
         risk = risk.max(ApprovalRiskLevel::High);
     }
     let changes = tool.is_sensitive();
+    if reach.places.contains(&Place::Vault) {
+        risk = risk.max(ApprovalRiskLevel::High);
+    }
     for place in reach.places {
         let critical = match place {
             Place::OutsideRoot | Place::Daemon | Place::Credentials => true,
             // To read a hook harms nobody.
             Place::Git | Place::RunsLater => changes,
+            Place::Vault => false,
         };
         if critical {
             risk = ApprovalRiskLevel::Critical;
