@@ -17,6 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 const FOLDER: &str = "palyra";
 /// The file of a group that lists its processes, and to which one is added.
 const PROCESSES: &str = "cgroup.procs";
+/// The same of a thread: where one moves itself, the kernel need not hold up everybody who forks, for tens of milliseconds.
+const THREADS: &str = "tasks";
 /// The file of a group that says what is counted below it.
 const DIVISION: &str = "cgroup.subtree_control";
 /// Name of the group of the daemon itself, where it was given the one above.
@@ -151,14 +153,20 @@ impl Group {
         }
     }
 
-    /// Returns the files to which a process of one thread writes `0` to join.
+    /// Returns the files to which a process of one thread writes `0` to be held.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let file = |(kind, folder): &(Kind, PathBuf)| match kind {
-            Kind::V2 => folder.join(PROCESSES),
-            // Where a thread moves itself, the kernel need not hold up everybody who forks, for tens of milliseconds.
-            Kind::Memory | Kind::Processes | Kind::Processor => folder.join("tasks"),
+            Kind::V2 => Some(folder.join(PROCESSES)),
+            Kind::Memory | Kind::Processes => Some(folder.join(THREADS)),
+            Kind::Processor => None,
         };
-        self.folders.iter().map(file).collect()
+        self.folders.iter().filter_map(file).collect()
+    }
+
+    /// Returns the files to which it writes `0` to share processors fairly.
+    pub(crate) fn share_files(&self) -> Vec<PathBuf> {
+        let shares = self.folders.iter().filter(|(kind, _)| *kind == Kind::Processor);
+        shares.map(|(_, folder)| folder.join(THREADS)).collect()
     }
 
     /// Says whether the kernel ended a process of the group for its memory.

@@ -136,6 +136,9 @@ fn take_place(place: &Place) -> Result<(), Failure> {
     for file in &place.group_files {
         std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
     }
+    for file in &place.share_files {
+        let _ = std::fs::write(file.path(), "0");
+    }
     match place.namespaces {
         Namespaces::Own => namespaces::make().map_err(Failure::at("namespaces")),
         Namespaces::None => Ok(()),

@@ -106,9 +106,14 @@ impl Keepers {
         let name = format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let group = self.groups.as_ref().map(|groups| groups.make(&name));
         let group = group.transpose().map_err(broken("control group"))?;
-        let files = group.as_ref().map(Group::files).unwrap_or_default();
-        let place =
-            Place { namespaces: self.namespaces, group_files: files.iter().map(Bytes::from).collect() };
+        let files = |of: fn(&Group) -> Vec<PathBuf>| {
+            group.as_ref().map(of).unwrap_or_default().iter().map(Bytes::from).collect()
+        };
+        let place = Place {
+            namespaces: self.namespaces,
+            group_files: files(Group::files),
+            share_files: files(Group::share_files),
+        };
         let (control, keepers) = sockets().map_err(broken("socket"))?;
         let mut process = Command::from(hidden_commands::again(&self.executable, KEEP));
         process.stdin(Stdio::from(keepers)).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -25,6 +25,8 @@ pub(crate) struct Place {
     pub(crate) namespaces: Namespaces,
     /// Files of control groups to which the keeper adds itself.
     pub(crate) group_files: Vec<Bytes>,
+    /// The same of groups that hold nobody to anything, and that may be closed to who has a priority of its own.
+    pub(crate) share_files: Vec<Bytes>,
 }
 
 /// What a keeper is to start; its second message.

@@ -147,7 +147,9 @@ async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(Told, Option<OwnedFd>)> {
             Ok(Ok((bytes, descriptors))) => {
                 return Some((serde_json::from_slice(&bytes).ok()?, descriptors.into_iter().next()));
             }
-            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Who leaves without having heard us all is reported so before its last words.
+            Ok(Err(error))
+                if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionReset) => {}
             Ok(Err(_)) => return None,
             Err(_would_block) => {}
         }
@@ -175,5 +177,28 @@ fn refusal(program: String, stage: String, errno: i32) -> SandboxError {
             SandboxError::NotStarted { program, cause: format!("its folder cannot be used: {cause}") }
         }
         _ => SandboxError::Broken { stage, cause },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+    use crate::message;
+
+    #[tokio::test]
+    async fn the_last_words_of_a_keeper_that_did_not_listen_are_heard() {
+        let (ours, keepers) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .expect("a pair");
+        let ours = into_async(ours).expect("a socket");
+        message::send(ours.get_ref().as_fd(), &Told::Started).expect("a word that nobody reads");
+        let failed = Told::Failed { stage: "namespaces".to_owned(), errno: libc::EPERM };
+        message::send(keepers.as_fd(), &failed).expect("its last words");
+        drop(keepers);
+        let heard = hear(&ours).await;
+        assert!(matches!(heard, Some((Told::Failed { errno: libc::EPERM, .. }, None))), "{heard:?}");
+        assert!(hear(&ours).await.is_none());
     }
 }

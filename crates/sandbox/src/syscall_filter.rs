@@ -118,6 +118,14 @@ const ARCH: TargetArch = TargetArch::aarch64;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
+/// A pair of local sockets that stays one: an end that takes datagrams could send to whoever has a name.
+fn pair_of(kind: libc::c_int) -> Result<SeccompRule, BackendError> {
+    const KIND_BITS: u64 = 0xf;
+    let local = condition(0, SeccompCmpOp::Eq, libc::AF_UNIX as u64)?;
+    let kind = condition(1, SeccompCmpOp::MaskedEq(KIND_BITS), u64::from(kind.cast_unsigned()))?;
+    SeccompRule::new(vec![local, kind])
+}
+
 /// The calls that are allowed with some arguments only.
 fn looked_at() -> Result<Rules, BackendError> {
     let is_not = |argument, value: u64| condition(argument, SeccompCmpOp::Ne, value);
@@ -125,7 +133,7 @@ fn looked_at() -> Result<Rules, BackendError> {
     let one = |conditions| SeccompRule::new(conditions).map(|rule| vec![rule]);
     let creates = libc::O_CREAT.cast_unsigned() as u64 | TMPFILE_BIT;
     let mut rules = BTreeMap::from([
-        (libc::SYS_socketpair, any_of(0, &[libc::AF_UNIX as u64])?),
+        (libc::SYS_socketpair, vec![pair_of(libc::SOCK_STREAM)?, pair_of(libc::SOCK_SEQPACKET)?]),
         (libc::SYS_clone, one(vec![has_none_of(0, NAMESPACE_FLAGS)?])?),
         (
             libc::SYS_ioctl,

@@ -144,7 +144,9 @@ impl Canaries {
         };
         if asked == 0 && Some(limit.rlim_cur) != ours.current {
             Some("another limit")
-        } else if rustix::process::getpriority_process(Some(pid)).is_ok_and(|nice| nice != 0) {
+        } else if rustix::process::getpriority_process(Some(pid))
+            != rustix::process::getpriority_process(None)
+        {
             Some("another priority")
         } else {
             None
