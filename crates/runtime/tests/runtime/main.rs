@@ -42,6 +42,7 @@ mod stored_grants;
 mod skills;
 
 mod postures;
+mod vault;
 
 mod shadow;
 
