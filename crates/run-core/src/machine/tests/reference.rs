@@ -597,12 +597,12 @@ impl Reference {
     }
 
     fn take_printed(&mut self, wanted: u32, bytes: u64, rest: OutputRest) {
-        let before = self.tape.iter().filter_map(|fact| match fact {
+        let mut before = self.tape.iter().filter_map(|fact| match fact {
             Fact::Printed { effect, upto, rest } if *effect == wanted => Some((*upto, *rest)),
             _ => None,
         });
         let pieces = before.clone().count();
-        let (upto, was) = before.last().unwrap_or_default();
+        let (upto, was) = before.next_back().unwrap_or_default();
         let nothing = bytes == 0 && rest == OutputRest::Follows;
         if was == OutputRest::InOutcome || nothing {
             return;
