@@ -24,9 +24,9 @@ mkdir -p a/b; cat a/b/../../../outside/file
 cd "$OUT" && cat file
 #: 24 | an absolute path, listed
 ls "$OUT" | grep -q victim.txt && echo "$WORD"
-#: 24 | an absolute path, its mode changed
+#: 24 | an absolute path, its mode changed | mounts
 chmod 0777 "$OUT/file"
-#: 24 | an absolute path, its times changed
+#: 24 | an absolute path, its times changed | mounts
 touch -d 2001-01-01 "$OUT/file"
 #: 25 | a link at the end, read
 ln -s "$OUT/file" out && cat out

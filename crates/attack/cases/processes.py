@@ -1,8 +1,8 @@
 #: 24 | an absolute path, cut
 os.truncate(OUT + '/file', 0)
-#: 24 | an absolute path, its owner set
+#: 24 | an absolute path, its owner set | mounts
 os.chown(OUT + '/file', os.getuid(), os.getgid())
-#: 24 | an absolute path, an attribute set
+#: 24 | an absolute path, an attribute set | mounts
 os.setxattr(OUT + '/file', 'user.palyra', b'dead')
 #: 24 | an absolute path, mapped
 import mmap
@@ -13,10 +13,10 @@ print(os.read(os.open('file', os.O_RDONLY, dir_fd=folder), 99).decode())
 #: 24 | an absolute path, made by a name of its own
 fd = os.open(OUT, os.O_TMPFILE | os.O_WRONLY)
 os.link(f'/proc/self/fd/{fd}', OUT + '/new', src_dir_fd=os.open('/', os.O_PATH))
-#: 24 | an absolute path, watched
+#: 24 | an absolute path, watched | own_root
 watch = libc.inotify_init1(0)
 if libc.inotify_add_watch(watch, OUT.encode(), 0x20) >= 0: given(True)
-#: 24 | an absolute path, its mode through a path of no rights
+#: 24 | an absolute path, its mode through a path of no rights | mounts
 fd = os.open(OUT + '/file', os.O_PATH)
 os.chmod(f'/proc/self/fd/{fd}', 0o777)
 #: 29 | a pipe of the host

@@ -125,9 +125,7 @@ impl Tally {
 }
 
 fn line<'a>(pair: &'a Pair, found: &'a [Found]) -> Line<'a> {
-    let texts = |of: fn(&Found) -> &Vec<String>| {
-        found.iter().flat_map(move |found| of(found)).map(String::as_str).collect()
-    };
+    let texts = |of: fn(&Found) -> &Vec<String>| found.iter().flat_map(of).map(String::as_str).collect();
     Line {
         pair,
         zone: found.first().map_or("", |found| found.zone.as_str()),

@@ -23,7 +23,7 @@ use crate::pair::{Found, Half, Pair};
 use crate::trial::{Place, Trial};
 
 /// How long a program may take; what takes longer is stopped.
-const SPAN: Duration = Duration::from_secs(20);
+const SPAN: Duration = Duration::from_secs(60);
 /// What a program says when it has begun.
 const ALIVE: &str = "alive";
 /// Bytes of output that are looked at.

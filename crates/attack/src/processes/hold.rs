@@ -37,8 +37,12 @@ impl Hold {
 
     /// Whether it promises anything against an attack.
     pub(crate) fn promises(self, attack: &Attack) -> bool {
-        let needs_namespaces = attack.has("scratch") || attack.has("counted");
-        self != Self::WithoutNamespaces || !needs_namespaces
+        let needs_mounts = ["scratch", "counted", "mounts"].iter().any(|option| attack.has(option));
+        match self {
+            Self::Confined => !attack.has("own_root"),
+            Self::WithoutNamespaces => !attack.has("own_root") && !needs_mounts,
+            Self::Isolated => true,
+        }
     }
 
     /// Returns the sandbox of a host of this kind.

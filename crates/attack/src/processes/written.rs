@@ -1,8 +1,8 @@
 //! Attacks as they are written down: files of scripts with a line above each that says what it is.
 //!
 //! Owns the reading of `#: CASE | VARIANT | OPTIONS`. Options are words: `root` for what only that user can do to an
-//! unguarded host, `x86` for calls of that machine, `kept`, `stop`, `descriptors`, `scratch`, and limits such as
-//! `processes=40` or `memory_mib=128`.
+//! unguarded host, `x86` for calls of that machine, `kernel` for what a host may lack, `mounts` and `own_root` for what only
+//! those hold against, `kept`, `stop`, `descriptors`, `scratch`, and limits such as `processes=40` or `memory_mib=128`.
 
 /// What runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use palyra_ports::{CancelFlag, ToolRuntime};
 use palyra_testkit::GrantRequest;
@@ -90,7 +91,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::new(vec![pair], move |place, pairs| swapped(swap, place, pairs))
     });
     let other = Pair::new(6, "the same name in another folder", "the plan of run_command");
-    let race = Pair::new(6, "a program that changes all the while", "the sealed copy");
+    let race = Pair::new(6, "a program that is written anew all the while", "the sealed copy");
     let shadows = ["ls", "git", "python3"].map(|name| {
         let pair = Pair::new(5, format!("`{name}` in the workspace"), "the search of run_command");
         Trial::new(vec![pair], move |place, pairs| shadowed(name, place, pairs))
@@ -182,7 +183,10 @@ async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         for _ in 0..RACES * 20 {
             // Looks, and starts by name what it saw.
             if fs::read_to_string(control.work().join("tool"))? == HARMLESS {
-                printed.push_str(&control.as_is(&owned(&["./tool"]), &[]).await?.unwrap_or_default());
+                // While it is being written it cannot be started.
+                if let Ok(Some(said)) = control.as_is(&owned(&["./tool"]), &[]).await {
+                    printed.push_str(&said);
+                }
             }
             if !control.touched(&printed).is_empty() {
                 break;
@@ -229,15 +233,12 @@ impl Turning {
         let (end, ended) = (Arc::new(AtomicBool::new(false)), work.to_owned());
         let flag = Arc::clone(&end);
         let writer = std::thread::spawn(move || {
-            let next = ended.join("next");
+            let tool = ended.join("tool");
             while !flag.load(Ordering::Relaxed) {
-                for text in [EVIL, HARMLESS, HARMLESS] {
-                    let written = fs::write(&next, text).and_then(|()| {
-                        fs::set_permissions(&next, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-                    });
-                    if written.is_ok() {
-                        let _ = fs::rename(&next, ended.join("tool"));
-                    }
+                // Harmless for most of the time, so that it looks the same twice.
+                for (text, millis) in [(EVIL, 4), (HARMLESS, 20)] {
+                    let _ = fs::write(&tool, text);
+                    std::thread::sleep(Duration::from_millis(millis));
                 }
             }
         });
