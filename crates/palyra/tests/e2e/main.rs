@@ -50,4 +50,7 @@ mod attacks_places;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod web_server;
+mod fetches;
+mod attacks_fetches;
 mod questions;
