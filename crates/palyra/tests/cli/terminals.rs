@@ -107,3 +107,35 @@ fn what_a_file_says_cannot_steer_the_terminal() {
     let raw = pty.raw();
     assert!(!raw.contains("\u{1b}]0;") && !raw.contains("\u{1b}[2J") && !raw.contains('\u{202e}'), "{raw:?}");
 }
+
+#[test]
+fn a_secret_is_typed_unseen() {
+    let home = home("xterm");
+    let put = |name: &str| Pty::spawn(&home.command(&["admin", "vault", "put", name]), 80);
+    let mut pty = put("forge");
+    pty.expect("value of forge: ");
+    assert!(!pty.echoes());
+    pty.type_in("walnut-harbour-0417\n");
+    assert_eq!(pty.ended(), 0);
+    assert!(!pty.raw().contains("walnut") && pty.echoes(), "{:?}", pty.raw());
+
+    // Ctrl-C leaves, with the terminal as it was and nothing kept.
+    let mut pty = put("other");
+    pty.expect("value of other: ");
+    pty.type_in("\u{3}");
+    assert_eq!(pty.ended(), 130);
+    assert!(pty.echoes());
+    let listed = home.palyra(&["admin", "vault", "list", "--json"]).expect(0).json();
+    assert_eq!((listed.len(), listed[0]["name"].as_str()), (1, Some("forge")));
+
+    // What cannot be looked at is typed twice.
+    for (second, exit) in [("a heron on the western jetty\n", 2), ("a heron on the eastern jetty\n", 0)] {
+        let mut pty = Pty::spawn(&home.command(&["admin", "vault", "passphrase"]), 80);
+        pty.expect("new passphrase: ");
+        pty.type_in("a heron on the eastern jetty\n");
+        pty.expect("new passphrase once more: ");
+        pty.type_in(second);
+        assert_eq!(pty.ended(), exit);
+        assert!(!pty.raw().contains("heron"));
+    }
+}
