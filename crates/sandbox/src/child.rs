@@ -15,16 +15,13 @@ use crate::failure::Failure;
 use crate::fork::fork;
 use crate::message::{self, Bytes, Order, Told};
 use crate::syscall_filter::{self, Surroundings};
-use crate::{capabilities, landlock_rules, process_limits};
+use crate::{capabilities, landlock_rules, process_limits, turns};
 
 /// Exit code of a program that was not started; the failure was told before.
 const NOT_STARTED: i32 = 127;
 
 /// What is added to a program's share of memory, in thousandths, when the kernel looks for somebody to end.
 const OUT_OF_MEMORY_SCORE: &str = "500";
-
-/// How far a program stands back where others want the processors too.
-const NICE: i32 = 10;
 
 /// Starts the program in a process of its own, and tells the daemon that it runs, or why it does not.
 pub(crate) fn start(order: &Order, control: BorrowedFd<'_>) -> Result<Pid, Failure> {
@@ -58,10 +55,7 @@ fn confine(order: &Order) -> Result<(), Failure> {
     rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
     // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
-    if !order.limits.memory_is_counted {
-        // No group weighs all of it together.
-        let _ = rustix::process::setpriority_process(None, NICE);
-    }
+    turns::stand_back(order);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;

@@ -30,6 +30,7 @@ mod syscall_filter;
 mod allowed_calls;
 mod capabilities;
 mod process_limits;
+mod turns;
 mod control_groups;
 mod memory_watch;
 
