@@ -80,6 +80,9 @@ enum Part {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    if let Some(code) = palyra_daemon::held(std::env::args_os()) {
+        return Ok(code);
+    }
     let arguments = Arguments::parse();
     match arguments.part {
         None => bench(&arguments.wanted),

@@ -78,3 +78,19 @@ fn unknown_rows_are_refused_by_name() {
     assert!(!output.status.success() && told.contains("there is no row `speed`"), "{told}");
     assert!(told.contains("one-turn, "), "the rows there are are told: {told}");
 }
+
+#[test]
+fn programs_are_held_and_their_bombs_end() {
+    let figures = figures(&["spawn", "bombs"]);
+    let all = [
+        "start to end",
+        "the first program held",
+        "a fork bomb",
+        "a memory bomb",
+        "a disk bomb",
+        "an output bomb",
+    ];
+    for what in all {
+        assert!(named(&figures, what)["ours"]["p50"].as_f64() > Some(0.0), "{figures:?}");
+    }
+}

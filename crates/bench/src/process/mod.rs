@@ -5,3 +5,4 @@ pub mod kernel_facts;
 pub mod daemon;
 pub mod measured_daemon;
 pub mod floor;
+pub mod held;

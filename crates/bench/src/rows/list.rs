@@ -4,8 +4,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, cancel, counts, database, footprint, long_session, one_turn, protocol, start, streamed,
-    throughput, tool_round,
+    append, bombs, cancel, counts, database, footprint, long_session, one_turn, protocol, spawn, start,
+    streamed, throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::Figure;
@@ -104,5 +104,15 @@ pub const ROWS: &[Row] = &[
         name: long_session::NAME,
         about: "run 200 of a session beside the first run of a new one",
         measure: |lab| long_session::measure(lab).boxed_local(),
+    },
+    Row {
+        name: spawn::NAME,
+        about: "a held program from start to end, beside one that is not held and beside bubblewrap",
+        measure: |lab| spawn::measure(lab).boxed_local(),
+    },
+    Row {
+        name: bombs::NAME,
+        about: "a run beside held programs that fork, allocate, write and print without end",
+        measure: |lab| bombs::measure(lab).boxed_local(),
     },
 ];

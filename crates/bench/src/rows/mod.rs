@@ -13,6 +13,8 @@ mod start;
 mod footprint;
 mod database;
 mod long_session;
+mod spawn;
+mod bombs;
 
 pub(crate) use append::as_f64;
 pub use list::{Measured, ROWS, Row};
