@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use palyra_ports::secret_store::{check_hosts, check_value};
 use palyra_ports::{
-    JournalAppendRequest, NewEntry, NewSecret, SecretName, SecretRecord, SecretStore, SecretStoreError,
-    SentAs, Unlock, VaultStatus,
+    JournalAppendRequest, NewEntry, NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore,
+    SecretStoreError, SentAs, Unlock, VaultStatus,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::run::Surface;
@@ -91,7 +91,8 @@ impl VaultHandle {
     pub async fn put(&self, caller: Caller, request: PutRequest) -> Result<SecretRecord, RequestError> {
         self.check_person(caller)?;
         let name = name_of(&request.name)?;
-        let sent_as = request.sent_as.map(|text| text.parse::<SentAs>()).transpose().map_err(unsuitable)?;
+        let sent_as = request.sent_as.map(|text| text.parse::<SentAs>()).transpose();
+        let sent_as = sent_as.map_err(|error| unsuitable(error.to_string()))?;
         let hosts = request.hosts.map(|hosts| hosts.iter().map(|host| plain_host(host)).collect());
         let _one_at_a_time = self.changing.lock().await;
         let before = self.find(&name).await?;
@@ -275,7 +276,7 @@ impl VaultHandle {
 }
 
 fn name_of(text: &str) -> Result<SecretName, VaultError> {
-    text.parse().map_err(unsuitable)
+    text.parse().map_err(|error: NotASecretName| unsuitable(error.to_string()))
 }
 
 /// Returns a host as servers are named: in lower case, without a dot at its end and without the usual port.
@@ -285,8 +286,8 @@ fn plain_host(text: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_owned()
 }
 
-fn unsuitable(why: impl ToString) -> VaultError {
-    SecretStoreError::Unsuitable { why: why.to_string() }.into()
+fn unsuitable(why: String) -> VaultError {
+    SecretStoreError::Unsuitable { why }.into()
 }
 
 fn not_found(name: &SecretName) -> VaultError {
