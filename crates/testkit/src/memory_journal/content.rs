@@ -6,7 +6,7 @@ use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::component::ComponentEvent;
-use palyra_types::effect::{Before, EffectPlan, UndoResult};
+use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
@@ -61,16 +61,7 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
             requested.paths.iter_mut().for_each(&mut empty);
             requested.paths.clear();
         }
-        JournalEvent::UndoFinished { files, .. } => {
-            for file in files.iter_mut() {
-                empty(&mut file.path);
-                match &mut file.result {
-                    UndoResult::Conflict(text) | UndoResult::Failed(text) => empty(text),
-                    UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld => {}
-                }
-            }
-            files.clear();
-        }
+        JournalEvent::UndoFinished { files, .. } => visit_undone(files, &mut empty),
         JournalEvent::Skill(SkillEvent::Installed(installed)) => {
             empty(&mut installed.name);
             empty(&mut installed.description);
@@ -99,6 +90,17 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         | JournalEvent::SessionReset { .. }
         | JournalEvent::Unknown { .. } => {}
     }
+}
+
+fn visit_undone(files: &mut Vec<UndoneFile>, empty: &mut dyn FnMut(&mut Redacted<String>)) {
+    for file in files.iter_mut() {
+        empty(&mut file.path);
+        match &mut file.result {
+            UndoResult::Conflict(text) | UndoResult::Failed(text) => empty(text),
+            UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld => {}
+        }
+    }
+    files.clear();
 }
 
 fn visit_component(event: &mut ComponentEvent, empty: &mut dyn FnMut(&mut Redacted<String>)) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::access::{PrincipalRecord, TokenRecord};
-use palyra_types::agent::AgentRecord;
+use palyra_types::agent::{AgentProfile, AgentRecord};
 use palyra_types::component::{ComponentEvent, ComponentRecord};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::model::TokenUsage;
@@ -83,10 +83,7 @@ impl Records {
                     token.revoked.get_or_insert(entry.new.time);
                 }
             }
-            JournalEvent::AgentSaved { agent, profile } => {
-                let archived = self.agents.get(agent).and_then(|agent| agent.archived);
-                self.agents.insert(*agent, AgentRecord { id: *agent, profile: profile.clone(), archived });
-            }
+            JournalEvent::AgentSaved { agent, profile } => self.save_agent(*agent, profile),
             JournalEvent::AgentArchived { agent } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.archived = Some(entry.new.time);
@@ -113,6 +110,11 @@ impl Records {
             | JournalEvent::UndoFinished { .. }
             | JournalEvent::Unknown { .. } => {}
         }
+    }
+
+    fn save_agent(&mut self, agent: AgentId, profile: &AgentProfile) {
+        let archived = self.agents.get(&agent).and_then(|agent| agent.archived);
+        self.agents.insert(agent, AgentRecord { id: agent, profile: profile.clone(), archived });
     }
 
     fn fold_component(&mut self, entry: &Entry, event: &ComponentEvent) {
