@@ -72,6 +72,15 @@ fn a_text_run_costs_six_entries_at_most_in_the_real_database() {
 }
 
 #[test]
+fn a_page_is_fetched_beside_a_bare_client() {
+    let figures = figures(&["http-fetch"]);
+    for what in ["the source", "as Markdown"] {
+        let figure = named(&figures, what);
+        assert!(figure["ours"]["p50"].is_f64() && figure["anchor"]["value"]["p50"].is_f64(), "{figure}");
+    }
+}
+
+#[test]
 fn unknown_rows_are_refused_by_name() {
     let output = Command::new(env!("CARGO_BIN_EXE_palyra-bench")).arg("speed").output().expect("it starts");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,8 +4,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, bombs, cancel, counts, database, footprint, long_session, one_turn, protocol, spawn, start,
-    streamed, throughput, tool_round,
+    append, bombs, cancel, counts, database, fetch, footprint, long_session, one_turn, protocol, spawn,
+    start, streamed, throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::Figure;
@@ -104,6 +104,11 @@ pub const ROWS: &[Row] = &[
         name: long_session::NAME,
         about: "run 200 of a session beside the first run of a new one",
         measure: |lab| long_session::measure(lab).boxed_local(),
+    },
+    Row {
+        name: fetch::NAME,
+        about: "http_fetch of a page, beside a bare client that checks nothing",
+        measure: |lab| fetch::measure(lab).boxed_local(),
     },
     Row {
         name: spawn::NAME,
