@@ -59,6 +59,14 @@ impl Machine {
         Ok(described.into())
     }
 
+    /// Makes an instance with nothing to reach, and throws it away: the least that a call can cost.
+    ///
+    /// # Errors
+    /// [`CallError`] when it traps at its start.
+    pub async fn instantiate(&self, compiled: &Compiled) -> Result<(), CallError> {
+        enter(self, compiled, Inside::with_nothing(), CallLimits::default()).await.map(drop)
+    }
+
     /// Calls a component.
     ///
     /// # Errors

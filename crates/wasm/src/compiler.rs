@@ -22,8 +22,7 @@ pub(crate) const MALFORMED: u8 = 65;
 /// Exit code for what this host cannot do.
 pub(crate) const HOST: u8 = 71;
 
-/// Compiles the file that the arguments name, program and sub-command first. To be called before there is a second
-/// thread.
+/// Compiles the file that the arguments behind the sub-command name. To be called before there is a second thread.
 #[must_use]
 pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let told = |code: u8, why: &str| {
@@ -31,7 +30,7 @@ pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "{why}");
         ExitCode::from(code)
     };
-    let Some(path) = arguments.nth(2) else { return told(HOST, "no file was named") };
+    let Some(path) = arguments.next() else { return told(HOST, "no file was named") };
     let bytes = match read(Path::new(&path)) {
         Ok(bytes) => bytes,
         Err(error) => return told(HOST, &format!("the component cannot be read: {error}")),

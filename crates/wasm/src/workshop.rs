@@ -20,7 +20,7 @@ use palyra_ports::{
 use sha2::{Digest, Sha256};
 
 use crate::compiled::{CompileError, Compiled};
-use crate::compiler::{COMPILE, MALFORMED};
+use crate::compiler::{COMPILE, HOST, MALFORMED};
 use crate::limits::COMPONENT_BYTES_MAX;
 use crate::machine::Machine;
 
@@ -200,9 +200,10 @@ impl Workshop {
         match ended {
             Ended::Exited { code: 0 } if native.len() < NATIVE_BYTES_MAX => Ok(native),
             Ended::Exited { code } if code == i32::from(MALFORMED) => {
-                let why: String =
-                    String::from_utf8_lossy(&words).chars().filter(|c| !c.is_control()).take(400).collect();
-                Err(Fault::Invalid { what: format!("it is no WebAssembly component: {why}") })
+                Err(Fault::Invalid { what: format!("it is no WebAssembly component: {}", plain(&words)) })
+            }
+            Ended::Exited { code } if code == i32::from(HOST) => {
+                Err(Fault::System { what: format!("the compiler could not begin: {}", plain(&words)) })
             }
             Ended::OverMemory => Err(limit("it used too much memory")),
             Ended::Signalled { .. } | Ended::Exited { .. } | Ended::Stopped => {
@@ -287,6 +288,11 @@ fn read_native(path: &Path) -> Option<Vec<u8>> {
     file.take((HEADER.len() + DIGEST_BYTES + NATIVE_BYTES_MAX) as u64).read_to_end(&mut bytes).ok()?;
     let (sum, native) = bytes.strip_prefix(HEADER)?.split_at_checked(DIGEST_BYTES)?;
     (Sha256::digest(native)[..] == *sum).then(|| native.to_vec())
+}
+
+/// Returns what a compiler said, as a line that steers no terminal.
+fn plain(words: &[u8]) -> String {
+    String::from_utf8_lossy(words).chars().filter(|c| !c.is_control()).take(400).collect()
 }
 
 /// Reads to the end; keeps so much at most.

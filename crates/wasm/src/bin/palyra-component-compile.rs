@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    palyra_wasm::compile(std::env::args_os())
+    palyra_wasm::compile(std::env::args_os().skip(2))
 }
