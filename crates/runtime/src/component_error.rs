@@ -3,7 +3,8 @@
 use palyra_ports::ComponentShelfError;
 use palyra_types::ErrorCode;
 
-use super::COMPONENTS_MAX;
+/// Components added at once, at most.
+pub const COMPONENTS_MAX: usize = 64;
 
 /// Why a component is not looked at, added or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,6 @@
 //! behalf of a run has this handle. Invariant: what is added has the digest that a person was shown. Begin at
 //! [`ComponentsHandle::add`].
 
-mod error;
 mod names;
 
 use std::path::PathBuf;
@@ -17,15 +16,14 @@ use palyra_types::run::Surface;
 use palyra_types::tool::{ToolName, ToolSpec};
 use palyra_types::{ComponentId, PrincipalId, Redacted, Seq};
 
+use names::Standing;
+
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 
-pub use error::ComponentError;
-
-/// Components added at once, at most.
-pub const COMPONENTS_MAX: usize = 64;
+pub use crate::component_error::{COMPONENTS_MAX, ComponentError};
 
 /// Decides about components on behalf of the owner.
 #[derive(Clone)]
@@ -179,7 +177,8 @@ impl ComponentsHandle {
     ) -> Result<Option<&'r ComponentRecord>, ComponentError> {
         let own = records.iter().find(|record| record.added.name.expose() == name.as_str());
         let catalog = self.engine.ports.tools.catalog();
-        names::check(name, own.is_some(), catalog.iter().map(|tool| &tool.name))?;
+        let standing = if own.is_some() { Standing::Replaces } else { Standing::New };
+        names::check(name, standing, catalog.iter().map(|tool| &tool.name))?;
         Ok(own)
     }
 

@@ -8,7 +8,7 @@ use palyra_types::model::ModelFailure;
 use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
-use crate::components::ComponentError;
+use crate::component_error::ComponentError;
 use crate::skill_book::SkillError;
 use crate::vault_error::VaultError;
 

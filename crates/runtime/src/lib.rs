@@ -44,6 +44,7 @@ pub mod rules;
 pub mod postures;
 mod shadow;
 pub mod shadow_report;
+mod component_error;
 pub mod components;
 pub mod skills;
 

@@ -2,18 +2,27 @@
 
 use palyra_types::tool::ToolName;
 
-use super::error::ComponentError;
+use crate::component_error::ComponentError;
 
-/// Checks a name against those of all tools. `replaces` says whether a component has this very name.
+/// Whether a component of this very name is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// None is.
+    New,
+    /// One is, and would be removed.
+    Replaces,
+}
+
+/// Checks a name against those of all tools.
 pub(super) fn check<'n>(
     name: &ToolName,
-    replaces: bool,
+    standing: Standing,
     tools: impl Iterator<Item = &'n ToolName>,
 ) -> Result<(), ComponentError> {
     let looks = look_of(name.as_str());
     for tool in tools {
         if tool == name {
-            if replaces {
+            if standing == Standing::Replaces {
                 continue;
             }
             return Err(ComponentError::NameTaken { name: name.to_string() });
@@ -45,7 +54,10 @@ mod tests {
     #[test]
     fn twins_and_names_that_are_taken_are_refused() {
         let tools = ["read_file", "list_dir", "http_fetch", "own_one"].map(ToolName::new);
-        let checked = |name: &str| check(&ToolName::new(name), name == "own_one", tools.iter());
+        let checked = |name: &str| {
+            let standing = if name == "own_one" { Standing::Replaces } else { Standing::New };
+            check(&ToolName::new(name), standing, tools.iter())
+        };
         for name in ["read_file", "http_fetch"] {
             assert!(matches!(checked(name), Err(ComponentError::NameTaken { .. })), "{name}");
         }
