@@ -50,6 +50,7 @@ mod attacks_places;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod components;
 mod web_server;
 mod fetches;
 mod attacks_fetches;

@@ -1,0 +1,121 @@
+//! Components, as a person uses them: looked at, added after a yes, called by a model within what they were given, changed
+//! on the disk, removed. The canary of each refusal is a file of the workspace.
+
+use std::fs;
+
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::asked::is_whole;
+use crate::fetches::{allow, approved, caller};
+use crate::home::{Home, until_ended};
+use crate::openai_server::{home_with, runtime, serve};
+use crate::web_server::WebServer;
+
+const PAGE: &str = "lantern 4711";
+const SAVE_PAGE: &str = include_str!("components/save_page.wat");
+
+/// Writes the component that asks a server of this test.
+fn lay(home: &Home, web: &WebServer) -> String {
+    let hex = |text: &str| text.bytes().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+    assert_eq!(web.place().len(), "127.0.0.1:00000".len(), "its digits are as many as those they replace");
+    let text = SAVE_PAGE.replace(&hex("127.0.0.1:00000"), &hex(&web.place()));
+    let path = home.work().join("save_page.wasm");
+    fs::write(&path, wat::parse_str(text).unwrap()).unwrap();
+    path.display().to_string()
+}
+
+fn kill(home: &Home) {
+    let daemon = home.daemon_pid();
+    kill_process(daemon, Signal::KILL).unwrap();
+    until_ended(daemon);
+}
+
+fn tools(home: &Home, words: &[&str]) -> crate::home::Ended {
+    home.palyra(&[&["tools"], words].concat())
+}
+
+fn listed(home: &Home) -> Option<Value> {
+    tools(home, &["list", "--json"]).expect(0).json().into_iter().find(|tool| tool["name"] == "save_page")
+}
+
+fn call(home: &Home) -> Value {
+    approved(home, "save_page", &json!({}))
+}
+
+#[test]
+fn a_component_lives_from_its_addition_to_its_removal() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", PAGE);
+    let home = home_with(&server);
+    let (file, place) = (lay(&home, &web), web.place());
+    allow(&home, &[&web]);
+
+    // Looked at only: nothing is there. Without a yes, nothing is added.
+    let shown = tools(&home, &["add", &file, "--json"]).expect(0).json().remove(0)["component"].clone();
+    assert_eq!((&shown["name"], &shown["contract"]), (&json!("save_page"), &json!("keyed")));
+    assert_eq!(shown["capabilities"], json!(["write_files", format!("http:{place}")]));
+    let unasked = tools(&home, &["add", &file]).expect(2);
+    assert!(unasked.out.contains("read and change files of the workspace"), "{}", unasked.out);
+    assert!(unasked.out.contains(&format!("ask the host {place}")), "{}", unasked.out);
+    assert_eq!(listed(&home), None);
+
+    tools(&home, &["add", &file, "--yes"]).expect(0);
+    let there = listed(&home).unwrap();
+    assert_eq!(there["component"]["sha256"], shown["sha256"]);
+    // The daemon that runs offers it: the page is asked for, and the file is written.
+    let outcome = call(&home);
+    assert_eq!(
+        (&outcome["executor"], &outcome["isolation"]),
+        (&json!("wasm"), &json!("component")),
+        "{outcome:#}"
+    );
+    assert_eq!(outcome["output"], "written", "{outcome:#}");
+    assert_eq!(fs::read_to_string(home.work().join("page.txt")).unwrap(), PAGE);
+
+    // The same is there after a kill, without another compilation; then it is removed.
+    kill(&home);
+    assert_eq!(listed(&home).unwrap()["component"], there["component"]);
+    tools(&home, &["remove", "save_page"]).expect(0);
+    assert_eq!(listed(&home), None);
+    assert!(tools(&home, &["remove", "save_page"]).expect(1).err.contains("PLY-4805"));
+    assert!(tools(&home, &["remove", "read_file"]).expect(1).err.contains("PLY-4805"), "what ships stays");
+    is_whole(&home);
+}
+
+#[test]
+fn a_component_that_was_changed_on_the_disk_writes_nothing() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", PAGE);
+    let home = home_with(&server);
+    let file = lay(&home, &web);
+    allow(&home, &[&web]);
+    tools(&home, &["add", &file, "--yes"]).expect(0);
+    let digest = listed(&home).unwrap()["component"]["sha256"].as_str().unwrap().to_owned();
+    let kept = home.state_dir().join("components").join(digest).join("component.wasm");
+    kill(&home);
+    let mut bytes = fs::read(&kept).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&kept, bytes).unwrap();
+    let outcome = call(&home);
+    assert_eq!(outcome["error_code"], "PLY-4804", "{outcome:#}");
+    assert!(!home.work().join("page.txt").exists());
+    // The control: added anew, the same file is written.
+    tools(&home, &["add", &file, "--yes"]).expect(0);
+    assert_eq!(call(&home)["output"], "written");
+    assert!(home.work().join("page.txt").exists());
+}
+
+#[test]
+fn what_is_no_component_is_refused_by_a_daemon_that_goes_on() {
+    let home = Home::new();
+    fs::write(home.work().join("x.wasm"), b"\0asm\x01\0\0\0").unwrap();
+    let file = home.work().join("x.wasm").display().to_string();
+    let refused = tools(&home, &["add", &file, "--yes"]).expect(1);
+    assert!(refused.err.contains("PLY-4801"), "{}", refused.err);
+    let daemon = home.daemon_pid();
+    assert!(tools(&home, &["list"]).expect(0).out.contains("read_file"));
+    assert_eq!(home.daemon_pid(), daemon);
+}

@@ -1,0 +1,110 @@
+;; Asks 127.0.0.1:00000 for /page and writes the answer to page.txt of the workspace. A test puts a port of its own in place
+;; of the zeros, which stand here in the digits of strings: \30\30\30\30\30.
+(component
+  
+  (import "palyra:tool/http@1.0.0" (instance $http
+    (type $q' (record (field "method" string) (field "url" string) (field "headers" (list (tuple string string))) (field "body" (list u8))))
+    (export "request" (type $q (eq $q')))
+    (type $s' (record (field "status" u16) (field "headers" (list (tuple string string))) (field "body" (list u8)) (field "truncated" bool)))
+    (export "response" (type $s (eq $s')))
+    (type $p' (variant (case "refused" string) (case "invalid" string) (case "failed" string)))
+    (export "problem" (type $p (eq $p')))
+    (export "fetch" (func (param "request" $q) (result (result $s (error $p)))))))
+  (import "wasi:filesystem/types@0.2.12" (instance $fs
+    (export "descriptor" (type $d (sub resource)))
+    (type $pf' (flags "symlink-follow")) (export "path-flags" (type $pf (eq $pf')))
+    (type $of' (flags "create" "directory" "exclusive" "truncate")) (export "open-flags" (type $of (eq $of')))
+    (type $df' (flags "read" "write" "file-integrity-sync" "data-integrity-sync" "requested-write-sync" "mutate-directory"))
+    (export "descriptor-flags" (type $df (eq $df')))
+    (type $ec' (enum "access" "would-block" "already" "bad-descriptor" "busy" "deadlock" "quota" "exist" "file-too-large"
+      "illegal-byte-sequence" "in-progress" "interrupted" "invalid" "io" "is-directory" "loop" "too-many-links" "message-size"
+      "name-too-long" "no-device" "no-entry" "no-lock" "insufficient-memory" "insufficient-space" "not-directory" "not-empty"
+      "not-recoverable" "unsupported" "no-tty" "no-such-device" "overflow" "not-permitted" "pipe" "read-only" "invalid-seek"
+      "text-file-busy" "cross-device"))
+    (export "error-code" (type $ec (eq $ec')))
+    (export "[method]descriptor.open-at" (func (param "self" (borrow $d)) (param "path-flags" $pf) (param "path" string)
+      (param "open-flags" $of) (param "flags" $df) (result (result (own $d) (error $ec)))))
+    (export "[method]descriptor.symlink-at" (func (param "self" (borrow $d)) (param "old-path" string)
+      (param "new-path" string) (result (result (error $ec)))))
+    (export "[method]descriptor.write" (func (param "self" (borrow $d)) (param "buffer" (list u8)) (param "offset" u64)
+      (result (result u64 (error $ec)))))))
+  (alias export $fs "descriptor" (type $descriptor))
+  (import "wasi:filesystem/preopens@0.2.12" (instance $pre
+    (alias outer 1 $descriptor (type $d)) (export "descriptor" (type $own (eq $d)))
+    (export "get-directories" (func (result (list (tuple (own $own) string)))))))
+
+  (core module $mem
+    (memory (export "memory") 2)
+    (global $next (mut i32) (i32.const 4096))
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+      (local $at i32)
+      (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
+      (global.set $next (i32.add (local.get $at) (local.get 3)))
+      (local.get $at)))
+  (core instance $mem (instantiate $mem))
+  (alias core export $mem "memory" (core memory $memory))
+  (alias core export $mem "realloc" (core func $realloc))
+  
+  (core func $fetch' (canon lower (func $http "fetch") (memory $memory) (realloc $realloc)))
+  (core func $dirs' (canon lower (func $pre "get-directories") (memory $memory) (realloc $realloc)))
+  (core func $open' (canon lower (func $fs "[method]descriptor.open-at") (memory $memory) (realloc $realloc)))
+  (core func $link' (canon lower (func $fs "[method]descriptor.symlink-at") (memory $memory) (realloc $realloc)))
+  (core func $write' (canon lower (func $fs "[method]descriptor.write") (memory $memory) (realloc $realloc)))
+  (core instance $host (export "fetch" (func $fetch')) (export "dirs" (func $dirs')) (export "open" (func $open'))
+    (export "link" (func $link')) (export "write" (func $write')))
+
+  (core module $m
+    (import "mem" "memory" (memory 1))
+    
+    (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+    (import "host" "dirs" (func $dirs (param i32)))
+    (import "host" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+    (import "host" "link" (func $link (param i32 i32 i32 i32 i32 i32)))
+    (import "host" "write" (func $write (param i32 i32 i32 i64 i32)))
+
+    (data (i32.const 2304) "\73\61\76\65\5f\70\61\67\65")(data (i32.const 2313) "\73\61\79\73\20\77\68\61\74\20\69\74\20\69\73\20\74\6f\6c\64")(data (i32.const 2333) "\7b\22\74\79\70\65\22\3a\22\6f\62\6a\65\63\74\22\7d")(data (i32.const 2350) "")(data (i32.const 2350) "\31\32\37\2e\30\2e\30\2e\31\3a\30\30\30\30\30")(data (i32.const 2048) "\00\09\00\00\09\00\00\00\09\09\00\00\14\00\00\00\1d\09\00\00\11\00\00\00\01\00\00\00\40\08\00\00\02\00\00\00") (data (i32.const 2112) "\01\00\00\00\2e\09\00\00\00\00\00\00\02\00\00\00\2e\09\00\00\0f\00\00\00")
+    (data (i32.const 1024) "\68\74\74\70\3a\2f\2f\31\32\37\2e\30\2e\30\2e\31\3a\30\30\30\30\30\2f\70\61\67\65")
+    (global $given i32 (i32.const 27))
+    (func $answer (param $failed i32) (param $at i32) (param $length i32) (result i32)
+      (i32.store8 (i32.const 300) (local.get $failed))
+      (i32.store (i32.const 304) (local.get $at))
+      (i32.store (i32.const 308) (local.get $length))
+      (i32.const 300))
+    
+    (data (i32.const 3000) "writtenGET~page.txt")
+    (func $no (param $code i32) (result i32)
+      (i32.store8 (i32.const 3100) (i32.add (i32.const 48) (local.get $code)))
+      (call $answer (i32.const 1) (i32.const 3100) (i32.const 1)))
+    (func $save (param $path i32) (param $path_length i32) (param $at i32) (param $length i32) (result i32)
+      (call $dirs (i32.const 3200))
+      (if (i32.eqz (i32.load (i32.const 3204))) (then (return (call $answer (i32.const 1) (i32.const 3010) (i32.const 1)))))
+      (call $open (i32.load (i32.load (i32.const 3200))) (i32.const 1) (local.get $path) (local.get $path_length)
+        (i32.const 9) (i32.const 2) (i32.const 3220))
+      (if (i32.load8_u (i32.const 3220)) (then (return (call $no (i32.load8_u (i32.const 3224))))))
+      (call $write (i32.load (i32.const 3224)) (local.get $at) (local.get $length) (i64.const 0) (i32.const 3240))
+      (if (i32.load8_u (i32.const 3240)) (then (return (call $no (i32.load8_u (i32.const 3248))))))
+      (call $answer (i32.const 0) (i32.const 3000) (i32.const 7)))
+
+    (func (export "describe") (result i32) (i32.const 2048))
+    (func (export "run") (param $ptr i32) (param $len i32) (result i32) 
+    (call $fetch (i32.const 3007) (i32.const 3) (i32.const 1024) (global.get $given)
+      (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 3300))
+    (if (result i32) (i32.load8_u (i32.const 3300))
+      (then (call $answer (i32.const 1) (i32.load (i32.const 3308)) (i32.load (i32.const 3312))))
+      (else (call $save (i32.const 3011) (i32.const 8) (i32.load (i32.const 3316)) (i32.load (i32.const 3320)))))
+))
+  (core instance $i (instantiate $m (with "mem" (instance $mem)) (with "host" (instance $host))))
+  (alias core export $i "describe" (core func $describe))
+  (alias core export $i "run" (core func $run))
+  (type $contract' (enum "pure" "keyed" "probe" "opaque"))
+  (type $capability' (variant (case "read-files") (case "write-files") (case "http" string) (case "secret" string) (case "key-value")))
+  (type $description' (record (field "name" string) (field "description" string) (field "schema" string) (field "contract" $contract') (field "capabilities" (list $capability'))))
+  (import "palyra:tool/description@1.0.0" (instance $d
+    (type $c (enum "pure" "keyed" "probe" "opaque")) (export "contract" (type $contract (eq $c)))
+    (type $v (variant (case "read-files") (case "write-files") (case "http" string) (case "secret" string) (case "key-value"))) (export "capability" (type $capability (eq $v)))
+    (type $r (record (field "name" string) (field "description" string) (field "schema" string) (field "contract" $contract) (field "capabilities" (list $capability)))) (export "tool-description" (type (eq $r)))))
+  (alias export $d "tool-description" (type $told))
+  (import "tool-description" (type $description (eq $told)))
+  (func (export "describe") (result $description) (canon lift (core func $describe) (memory $memory) (realloc $realloc)))
+  (func (export "run") (param "arguments" string) (result (result string (error string)))
+    (canon lift (core func $run) (memory $memory) (realloc $realloc))))
