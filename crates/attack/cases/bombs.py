@@ -16,8 +16,10 @@ for depth in range(7):
     try: os.fork()
     except OSError: pass
 os.write(write, b'x')
-time.sleep(1)
-if os.getpid() != top: os._exit(0)
+if os.getpid() != top:
+    time.sleep(60)
+    os._exit(0)
+time.sleep(2)
 os.set_blocking(read, False)
 given(len(os.read(read, 200)) >= 100)
 #: 13 | threads | processes=40 alone
