@@ -1,6 +1,7 @@
 //! Programs that a model asks for: asked about, held, streamed, bound, and gone when the daemon is.
 
 use std::fs;
+use std::io::BufReader;
 use std::path::Path;
 
 use palyra_testkit::model_server::{Behaviour, Reply};
@@ -8,7 +9,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
-use crate::home::{Home, until_ended};
+use crate::home::{Home, read_until, until_ended};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// Makes the call that its input is, `{"tool": ..., "arguments": ...}`, and is content with whatever comes of it.
@@ -64,6 +65,27 @@ fn a_command_is_asked_about_and_does_real_work_in_its_workspace() {
 }
 
 #[test]
+fn what_a_command_prints_is_on_the_tape_while_it_runs() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let gate = home.work().join("gate");
+    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    home.write("slow.py", "print('beat 4711', flush=True)\nopen('gate').read()\nprint('through')\n");
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["python3", "slow.py"] })));
+    home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    let mut tail = home.command(&["runs", "tail", &waits.run, "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap());
+    let told = read_until(&mut lines, "beat 4711");
+    assert!(!told.contains("tool_finished"), "it waits at the gate:\n{told}");
+    fs::write(&gate, "go").unwrap();
+    let told = read_until(&mut lines, "run_finished");
+    assert!(told.contains("tool_finished") && told.contains("through"), "{told}");
+    tail.wait().unwrap();
+    is_whole(&home);
+}
+
+#[test]
 fn git_is_asked_without_a_question_and_cannot_change_anything() {
     let runtime = runtime();
     let server = serve(&runtime, caller());
@@ -89,7 +111,7 @@ fn what_a_command_was_not_given_it_does_not_reach() {
     let outside = home.work().with_file_name("canary.txt");
     fs::write(&outside, "canary").unwrap();
     let script = format!(
-        "import os,socket\nfor path in {:?}, {:?}:\n  try: print('read', open(path).read())\n  except OSError as e: print('no', e.errno)\n\
+        "import os,socket\nfor path in {:?}, {:?}:\n  try: print('read', open(path, 'rb').read(6))\n  except OSError as e: print('no', e.errno)\n\
          try: socket.socket(socket.AF_UNIX).connect({:?}); print('connected')\nexcept OSError as e: print('no', e.errno)\n\
          print('environment', sorted(os.environ))\n",
         outside.display().to_string(),
@@ -144,6 +166,17 @@ fn a_shell_line_is_denied_until_a_rule_permits_it() {
     assert_eq!(fs::read_to_string(home.work().join("made.txt")).unwrap(), "lantern\n");
 }
 
+/// Leaves processes behind that gave up their session and their parents, says that it has, and stays.
+const STAYS: &str = "import os,time
+for _ in range(2):
+  if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0: time.sleep(600)
+    os._exit(0)
+open('began', 'w').write('x')
+time.sleep(600)
+";
+
 /// Returns the processes whose command line holds a word.
 fn processes_with(word: &str) -> Vec<i32> {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
@@ -161,11 +194,7 @@ fn nothing_of_a_command_is_left_when_the_daemon_is_killed() {
     let server = serve(&runtime, caller());
     let home = home_with(&server);
     let mark = format!("left-behind-{}", std::process::id());
-    home.write(
-        "stay.py",
-        "import os,sys,time\nfor _ in range(2):\n  if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    \
-         os._exit(0)\nopen('began', 'w').write('x')\ntime.sleep(600)\n",
-    );
+    home.write("stay.py", STAYS);
     let waits = asked(&home, &call("run_command", &json!({ "argv": ["python3", "stay.py", mark] })));
     let began = home.work().join("began");
     let seen = inotify_until(
@@ -189,6 +218,38 @@ fn nothing_of_a_command_is_left_when_the_daemon_is_killed() {
     let told = tape(&home, &waits.run);
     assert_eq!(of(&told, "tool_outcome_unknown").len(), 1, "{told:#?}");
     assert!(processes_with(&mark).is_empty());
+}
+
+#[test]
+fn nothing_of_a_command_is_left_when_its_time_is_over_or_its_run_is_cancelled() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("stay.py", STAYS);
+    for end in ["time", "cancel"] {
+        let mark = format!("ended-by-{end}-{}", std::process::id());
+        let seconds = if end == "time" { 2 } else { 600 };
+        let arguments = json!({ "argv": ["python3", "stay.py", mark], "timeout_secs": seconds });
+        let waits = asked(&home, &call("run_command", &arguments));
+        let began = home.work().join("began");
+        drop(fs::remove_file(&began));
+        assert!(inotify_until(
+            &home.work(),
+            || began.exists(),
+            || {
+                home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+            }
+        ));
+        if end == "cancel" {
+            home.palyra(&["runs", "cancel", &waits.run]).expect(0);
+        }
+        let told = tape(&home, &waits.run);
+        assert!(processes_with(&mark).is_empty(), "{end}: {:?}", processes_with(&mark));
+        if end == "time" {
+            let finished = of(&told, "tool_finished")[0];
+            assert!(output(finished).contains("longer than 2 s"), "{finished:#}");
+        }
+    }
 }
 
 /// Does something, and waits until a folder has what it should bring.
