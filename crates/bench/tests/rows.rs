@@ -103,3 +103,11 @@ fn programs_are_held_and_their_bombs_end() {
         assert!(named(&figures, what)["ours"]["p50"].as_f64() > Some(0.0), "{figures:?}");
     }
 }
+
+#[test]
+fn a_component_is_entered_beside_its_instance() {
+    let figures = figures(&["components"]);
+    let entry = named(&figures, "wasm tool entry, warm");
+    assert!(entry["anchor"]["value"]["p50"].as_f64() > Some(0.0) && entry["ratio"].is_f64(), "{entry}");
+    assert!(named(&figures, "cold compile")["ours"]["p50"].as_f64() > Some(0.0));
+}

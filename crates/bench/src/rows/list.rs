@@ -4,8 +4,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, bombs, cancel, counts, database, fetch, footprint, long_session, one_turn, protocol, spawn,
-    start, streamed, throughput, tool_round,
+    append, bombs, cancel, components, counts, database, fetch, footprint, long_session, one_turn, protocol,
+    spawn, start, streamed, throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::Figure;
@@ -119,5 +119,10 @@ pub const ROWS: &[Row] = &[
         name: bombs::NAME,
         about: "a run beside held programs that fork, allocate, write and print without end",
         measure: |lab| bombs::measure(lab).boxed_local(),
+    },
+    Row {
+        name: components::NAME,
+        about: "entering a component, beside a pooled instantiate; compiling one",
+        measure: |lab| components::measure(lab).boxed_local(),
     },
 ];

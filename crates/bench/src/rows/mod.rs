@@ -13,6 +13,7 @@ mod start;
 mod footprint;
 mod database;
 mod long_session;
+mod components;
 mod fetch;
 mod spawn;
 mod bombs;
