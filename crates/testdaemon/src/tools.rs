@@ -181,12 +181,25 @@ fn outcome(output: &str) -> ToolExecutionOutcome {
 
 #[cfg(test)]
 mod tests {
-    use palyra_ports::EffectKey;
+    use palyra_ports::{EffectKey, FillCredential};
     use palyra_testkit::grants::GrantRequest;
 
     use super::*;
     use crate::equipment::Setting;
     use crate::keyed::{KeyedServer, done, header};
+
+    /// There is no vault here.
+    struct NoCredentials;
+
+    impl FillCredential for NoCredentials {
+        fn fill(
+            &self,
+            credential: palyra_ports::BoundCredential,
+        ) -> BoxFuture<'static, Result<palyra_ports::CredentialHeader, palyra_ports::CredentialUnavailable>>
+        {
+            panic!("{credential:?} is not asked for");
+        }
+    }
 
     #[tokio::test]
     async fn each_contract_has_its_tool_and_each_effect_is_counted() {
@@ -196,11 +209,13 @@ mod tests {
         let with = |keyed| {
             let setting = Setting { keyed, ..Setting::default() };
             let environment = std::collections::BTreeMap::new();
+            let nobody: Arc<dyn FillCredential> = Arc::new(NoCredentials);
             let config = palyra_daemon::config::load(None, &environment, &[]).unwrap();
             let place = palyra_daemon::Place {
                 state_dir: folder.path(),
                 config: &config,
                 environment: &environment,
+                credentials: &nobody,
             };
             setting.equipment(&effects, place).tools
         };

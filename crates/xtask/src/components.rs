@@ -44,7 +44,13 @@ fn python(root: &Path, built: &Path) -> Result<PathBuf> {
     }
     let component = built.join("save_page.wasm");
     let mut componentize = Command::new(program);
-    componentize.arg("-d").arg(root.join("crates/wasm/wit")).args(["-w", "tool", "componentize", "app", "-p"]);
+    componentize.arg("-d").arg(root.join("crates/wasm/wit")).args([
+        "-w",
+        "tool",
+        "componentize",
+        "app",
+        "-p",
+    ]);
     componentize.arg(root.join("examples/wasm/save_page_py")).arg("-o").arg(&component);
     run(componentize.env("PYTHONDONTWRITEBYTECODE", "1"))?;
     Ok(component)

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
 
 use super::*;

@@ -287,7 +287,7 @@ fn a_job_goes_on_is_looked_at_and_ends_when_it_is_told_to() {
     let told = tape(&home, "last");
     let started = of(&told, "tool_finished")[0];
     assert!(output(started).contains("job-1"), "{started:#}");
-    assert_eq!(processes_with(&mark).is_empty(), false);
+    assert!(!processes_with(&mark).is_empty());
     let stop = call("stop_job", &json!({ "job": "job-1" }));
     // Of another session it is nobody's.
     home.palyra(&["run", &stop]).expect(0);

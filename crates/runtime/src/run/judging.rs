@@ -19,7 +19,8 @@ use palyra_types::model::ToolProposal;
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
+    ApprovalRiskLevel, CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName,
+    ToolVerdict,
 };
 use palyra_types::{AgentId, ApprovalId, Redacted, StoredGrantId};
 

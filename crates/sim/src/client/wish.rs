@@ -91,6 +91,8 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::ClockBehind { .. }
         | RequestError::GrantNotFound
         | RequestError::Skill(_)
+        | RequestError::Vault(_)
+        | RequestError::Component(_)
         | RequestError::UndoNothing
         | RequestError::UndoOpenRun
         | RequestError::Workspace(_)

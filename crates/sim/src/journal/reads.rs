@@ -10,12 +10,12 @@ use palyra_ports::{Clock, ReadError, ReadTape, TapePage};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::component::ComponentRecord;
 use palyra_types::event::TapeEvent;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::shadow::ShadowCounts;
-use palyra_types::component::ComponentRecord;
 use palyra_types::skill::SkillRecord;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq};
 
