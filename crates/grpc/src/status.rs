@@ -261,8 +261,8 @@ fn of_containment(code: ErrorCode) -> Option<Code> {
     Some(match code {
         E::CommandFailed => Code::Unknown,
         E::JobUnknown | E::SecretNotFound => Code::NotFound,
-        E::SecretUnsuitable => Code::InvalidArgument,
-        E::PassphraseWrong => Code::PermissionDenied,
+        // Who may ask was let in: it is what was said that does not fit.
+        E::PassphraseWrong | E::SecretUnsuitable => Code::InvalidArgument,
         E::SecretNotBound | E::FetchRefused => Code::PermissionDenied,
         E::FetchFailed => Code::Unavailable,
         E::FetchLimit => Code::DeadlineExceeded,

@@ -14,6 +14,7 @@ pub mod memory_journal;
 
 pub mod scripted_provider;
 pub mod model_server;
+pub mod dns_server;
 
 pub mod scripted_tools;
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod network;
 
-mod dns_server;
 mod listeners;
 mod world;
 mod careless;

@@ -11,14 +11,14 @@ use palyra_ports::{
     BoundCredential, CancelFlag, CredentialHeader, CredentialUnavailable, EgressGrant, EgressLimits,
     FetchError, FetchHttp, FetchRequest, FetchResponse, FillCredential, GuardEgress, HostRule,
 };
+use palyra_testkit::dns_server::Record::{Address, Alias};
+use palyra_testkit::dns_server::{DnsServer, Zone};
 use palyra_types::ErrorCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::dns_server::Record::{Address, Alias};
-use super::dns_server::{DnsServer, Zone};
 use super::listeners::Listener;
 
 /// The port of every canary.

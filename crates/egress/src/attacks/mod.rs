@@ -2,7 +2,6 @@
 
 pub(crate) mod bench;
 pub(crate) mod canary;
-pub(crate) mod dns_server;
 pub(crate) mod hostile_server;
 pub(crate) mod scripted_resolver;
 

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHttp, FetchReach, FetchRequest, FetchResponse,
 };
+use palyra_testkit::dns_server::Record::{Address, Alias};
+use palyra_testkit::dns_server::{DnsServer, Zone};
 use tokio::net::{TcpListener, UdpSocket};
 
 use super::bench::{Echo, careless};
 use super::canary::Canary;
-use super::dns_server::Record::{Address, Alias};
-use super::dns_server::{DnsServer, Zone};
 use super::hostile_server::HostileServer;
 use crate::resolve::Resolve;
 use crate::{Dialer, Fetcher, PrivateHosts, ServerLines, SystemResolver, Tls};

@@ -55,7 +55,7 @@ fn a_second_daemon_on_one_directory_is_refused() {
 #[test]
 fn a_denied_call_exits_with_three_although_the_run_is_done() {
     let runtime = runtime();
-    let replies = vec![Reply::empty().call("run_command", "{\"argv\":[\"ls\"]}"), Reply::text("I may not.")];
+    let replies = vec![Reply::empty().call("no_such_tool", "{\"argv\":[\"ls\"]}"), Reply::text("I may not.")];
     let server = serve(&runtime, Behaviour::each(replies));
     let ended = home_with(&server).palyra(&["run", "list files with ls"]).expect(3);
     assert!(ended.err.contains("✗ denied ("), "{}", ended.err);

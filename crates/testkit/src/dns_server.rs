@@ -1,23 +1,26 @@
 //! A name server over UDP (RFC 1035) that changes its mind.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
 /// One record of an answer; all live for no time at all.
-#[derive(Clone)]
-pub(crate) enum Record {
+#[derive(Debug, Clone)]
+pub enum Record {
+    /// An address of either version.
     Address(IpAddr),
+    /// Another name for it.
     Alias(&'static str),
 }
 
 /// What the server says to a name: the answer for the first time it is asked for, the second, ...; the last one stays.
-pub(crate) type Zone = Vec<(&'static str, Vec<Vec<Record>>)>;
+pub type Zone = Vec<(&'static str, Vec<Vec<Record>>)>;
 
 /// The server; gone when dropped.
-pub(crate) struct DnsServer {
+#[derive(Debug)]
+pub struct DnsServer {
     asked: Arc<Mutex<Vec<String>>>,
     _tasks: JoinSet<()>,
 }
@@ -28,7 +31,8 @@ const TYPE_AAAA: u16 = 28;
 
 impl DnsServer {
     /// Answers on a socket.
-    pub(crate) fn start(socket: UdpSocket, zone: Zone) -> Self {
+    #[must_use]
+    pub fn start(socket: UdpSocket, zone: Zone) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let all = asked.clone();
         let mut tasks = JoinSet::new();
@@ -44,9 +48,14 @@ impl DnsServer {
     }
 
     /// Returns how often addresses of the fourth version were asked for.
-    pub(crate) fn asked(&self, name: &str) -> usize {
-        self.asked.lock().unwrap().iter().filter(|asked| *asked == name).count()
+    #[must_use]
+    pub fn asked(&self, name: &str) -> usize {
+        all(&self.asked).iter().filter(|asked| *asked == name).count()
     }
+}
+
+fn all(asked: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    asked.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads a question with one name and writes the answer to it.
@@ -62,7 +71,7 @@ fn answer(packet: &[u8], zone: &Zone, asked: &Mutex<Vec<String>>) -> Option<Vec<
     let name = labels.join(".");
     let kind = u16::from_be_bytes([*question.get(end + 1)?, *question.get(end + 2)?]);
     let times = {
-        let mut asked = asked.lock().unwrap();
+        let mut asked = all(asked);
         if kind == TYPE_A {
             asked.push(name.clone());
         }
