@@ -173,6 +173,8 @@ async fn another_folder(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 
 /// Calls of each kind in a race.
 const RACES: usize = 25;
+/// Starts of the control, which has to be fooled once: about one in fifty is.
+const CONTROL_RACES_MAX: usize = 20_000;
 
 /// A program that is harmless and evil by turns, as fast as it can be written.
 async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
@@ -180,7 +182,7 @@ async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         let control = prepare()?;
         let turning = Turning::start(&control.work());
         let mut printed = String::new();
-        for _ in 0..RACES * 20 {
+        for _ in 0..CONTROL_RACES_MAX {
             // Looks, and starts by name what it saw.
             if fs::read_to_string(control.work().join("tool"))? == HARMLESS {
                 // While it is being written it cannot be started.
