@@ -4,4 +4,4 @@
 
 mod verb;
 
-pub(crate) use verb::{Options, verb};
+pub(crate) use verb::{Options, built, verb};

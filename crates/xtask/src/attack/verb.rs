@@ -43,7 +43,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
 }
 
 /// Returns the suite as it was built.
-fn built() -> Command {
+pub(crate) fn built() -> Command {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let mut suite = Command::new(repo::root().join(target).join("debug/palyra-attack"));
     suite.current_dir(repo::root());

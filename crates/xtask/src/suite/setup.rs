@@ -120,7 +120,7 @@ fn is_met(need: &Need) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     let mut id = Command::new("id");
     id.arg("-u");
     command::read(id).is_ok_and(|uid| uid.trim() == "0")

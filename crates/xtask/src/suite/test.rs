@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::attack;
+
 use super::chance::Chance;
 use super::phases::Phases;
 use super::summary::Counts;
@@ -16,8 +18,8 @@ use super::{bench, check, command, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
-const PHASES: [&str; 10] =
-    ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "soak", "vectors"];
+const PHASES: [&str; 11] =
+    ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "attack", "soak", "vectors"];
 
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
@@ -34,6 +36,7 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     let mut counts = Counts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
     // Alone: what a daemon takes when it is idle is looked at, and a busy machine makes it wait.
+    phases.run("attack", |deadline| command::run(whole_attack(), deadline));
     phases.run("soak", |deadline| command::run(bench::built_soak()?, deadline));
     match vectors::folder() {
         Some(folder) => {
@@ -52,6 +55,15 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     // Last, alone on its line: what counts test runs looks for it there.
     println!("{}", counts.line());
     Ok(if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the attack suite, or the half of it that an ordinary user can carry out.
+fn whole_attack() -> Command {
+    let mut suite = attack::built();
+    if !setup::is_root() {
+        suite.arg("--as-user-only");
+    }
+    suite
 }
 
 /// Builds what the tests start, with the features the tests are built with.
