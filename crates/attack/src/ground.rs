@@ -24,7 +24,7 @@ impl Ground {
     /// The system's, when it gives no folder.
     pub fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-attack-").tempdir_in(PLACE)?;
-        for part in ["work", "outside", "scratch"] {
+        for part in ["room", "outside", "scratch"] {
             std::fs::create_dir(folder.path().join(part))?;
         }
         Ok(Self { folder })
@@ -33,7 +33,7 @@ impl Ground {
     /// Returns the workspace.
     #[must_use]
     pub fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
+        self.folder.path().join("room")
     }
 
     /// Returns the folder beside it.

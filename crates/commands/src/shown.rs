@@ -86,9 +86,9 @@ mod tests {
             credentials: Vec::new(),
             hosts: Vec::new(),
             environment: Vec::new(),
-            folder: "/work/x\nnetwork     full".into(),
-            program: bound("/work/\u{1b}[2Jsh"),
-            script: Some(bound("/work/\u{202e}gnp")),
+            folder: "/desk/x\nnetwork     full".into(),
+            program: bound("/desk/\u{1b}[2Jsh"),
+            script: Some(bound("/desk/\u{202e}gnp")),
             tier: Tier::Isolated,
         };
         let preview = preview(&plan);

@@ -90,6 +90,6 @@ fn recorded(snapshot: &ToolCallPolicySnapshot, at: usize) -> ToolDecision {
     decide_tool_call(
         snapshot,
         &call,
-        &CallEvidence { workspace: Some("/home/me/work"), ..CallEvidence::default() },
+        &CallEvidence { workspace: Some("/home/me/desk"), ..CallEvidence::default() },
     )
 }

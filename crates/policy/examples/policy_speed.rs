@@ -29,7 +29,7 @@ fn main() {
     println!("{} policies compiled in {:?}", snapshot.policies().len(), begun.elapsed());
     for tool in ["read_file", "write_file", "tool_7"] {
         let call = call(tool, r#"{"path": "src/main.rs"}"#);
-        let evidence = CallEvidence { workspace: Some("/home/me/work"), ..CallEvidence::default() };
+        let evidence = CallEvidence { workspace: Some("/home/me/desk"), ..CallEvidence::default() };
         let decide = || decide_tool_call(&snapshot, &call, &evidence);
         let decision = decide();
         let took = median(|| drop(std::hint::black_box(decide())));

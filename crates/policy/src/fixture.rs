@@ -16,7 +16,7 @@ use crate::rules::ToolPolicyRules;
 use crate::snapshot::ToolCallPolicySnapshot;
 
 /// The workspace of all tests.
-pub(crate) const ROOT: &str = "/home/me/work";
+pub(crate) const ROOT: &str = "/home/me/desk";
 
 /// A tool with a schema of its own.
 pub(crate) fn tool(

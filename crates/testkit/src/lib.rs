@@ -15,6 +15,7 @@ pub mod memory_journal;
 pub mod scripted_provider;
 pub mod model_server;
 pub mod dns_server;
+pub mod loopback_spellings;
 
 pub mod scripted_tools;
 
@@ -25,6 +26,7 @@ pub mod memory_secrets;
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};
+pub use loopback_spellings::LOOPBACK_SPELLINGS;
 pub use memory_journal::MemoryJournal;
 pub use memory_secrets::MemorySecrets;
 pub use no_components::NoComponents;

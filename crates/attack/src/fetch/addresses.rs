@@ -4,6 +4,7 @@
 use std::io;
 
 use palyra_ports::FetchRequest;
+use palyra_testkit::LOOPBACK_SPELLINGS;
 
 use super::careless::{self, Believes};
 use super::world::{CANARY_PORT, PUBLIC_PORT, World, world};
@@ -13,29 +14,8 @@ use crate::trial::{Place, Trial, told};
 pub(super) const FETCHER: &str = "the dialer, by the fetcher";
 pub(super) const PROXY: &str = "the dialer, by the proxy";
 
-/// Spellings of this machine that a lenient reader understands, and its surroundings.
-const SPELLINGS: &[&str] = &[
-    "127.0.0.1",
-    "127.1",
-    "127.0.1",
-    "2130706433",
-    "0x7f000001",
-    "0x7f.1",
-    "0177.0.0.1",
-    "017700000001",
-    "127.0.0.1.",
-    "127.000.000.001",
-    "127.8.9.10",
-    "0.0.0.0",
-    "0",
-    "localhost",
-    "LOCALHOST",
-    "localhost.",
-    "①②⑦.⓪.⓪.①",
-    "１２７．０．０．１",
-    "127。0。0。1",
-    "%31%32%37.0.0.1",
-    "pointing.example",
+/// The surroundings of this machine, and networks that are no open ones.
+const MORE_SPELLINGS: &[&str] = &[
     "8.8.4.4",
     "10.1.2.3",
     "172.16.0.1",
@@ -120,7 +100,7 @@ const DIFFERENTIALS: &[&str] = &[
 /// Returns all of them.
 pub(crate) fn trials() -> Vec<Trial> {
     let bracketed = |address: &&str| format!("[{address}]");
-    let hosts = SPELLINGS.iter().map(|host| (36, (*host).to_owned()));
+    let hosts = LOOPBACK_SPELLINGS.iter().chain(MORE_SPELLINGS).map(|host| (36, (*host).to_owned()));
     let hosts = hosts.chain(WITHIN.iter().map(|address| (37, bracketed(address))));
     let hosts = hosts.chain(METADATA.iter().map(|host| (38, (*host).to_owned())));
     let hosts = hosts.chain(NAMES.iter().map(|host| (39, (*host).to_owned())));

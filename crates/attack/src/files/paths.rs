@@ -63,7 +63,7 @@ const WAYS: &[Way] = &[
     spelled("dots below a folder", "a/../../outside/file"),
     spelled("dots below dots", "a/b/../../../outside/file"),
     spelled("a dot and dots", "./../outside/file"),
-    spelled("out and in and out", "../work/../outside/file"),
+    spelled("out and in and out", "../room/../outside/file"),
     spelled("slashes without end", "..////outside///file"),
     spelled("absolute", "{OUT}/file"),
     spelled("absolute, twice the slash", "/{OUT}/file"),

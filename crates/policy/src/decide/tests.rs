@@ -80,7 +80,7 @@ fn a_credential_is_judged_and_told_apart() {
 fn what_ships_decides_so() {
     for (name, arguments, expect) in [
         ("read_file", json!({"path": "src/main.rs"}), "Allow Permitted Low"),
-        ("read_file", json!({"path": "/home/me/work/a"}), "Allow Permitted Low"),
+        ("read_file", json!({"path": "/home/me/desk/a"}), "Allow Permitted Low"),
         ("read_file", json!({"path": ".git/hooks/pre-commit"}), "Allow Permitted Low"),
         ("read_file", json!({"path": ".env"}), "Ask NeedsApproval Critical"),
         ("read_file", json!({"path": "../x"}), "Deny Forbidden Critical"),

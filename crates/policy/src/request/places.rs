@@ -282,8 +282,8 @@ mod tests {
     use super::*;
 
     fn check(written: &str, expect: &str) {
-        let own = ["/home/me/.palyra".to_owned(), "/home/me/work/inner".to_owned()];
-        let read = read_path(written, Ground { root: Some("/home/me/work"), own: &own });
+        let own = ["/home/me/.palyra".to_owned(), "/home/me/desk/inner".to_owned()];
+        let read = read_path(written, Ground { root: Some("/home/me/desk"), own: &own });
         let places: Vec<_> = read.places.iter().map(|place| place.name()).collect();
         assert_eq!(format!("{} [{}]", read.text, places.join(" ")), expect, "{written:?}");
     }
@@ -293,8 +293,8 @@ mod tests {
         check("src/main.rs", "src/main.rs []");
         check("./src//x/../main.rs/", "src/main.rs []");
         check("", ". []");
-        check("/home/me/work/src", "src []");
-        check("/home/me/work", ". []");
+        check("/home/me/desk/src", "src []");
+        check("/home/me/desk", ". []");
         check("src\\main.rs", "src/main.rs []");
     }
 
@@ -303,8 +303,8 @@ mod tests {
         check("../x", "../x [outside_root]");
         check("a/../../x", "../x [outside_root]");
         check("/etc/passwd", "/etc/passwd [outside_root]");
-        check("/home/me/workshop", "/home/me/workshop [outside_root]");
-        check("/home/me/work/../x", "/home/me/x [outside_root]");
+        check("/home/me/deskshop", "/home/me/deskshop [outside_root]");
+        check("/home/me/desk/../x", "/home/me/x [outside_root]");
         check("~/x", "~/x [outside_root]");
         check("$HOME/x", "$HOME/x [outside_root]");
         check("file:///etc/passwd", "/etc/passwd [outside_root]");

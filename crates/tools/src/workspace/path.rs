@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &str) {
-        let shown = match WorkspacePath::parse(text, Path::new("/home/me/work")) {
+        let shown = match WorkspacePath::parse(text, Path::new("/home/me/desk")) {
             Ok(path) => path.show(),
             Err(failure) => failure.code().slug().to_owned(),
         };
@@ -94,8 +94,8 @@ mod tests {
         check("./src//./main.rs/", "src/main.rs");
         check("", ".");
         check(".", ".");
-        check("/home/me/work", ".");
-        check("/home/me/work/src", "src");
+        check("/home/me/desk", ".");
+        check("/home/me/desk/src", "src");
         check("~/x", "~/x");
         check("%2e%2e/x", "%2e%2e/x");
         check("..\\x", "\"..\\\\x\"");
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_below_the_root_is_refused_early() {
-        for text in ["..", "a/../b", "/", "/etc/passwd", "/home/me/workshop", "/home/me/work/../x", "a\0b"] {
+        for text in ["..", "a/../b", "/", "/etc/passwd", "/home/me/deskshop", "/home/me/desk/../x", "a\0b"] {
             check(text, "path_refused");
         }
         check(&"a/".repeat(2048), "path_refused");
