@@ -53,6 +53,10 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// Lets two folders change places in one step.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let here = rustix::fs::CWD;
-    rustix::fs::renameat_with(here, one, here, other, rustix::fs::RenameFlags::EXCHANGE)?;
-    one.parent().map_or(Ok(()), sync_folder)
+    Ok(rustix::fs::renameat_with(here, one, here, other, rustix::fs::RenameFlags::EXCHANGE)?)
+}
+
+/// Puts the name of a folder on the disk.
+pub(crate) fn sync_parent(folder: &Path) -> io::Result<()> {
+    folder.parent().map_or(Ok(()), sync_folder)
 }

@@ -41,6 +41,12 @@ impl Vault {
     /// [`SecretStoreError`] when the folder cannot be used.
     pub fn open(folder: &Path, entropy: Arc<dyn Entropy>) -> Result<Self, SecretStoreError> {
         files::make_folder(folder).map_err(disk("made"))?;
+        // Of a change of the root key that a kill cut off: a half that never counted, or all that was sealed under the
+        // key before, and that key. The folders change places in one step, so that this one is whole.
+        match fs::remove_dir_all(beside(folder)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(disk("removed")(error)),
+            Ok(()) | Err(_) => {}
+        }
         let sealings = if names(folder)?.is_empty() { Sealings::None } else { Sealings::Some };
         let (kind, root) = root::find(folder, sealings, &*entropy)?;
         Ok(Self { folder: folder.to_owned(), entropy, state: Mutex::new(State { kind, root }) })
@@ -63,18 +69,23 @@ impl Vault {
 
 impl SecretStore for Vault {
     fn list(&self) -> Result<Vec<SecretRecord>, SecretStoreError> {
-        let _state = self.state();
-        let read = |name: SecretName| self.load(&name).and_then(|envelope| record(name, &envelope));
-        let is_damaged = |read: &Result<_, _>| matches!(read, Err(SecretStoreError::Damaged { .. }));
-        self.names()?.into_iter().map(read).filter(|read| !is_damaged(read)).collect()
+        let state = self.state();
+        let key = key_of(&state).ok();
+        // What cannot be read, or is not what was sealed, is left out: the status names it.
+        let read = |name: SecretName| {
+            let envelope = self.load(&name).ok()?;
+            key.is_none_or(|key| envelope.open(key, &name).is_ok()).then_some(())?;
+            record(name, &envelope).ok()
+        };
+        Ok(self.names()?.into_iter().filter_map(read).collect())
     }
 
     fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError> {
         let state = self.state();
         let key = key_of(&state)?;
         let before = match self.load(&secret.name) {
-            Ok(envelope) => Some(envelope),
-            // One that is damaged begins anew.
+            // Whom it is for counts only as it was sealed: one that is damaged begins anew, for nobody.
+            Ok(envelope) => envelope.open(key, &secret.name).is_ok().then_some(envelope),
             Err(SecretStoreError::NotFound { .. } | SecretStoreError::Damaged { .. }) => None,
             Err(error) => return Err(error),
         };
@@ -176,7 +187,7 @@ impl SecretStore for Vault {
         let mut state = self.state();
         let before = key_of(&state)?;
         let (after, file) = root::with_passphrase(passphrase.expose(), &*self.entropy)?;
-        let beside = self.folder.with_extension("next");
+        let beside = beside(&self.folder);
         // One that a power cut left behind.
         let _ = fs::remove_dir_all(&beside);
         files::make_folder(&beside).map_err(disk("made"))?;
@@ -195,11 +206,17 @@ impl SecretStore for Vault {
         }
         root::store_passphrase(&beside, &file).map_err(disk("written"))?;
         files::exchange(&self.folder, &beside).map_err(disk("written"))?;
-        // What is left beside is sealed under the key before, and goes with it.
-        let _ = fs::remove_dir_all(&beside);
+        // From here on this is what the folder holds, whatever the disk says of the rest.
         *state = State { kind: RootKind::Passphrase, root: Root::Key(after) };
-        Ok(())
+        files::sync_parent(&self.folder).map_err(disk("written"))?;
+        // What is left beside is sealed under the key before, and goes with it; at the next start, if not now.
+        fs::remove_dir_all(&beside).map_err(disk("removed"))
     }
+}
+
+/// Where everything is sealed anew before it takes its place.
+fn beside(folder: &Path) -> PathBuf {
+    folder.with_extension("next")
 }
 
 fn names(folder: &Path) -> Result<Vec<SecretName>, SecretStoreError> {

@@ -216,3 +216,48 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
     std::os::unix::fs::symlink(folder.path().join("moved"), &file).expect("a link");
     assert!(matches!(kept.open(&name("one"), "a.example"), Err(SecretStoreError::Disk { .. })));
 }
+
+#[test]
+fn whom_a_secret_is_for_counts_only_as_it_was_sealed() {
+    let folder = TempDir::new().unwrap();
+    let kept = vault(&folder);
+    kept.put(secret("forge", "canary-4711-canary", Some(&["forge.example"]))).unwrap();
+    kept.put(secret("other", "another-4711-value", Some(&["other.example"]))).unwrap();
+    let file = std::fs::read_dir(folder.path().join("vault")).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.to_string_lossy().contains("forge")).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("forge.example", "evil.example")).unwrap();
+    let listed: Vec<_> = kept.list().unwrap().into_iter().map(|record| record.name).collect();
+    assert_eq!(listed, [name("other")], "it is not what was sealed");
+    let anew = kept.put(secret("forge", "canary-4712-canary", None)).unwrap();
+    assert!(anew.hosts.is_empty(), "{:?}", anew.hosts);
+}
+
+#[test]
+fn what_cannot_be_read_hides_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let kept = vault(&folder);
+    kept.put(secret("forge", "canary-4711-canary", None)).unwrap();
+    let file = std::fs::read_dir(folder.path().join("vault")).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.to_string_lossy().contains("forge")).unwrap();
+    let linked = file.to_string_lossy().replace("forge", "linked");
+    std::os::unix::fs::symlink("/nowhere", linked).unwrap();
+    assert_eq!(kept.list().unwrap().len(), 1);
+    kept.put(secret("other", "another-4711-value", None)).unwrap();
+    assert_eq!(kept.list().unwrap().len(), 2);
+}
+
+#[test]
+fn the_key_before_is_gone_after_a_kill_too() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path().join("vault");
+    let open = || Vault::open(&place, Arc::new(FixedEntropy::new(1))).unwrap();
+    open().put(secret("forge", "canary-4711-canary", None)).unwrap();
+    // As a kill leaves it between the exchange and the removal.
+    let next = folder.path().join("vault.next");
+    std::fs::create_dir(&next).unwrap();
+    std::fs::write(next.join("root.key"), "the key before").unwrap();
+    let kept = open();
+    assert!(!next.exists());
+    assert_eq!(kept.list().unwrap().len(), 1);
+}
