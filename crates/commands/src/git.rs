@@ -86,15 +86,13 @@ pub(crate) async fn run(
     supervision: &Supervision,
 ) -> Result<Made, CommandFailure> {
     let arguments: Arguments = parse(&granted.arguments)?;
-    // Nothing could be written; the refusal says so before git does.
-    if arguments
-        .options
-        .iter()
-        .any(|option| option.starts_with("--output") || option.starts_with("--ext-diff"))
+    if let Some(option) =
+        arguments.options.iter().find(|option| leads_elsewhere(&arguments.subcommand, option))
     {
-        return Err(CommandFailure::Arguments(
-            "git is asked for reading only; leave that option out".to_owned(),
-        ));
+        return Err(CommandFailure::Arguments(format!(
+            "git is asked for reading only, and `{}` writes or starts another program; leave it out",
+            option.escape_debug()
+        )));
     }
     let gone =
         |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
@@ -137,4 +135,42 @@ pub(crate) async fn run(
     let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
     let running = gather(parts.sandbox.start(command).await?, hearing)?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, DEADLINE).await })
+}
+
+/// Returns whether an option writes a file or starts a program that nobody was asked about. Git takes any unambiguous
+/// beginning of a long option, and several letters behind one dash; a value that looks like one is refused with them.
+fn leads_elsewhere(subcommand: &str, option: &str) -> bool {
+    const LONG: [&str; 4] = ["--output", "--open-files-in-pager", "--ext-diff", "--textconv"];
+    const SHORTEST: usize = "--o".len();
+    let name = option.split('=').next().unwrap_or_default();
+    let is_long =
+        name.len() >= SHORTEST && LONG.iter().any(|long| long.starts_with(name) || name.starts_with(long));
+    let is_short = !option.starts_with("--") && option.starts_with('-') && option.contains('O');
+    is_long || (subcommand == "grep" && is_short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leads_elsewhere;
+
+    #[test]
+    fn no_spelling_of_an_option_starts_another_program_or_writes() {
+        for option in
+            ["-Osh", "-nO", "-O", "--open-files-in-pager=sh", "--open-f=sh", "--op", "--o=x", "--output=x"]
+        {
+            assert!(leads_elsewhere("grep", option), "{option}");
+        }
+        for option in ["--ext-diff", "--ext-d", "--textconv", "--textc", "--te"] {
+            assert!(leads_elsewhere("show", option), "{option}");
+        }
+        for (subcommand, option) in [
+            ("diff", "--stat"),
+            ("diff", "-Oorder"),
+            ("grep", "-n"),
+            ("grep", "needle"),
+            ("log", "--oneline"),
+        ] {
+            assert!(!leads_elsewhere(subcommand, option), "{subcommand} {option}");
+        }
+    }
 }
