@@ -10,7 +10,7 @@ use std::process::Stdio;
 use palyra_sandbox::Sandbox;
 use tokio::process::Command;
 
-use super::yard::Yard;
+use super::yard::{SHELL, Yard};
 use crate::ground::Ground;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -114,6 +114,7 @@ async fn carry_out(variable: &'static Variable, place: Place, pairs: Vec<Pair>) 
             .arg(INSIDE)
             .arg(held.work())
             .args(variable.argv)
+            .env("SHELL", SHELL)
             .env(variable.name, held.word(variable.value));
         let output = process.stdin(Stdio::null()).output().await?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -19,6 +19,8 @@ use crate::ground::{Ground, SECRET};
 
 /// How long a control may take.
 const SPAN: Duration = Duration::from_secs(20);
+/// What a person's login gives every program; GNU make runs nothing from its flags without it.
+pub(crate) const SHELL: &str = "/bin/sh";
 /// The file that says that something was run.
 pub(crate) const RAN: &str = "ran";
 
@@ -78,6 +80,7 @@ impl Yard {
         plain
             .args(arguments)
             .env("HOME", self.ground.scratch())
+            .env("SHELL", SHELL)
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.work())
             .kill_on_drop(true);
