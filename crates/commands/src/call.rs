@@ -10,6 +10,7 @@ use palyra_types::tool::{ToolCatalog, ToolName};
 use crate::job_table::Jobs;
 use crate::running::Ground;
 use crate::settings::CommandSettings;
+use crate::tapes::Tapes;
 
 /// What all these tools share.
 pub(crate) struct Parts {
@@ -20,6 +21,8 @@ pub(crate) struct Parts {
     /// Opens doors; without it no command reaches another host.
     pub(crate) guard: Option<Arc<dyn GuardEgress>>,
     pub(crate) jobs: Jobs,
+    /// Where outputs are read back.
+    pub(crate) tapes: Tapes,
 }
 
 impl Parts {

@@ -19,7 +19,8 @@ use crate::failure::CommandFailure;
 use crate::job_table::Jobs;
 use crate::plan::strongest;
 use crate::settings::CommandSettings;
-use crate::{git, jobs, run_command};
+use crate::tapes::Tapes;
+use crate::{git, jobs, read_output, run_command};
 
 /// The tools that start programs. Cheap to clone.
 #[derive(Clone)]
@@ -36,10 +37,23 @@ impl Commands {
         clock: Arc<dyn Clock>,
         guard: Option<Arc<dyn GuardEgress>>,
     ) -> Self {
-        let specs =
-            [run_command::spec(), jobs::start_spec(), jobs::tail_spec(), jobs::stop_spec(), git::spec()];
+        let specs = [
+            run_command::spec(),
+            jobs::start_spec(),
+            jobs::tail_spec(),
+            jobs::stop_spec(),
+            git::spec(),
+            read_output::spec(),
+        ];
         let catalog = Arc::new(ToolCatalog::new(specs.to_vec()));
-        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs: Jobs::new() }) }
+        let (jobs, tapes) = (Jobs::new(), Tapes::default());
+        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs, tapes }) }
+    }
+
+    /// Returns where to say who reads tapes; until then `read_output` has nothing to read from.
+    #[must_use]
+    pub fn tapes(&self) -> Tapes {
+        self.parts.tapes.clone()
     }
 
     pub(crate) async fn run(
@@ -53,6 +67,7 @@ impl Commands {
             jobs::TAIL => jobs::tail(&self.parts, granted),
             jobs::STOP => jobs::stop(&self.parts, granted).await,
             git::NAME => git::run(&self.parts, granted, supervision).await,
+            read_output::NAME => read_output::run(&self.parts, granted, supervision).await,
             other => Err(CommandFailure::Arguments(format!("`{other}` starts no program"))),
         }
     }
@@ -127,7 +142,8 @@ impl ToolRuntime for Commands {
         async move {
             let tool = grant.tool().clone();
             // A command is opaque: what a restart found begun is not begun again.
-            if grant.execution() == Execution::Again && tool.as_str() != git::NAME {
+            let only_reads = [git::NAME, read_output::NAME].contains(&tool.as_str());
+            if grant.execution() == Execution::Again && !only_reads {
                 return Err(ExecuteToolError::OutcomeUnknown { tool });
             }
             let granted = Granted {

@@ -1,6 +1,6 @@
 //! Why a command was not run, or what went wrong with it, in words a model can act on.
 
-use palyra_ports::SandboxError;
+use palyra_ports::{ReadError, SandboxError};
 use palyra_types::ErrorCode;
 
 /// Why a granted call failed; its text is the outcome that the model reads.
@@ -30,6 +30,9 @@ pub(crate) enum CommandFailure {
     /// Too many jobs run.
     #[error("{0}")]
     TooMany(String),
+    /// What was printed before cannot be read.
+    #[error("{0}; ask again")]
+    Tape(ReadError),
     /// The run was cancelled before anything began.
     #[error("the command was not started, because the run was stopped")]
     Cancelled,
@@ -47,6 +50,7 @@ impl CommandFailure {
             Self::SandboxFailed(_) => ErrorCode::SandboxFailed,
             Self::JobUnknown(_) => ErrorCode::JobUnknown,
             Self::TooMany(_) => ErrorCode::ToolFailed,
+            Self::Tape(error) => error.code(),
             Self::Cancelled => ErrorCode::ToolCancelled,
         }
     }

@@ -134,7 +134,7 @@ pub(crate) async fn run(
     };
     let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
     let running = gather(parts.sandbox.start(command).await?, hearing)?;
-    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, DEADLINE).await })
+    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (DEADLINE, granted)).await })
 }
 
 /// Returns whether an option writes a file or starts a program that nobody was asked about. Git takes any unambiguous

@@ -9,10 +9,13 @@ mod commands;
 mod run_command;
 mod jobs;
 mod git;
+mod read_output;
+mod output_handle;
 
 mod job_table;
 mod call;
 mod settings;
+mod tapes;
 
 mod program;
 mod plan;
@@ -24,3 +27,4 @@ mod failure;
 
 pub use commands::Commands;
 pub use settings::CommandSettings;
+pub use tapes::Tapes;

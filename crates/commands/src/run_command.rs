@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
+use crate::output_handle::OutputHandle;
 use crate::plan::{Planned, Wanted, plan};
 use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
 use crate::running::{self, Hearing, Running};
@@ -181,7 +182,7 @@ pub(crate) async fn run(
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
     let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
     let running = running::start(parts.ground(granted), planned, hearing).await?;
-    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, span).await })
+    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (span, granted)).await })
 }
 
 /// Waits for a program's end; ends it when its time is over, or when nobody wants it any more.
@@ -189,7 +190,7 @@ pub(crate) async fn to_its_end(
     parts: &Parts,
     mut running: Running,
     supervision: &Supervision,
-    span: Duration,
+    (span, granted): (Duration, &Granted),
 ) -> Made {
     let clock = &parts.clock;
     let (mut code, why) = {
@@ -210,7 +211,9 @@ pub(crate) async fn to_its_end(
         code = Some(ErrorCode::CommandFailed);
     }
     let output = running.output.get();
-    let text = output.text();
+    let handle = OutputHandle { run: granted.used_by.run, effect: granted.used_by.effect };
+    let text =
+        output.told(|from| format!("; read_output goes on: {{\"call\":\"{handle}\",\"from\":{from}}}"));
     let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.told()));
     let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
     Made { text, bytes_total: output.total(), failed: code, tier: None }

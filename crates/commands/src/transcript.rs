@@ -36,10 +36,16 @@ impl Transcript {
 
     /// Returns it as text, with a line where bytes were left out.
     pub(crate) fn text(&self) -> String {
+        self.told(|_| String::new())
+    }
+
+    /// The same; what is said of the byte from which on they are missing stands in that line, too.
+    pub(crate) fn told(&self, way: impl Fn(usize) -> String) -> String {
         let mut bytes = self.head.clone();
         let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
         if left_out > 0 {
-            bytes.extend_from_slice(format!("\n[{left_out} bytes are left out here]\n").as_bytes());
+            let way = way(self.head.len());
+            bytes.extend_from_slice(format!("\n[{left_out} bytes are left out here{way}]\n").as_bytes());
         }
         bytes.extend(&self.tail);
         String::from_utf8_lossy(&bytes).into_owned()

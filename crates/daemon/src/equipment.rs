@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_commands::{CommandSettings, Commands};
+use palyra_commands::{CommandSettings, Commands, Tapes};
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, ToolRuntime};
 use palyra_runtime::health::LiveChecks;
@@ -33,6 +33,8 @@ pub struct Equipment {
     pub components: Arc<palyra_wasm::Components>,
     /// What calls are judged by, before an operator adds to it.
     pub rules: ToolPolicyRules,
+    /// Where outputs of former calls are read, once a journal is open.
+    pub tapes: Tapes,
     /// What an operator can know about what holds the tools.
     pub checks: LiveChecks,
 }
@@ -57,7 +59,7 @@ impl Equipment {
     pub fn shipped(place: Place<'_>) -> Self {
         let files = Arc::new(BuiltinTools::new());
         let mut makers: Vec<Arc<dyn ToolRuntime>> = vec![Arc::clone(&files) as _];
-        let mut checks = LiveChecks::default();
+        let (mut checks, mut tapes) = (LiveChecks::default(), Tapes::default());
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
         checks = checks.with(move || looked_at.check());
@@ -65,7 +67,9 @@ impl Equipment {
         if place.config.commands_enabled() {
             let guard = way_out.as_ref().map(WayOut::guard);
             let sandbox = Arc::clone(&sandbox);
-            makers.push(Arc::new(Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard)));
+            let commands = Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard);
+            tapes = commands.tapes();
+            makers.push(Arc::new(commands));
         }
         if let Some(way_out) = &way_out {
             makers.push(Arc::new(way_out.tools()));
@@ -73,7 +77,7 @@ impl Equipment {
         let components = Arc::new(components(place, sandbox, way_out.as_ref()));
         makers.push(Arc::clone(&components) as _);
         let (tools, rules) = (Arc::new(Toolbox::new(makers)), ToolPolicyRules::shipped());
-        Self { tools, restore: files, components, rules, checks }
+        Self { tools, restore: files, components, rules, tapes, checks }
     }
 }
 
@@ -137,3 +141,6 @@ fn limits(config: &Config) -> ProcessLimits {
     let (memory_mib, processes) = config.commands_limits();
     ProcessLimits { memory_bytes_max: memory_mib << 20, processes_max: processes, ..ProcessLimits::default() }
 }
+
+#[cfg(test)]
+mod tests;

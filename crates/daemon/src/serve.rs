@@ -244,6 +244,7 @@ async fn start_gateway(
         let opened = floors::open_journal(dir, environment, sealing);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
+        equipment.tapes.read_by(Arc::new(journal.clone()));
         let Equipment { tools, restore, .. } = equipment.clone();
         let ports = floors::ports(
             &journal,

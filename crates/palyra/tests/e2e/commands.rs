@@ -86,6 +86,43 @@ fn what_a_command_prints_is_on_the_tape_while_it_runs() {
 }
 
 #[test]
+fn what_a_result_left_out_is_read_on_by_its_own_conversation() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let long = "print('\\n'.join(f'line {number} of many' for number in range(6000)))";
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["python3", "-c", long] })));
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let told = tape(&home, &waits.run);
+    let session = told[0]["session_id"].as_str().unwrap_or_else(|| panic!("{:#}", told[0])).to_owned();
+    let ran = of(&told, "tool_finished")[0];
+    let (_, note) = output(ran).split_once(" goes on: ").unwrap_or_else(|| panic!("{ran:#}"));
+    assert!(!output(ran).contains("line 2000 of many"), "the middle is left out");
+    let arguments: Value = serde_json::from_str(note.split(']').next().unwrap()).unwrap();
+
+    // By hand to another conversation: it has no such call.
+    home.palyra(&["run", &call("read_output", &arguments)]).expect(0);
+    let refused = tape(&home, "last");
+    assert!(output(of(&refused, "tool_finished")[0]).contains("has no call"), "{refused:#?}");
+
+    // In its own one it is read to the end of what was printed.
+    let (mut from, mut pages) = (arguments["from"].clone(), String::new());
+    loop {
+        let next = json!({ "call": arguments["call"], "from": from });
+        home.palyra(&["run", "--session", &session, &call("read_output", &next)]).expect(0);
+        let read = tape(&home, "last");
+        let (line, page) = output(of(&read, "tool_finished")[0]).split_once('\n').unwrap();
+        pages += page;
+        match line.split_once("\"from\": ") {
+            Some((_, next)) => from = next.trim_end_matches(']').parse::<u64>().unwrap().into(),
+            None => break assert!(line.ends_with("which is the end]"), "{line}"),
+        }
+    }
+    assert!(pages.contains("line 2000 of many") && pages.ends_with("line 5999 of many\n"), "{pages}");
+    is_whole(&home);
+}
+
+#[test]
 fn git_is_asked_without_a_question_and_cannot_change_anything() {
     let runtime = runtime();
     let server = serve(&runtime, caller());

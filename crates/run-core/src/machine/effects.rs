@@ -13,7 +13,7 @@ use super::step::Step;
 use crate::grant::Execution;
 
 /// Bytes of one call's output that are shown while it runs, at most.
-pub const OUTPUT_SHOWN_BYTES_MAX: u64 = 64 * 1024;
+pub const OUTPUT_SHOWN_BYTES_MAX: u64 = 256 * 1024;
 
 /// Entries in which one call's output is shown while it runs, at most.
 pub const OUTPUT_PIECES_MAX: u32 = 256;

@@ -103,17 +103,18 @@ impl Printing {
         }
     }
 
-    /// Holds what an ended call printed last. Of one that was over before anything was shown, the outcome says it all.
+    /// Holds what an ended call printed last. Of one that was over before anything was shown nothing is held, where the
+    /// outcome has it all.
     pub(super) fn end(&mut self, input: &RunInput, now: BootTime, held: &mut Held) {
-        let (effect, has_outcome) = if let RunInput::ToolFinished { effect, .. } = input {
-            (*effect, true)
+        let (effect, has_all) = if let RunInput::ToolFinished { effect, outcome, .. } = input {
+            (*effect, outcome.output_bytes_total <= outcome.output.expose().len() as u64)
         } else if let RunInput::ToolOutcomeLost { effect, .. } = input {
             (*effect, false)
         } else {
             return;
         };
         let Some(mut live) = self.calls.remove(&effect) else { return };
-        if has_outcome && live.shown == Shown::Nothing {
+        if has_all && live.shown == Shown::Nothing {
             return;
         }
         let last = live.printed.state().end();

@@ -168,7 +168,7 @@ async fn a_secret_that_is_cut_between_pieces_is_taken_out() {
 #[tokio::test]
 async fn much_output_is_shown_up_to_its_limit_and_the_outcome_has_it_all() {
     let rig = Rig::start().await;
-    let much = "0123456789abcde\n".repeat(16 * 1024);
+    let much = "0123456789abcde\n".repeat(32 * 1024);
     let pieces = Pieces::new(&[&much, "late"]);
     let end = Gate::closed();
     let run = running(&rig, LOOK, pieces.script(ToolScript::Hold(end.clone(), much.clone()))).await;
@@ -180,7 +180,7 @@ async fn much_output_is_shown_up_to_its_limit_and_the_outcome_has_it_all() {
     rig.finished(run).await;
     let shown = shown(&rig, run).await;
     let texts: String = shown.iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(texts, much[..64 * 1024]);
+    assert_eq!(texts, much[..256 * 1024]);
     let (last, earlier) = shown.split_last().unwrap();
     assert_eq!(last.1, OutputRest::InOutcome);
     assert!(earlier.iter().all(|(_, rest)| *rest == OutputRest::Follows));

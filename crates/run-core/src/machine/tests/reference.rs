@@ -609,7 +609,7 @@ impl Reference {
         }
         let over = upto + bytes > 65_536 || pieces == 255;
         let rest = if over { OutputRest::InOutcome } else { rest };
-        self.tape.push(Fact::Printed { effect: wanted, upto: (upto + bytes).min(65_536), rest });
+        self.tape.push(Fact::Printed { effect: wanted, upto: (upto + bytes).min(262_144), rest });
     }
 
     fn take_answer(&mut self, input: &RunInput) {

@@ -3,7 +3,8 @@
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{Cleaned, Findings};
 use palyra_types::effect::OutputRest;
-use palyra_types::event::UnknownOutcomeCause;
+use palyra_types::event::{ContentDigest, UnknownOutcomeCause};
+use palyra_types::tool::{Isolation, ToolExecutionOutcome, ToolExecutor};
 
 use super::*;
 
@@ -84,6 +85,27 @@ fn more_than_is_shown_is_forgotten_but_for_the_news_that_there_is_more() {
     let bytes: usize = entries.iter().map(String::len).sum();
     assert!(bytes > max && bytes <= max + PART_BYTES, "{bytes}");
     assert!(entries.iter().all(|entry| entry.len() <= 8 * 1024), "and in entries of a bounded size");
+}
+
+#[test]
+fn what_the_outcome_left_out_is_shown_however_quick_the_call_was() {
+    for (bytes_total, expected) in [(5, ""), (6, "words")] {
+        let (mut printing, sink) = call();
+        sink.print(b"words");
+        let outcome = ToolExecutionOutcome {
+            failure: None,
+            output: Redacted::new("told.".to_owned()),
+            output_bytes_total: bytes_total,
+            executor: ToolExecutor::Process,
+            isolation: Isolation::Isolated,
+        };
+        let output_digest = ContentDigest([0; 32]);
+        let duration = std::time::Duration::ZERO;
+        let ended = RunInput::ToolFinished { effect: EffectId(1), outcome, output_digest, duration };
+        let mut held = Held::default();
+        printing.end(&ended, LATER, &mut held);
+        assert_eq!(said(&mut held).concat(), expected, "{bytes_total}");
+    }
 }
 
 #[test]

@@ -1,0 +1,209 @@
+//! `read_output`: what a command printed and its result left out, a page at a time.
+//!
+//! Owns where a page begins and ends. What it reads is what the tape has of the call: cleaned of
+//! secrets, and no more of it than is kept. Invariant: a conversation reads its own outputs only.
+
+use std::time::Duration;
+
+use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
+use palyra_ports::{ReadError, ReadTape, Supervision};
+use palyra_types::effect::{OutputRest, ToolOutput};
+use palyra_types::event::TapeEvent;
+use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
+use palyra_types::tool::{
+    ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
+};
+use palyra_types::{EffectId, TapeSeq};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::{Granted, Made, Parts};
+use crate::failure::CommandFailure;
+use crate::output_handle::OutputHandle;
+use crate::run_command::parse;
+
+pub(crate) const NAME: &str = "read_output";
+const VERSION: u32 = 1;
+const DEADLINE: Duration = Duration::from_secs(30);
+const OUTPUT_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of a page that are left for the line above it.
+const HEADING_BYTES_MAX: usize = 512;
+/// Pages of a tape that are looked through for one call.
+const TAPE_PAGES_MAX: usize = 256;
+
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(NAME),
+        version: VERSION,
+        description: "Reads on where the result of a command left bytes out. `call` and `from` are what that result \
+                      says; a page ends with the next `from`. The beginning of an output is kept, up to 256 KiB."
+            .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "call": {
+                    "type": "string", "minLength": 1, "maxLength": 64,
+                    "description": "The call that printed it, as its result names it.",
+                },
+                "from": {
+                    "type": "integer", "minimum": 0,
+                    "description": "The byte to begin at; the beginning when left out.",
+                },
+            },
+            "required": ["call"],
+            "additionalProperties": false,
+        }),
+        contract: EffectContract::Pure,
+        parallelism: Parallelism::Parallel,
+        conduct: ToolConduct::Direct,
+        capabilities: vec![Capability::ReadFiles],
+        taints: Taints::WORKSPACE.with(Taints::TOOL),
+        risk: ApprovalRiskLevel::Low,
+        deadline: DEADLINE,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    call: String,
+    #[serde(default)]
+    from: u64,
+}
+
+/// Reads one page.
+pub(crate) async fn run(
+    parts: &Parts,
+    granted: &Granted,
+    supervision: &Supervision,
+) -> Result<Made, CommandFailure> {
+    let Arguments { call, from } = parse(&granted.arguments)?;
+    let handle: OutputHandle = call.parse()?;
+    let reader = parts.tapes.reader().ok_or(CommandFailure::Tape(ReadError::Busy))?;
+    let room = granted.output_bytes_max.saturating_sub(HEADING_BYTES_MAX);
+    let mut page = Page::new(from, room);
+    tokio::select! {
+        biased;
+        () = supervision.cancel.cancelled() => return Err(CommandFailure::Cancelled),
+        found = fill(&mut page, &*reader, handle, granted) => found?,
+    }
+    let text = page.told(handle)?;
+    Ok(Made { bytes_total: text.len() as u64, text, failed: None, tier: None })
+}
+
+/// Looks through a tape until the page is full or the call has ended.
+async fn fill(
+    page: &mut Page,
+    reader: &dyn ReadTape,
+    handle: OutputHandle,
+    granted: &Granted,
+) -> Result<(), CommandFailure> {
+    let mut after = TapeSeq::default();
+    for _ in 0..TAPE_PAGES_MAX {
+        let read = reader.tape(handle.run, after, MAX_TAPE_ENTRIES_PER_RESPONSE).await;
+        let read = read.map_err(CommandFailure::Tape)?;
+        for entry in &read.entries {
+            after = entry.tape_seq;
+            // Another's run is told apart from none by nothing.
+            if (entry.session, entry.principal) != (granted.session, granted.used_by.principal) {
+                return Ok(());
+            }
+            if page.take(entry, handle.effect) == Done::Yes {
+                return Ok(());
+            }
+        }
+        if read.more == MoreEntries::None {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Yes,
+    No,
+}
+
+/// One page of an output while it is read.
+struct Page {
+    from: u64,
+    whole: usize,
+    room: usize,
+    text: String,
+    /// Bytes of the output that were passed.
+    kept: u64,
+    /// Whether there was anything of this call.
+    found: bool,
+    erased: bool,
+    rest: OutputRest,
+}
+
+impl Page {
+    fn new(from: u64, whole: usize) -> Self {
+        let (rest, text) = (OutputRest::Follows, String::new());
+        Self { from, whole, room: whole, text, kept: 0, found: false, erased: false, rest }
+    }
+
+    /// Takes what an entry has of the call.
+    fn take(&mut self, entry: &OrchestratorTapeRecord, wanted: EffectId) -> Done {
+        if let TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes, rest, text }) = &entry.event {
+            if *effect == wanted {
+                self.found = true;
+                self.erased |= entry.content != ContentState::Present;
+                self.add(text.expose(), *shown_bytes, *rest);
+            }
+        } else if let TapeEvent::ToolFinished(finished) = &entry.event
+            && finished.effect == wanted
+        {
+            self.found = true;
+            return Done::Yes;
+        }
+        if self.room == 0 { Done::Yes } else { Done::No }
+    }
+
+    fn add(&mut self, text: &str, upto: u64, rest: OutputRest) {
+        let begins = upto.saturating_sub(text.len() as u64);
+        if begins < self.kept {
+            // It was called again, and printed anew.
+            (self.text, self.room) = (String::new(), self.whole);
+        }
+        (self.kept, self.rest) = (upto, rest);
+        let skipped = usize::try_from(self.from.saturating_sub(begins)).unwrap_or(usize::MAX);
+        let text = &text[text.ceil_char_boundary(skipped.min(text.len()))..];
+        let fits = &text[..text.floor_char_boundary(self.room)];
+        self.text.push_str(fits);
+        self.room = if fits.len() < text.len() { 0 } else { self.room - fits.len() };
+    }
+
+    /// Returns the page with a line that says where it stands.
+    fn told(self, handle: OutputHandle) -> Result<String, CommandFailure> {
+        if !self.found {
+            return Err(CommandFailure::Arguments(format!(
+                "this conversation has no call {handle}; take it from the result that left bytes out"
+            )));
+        }
+        if self.erased {
+            return Err(CommandFailure::Arguments(format!("the output of {handle} was erased")));
+        }
+        let next = self.from + self.text.len() as u64;
+        let line = match (self.text.is_empty(), self.room == 0) {
+            (true, _) => format!(
+                "nothing is kept of this output from byte {} on; {} bytes are kept, and its end is in its result",
+                self.from, self.kept
+            ),
+            (false, true) => format!("bytes {} to {next}; read on with \"from\": {next}", self.from),
+            (false, false) => match self.rest {
+                OutputRest::Follows => format!("bytes {} to {next}, which is the end", self.from),
+                OutputRest::InOutcome => {
+                    format!("bytes {} to {next}; no more is kept, and its end is in its result", self.from)
+                }
+            },
+        };
+        Ok(format!("[{line}]\n{}", self.text))
+    }
+}
+
+#[cfg(test)]
+mod tests;
