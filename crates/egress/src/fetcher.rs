@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use crate::dial::DialError;
 use crate::server_line::{Answer, ExchangeError, LineError, ServerLines, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
-use asking::Asking;
+use asking::{Asking, Way};
 
 pub(crate) mod asking;
 mod unpacking;
@@ -79,6 +79,9 @@ impl Fetcher {
         loop {
             let answer = self.ask(&target, &asking, request, reached).await?;
             let status = answer.response.status();
+            if !asking.method.is_safe() {
+                *reached = FetchReach::Answered { status: status.as_u16() };
+            }
             let Some(location) = location(status, answer.response.headers())? else {
                 return finish(answer, &target, hops, request).await;
             };
@@ -87,7 +90,8 @@ impl Fetcher {
             }
             let next = target.follow(location).map_err(|refusal| redirect(refusal.reason()))?;
             asking = asking.sent_on(status, &target, &next).map_err(redirect)?;
-            hops.push(FetchHop { status: status.as_u16(), from: Redacted::new(target.to_url()) });
+            let (from, next_method) = (Redacted::new(target.to_url()), asking.fetch_method());
+            hops.push(FetchHop { status: status.as_u16(), from, next: next_method });
             target = next;
         }
     }
@@ -110,7 +114,10 @@ impl Fetcher {
             reason: "its path holds a character that has no place there",
         })?;
         let mut headers = asking.headers.clone();
-        self.add_credentials(target, request, &mut headers).await?;
+        match asking.way {
+            Way::Own => self.add_credentials(target, request, &mut headers).await?,
+            Way::Led => (),
+        }
         let host = HeaderValue::from_str(&target.host_header())
             .map_err(|_| FetchFailure::Url { reason: TargetRefusal::Host.reason() })?;
         headers.insert(hyper::header::HOST, host);
@@ -204,6 +211,7 @@ async fn finish(
 fn further(reached: FetchReach, is_safe: bool) -> FetchReach {
     match (reached, is_safe) {
         (FetchReach::Nobody | FetchReach::OnlyAsked, true) => FetchReach::OnlyAsked,
+        (answered @ FetchReach::Answered { .. }, true) => answered,
         (FetchReach::PerhapsDone, _) | (_, false) => FetchReach::PerhapsDone,
     }
 }
