@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Lift, special};
 use crate::private_hosts::PrivateHosts;
-use crate::resolve::Resolve;
+use crate::resolve::{LookupRoom, Resolve};
 use crate::target::{Endpoint, Host};
 
 /// How many addresses of one name are judged; a name with more is refused.
@@ -27,6 +27,7 @@ const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct Dialer {
     resolver: Arc<dyn Resolve>,
+    room: LookupRoom,
     private_hosts: Arc<PrivateHosts>,
 }
 
@@ -64,7 +65,12 @@ pub enum DialError {
 impl Dialer {
     /// Makes a dialer.
     pub fn new(resolver: Arc<dyn Resolve>, private_hosts: PrivateHosts) -> Self {
-        Self { resolver, private_hosts: Arc::new(private_hosts) }
+        Self { resolver, room: LookupRoom::default(), private_hosts: Arc::new(private_hosts) }
+    }
+
+    /// Makes one for a caller who has lookups of its own.
+    pub(crate) fn looking_up_in(&self, room: LookupRoom) -> Self {
+        Self { room, ..self.clone() }
     }
 
     /// Connects to a host, within a time that includes the resolver's.
@@ -78,7 +84,7 @@ impl Dialer {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let asked = question(name, standing)?;
-                let answer = timeout_at(deadline, self.resolver.resolve(asked)).await;
+                let answer = timeout_at(deadline, self.room.resolve(&*self.resolver, asked)).await;
                 answer
                     .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
                     .map_err(DialError::Unresolved)?

@@ -17,10 +17,12 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHop, FetchHttp, FetchReach, FetchRequest, FetchResponse,
     FillCredential,
 };
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{ErrorCode, PrincipalId, Redacted};
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::dial::DialError;
+use crate::resolve::LookupRooms;
 use crate::server_line::{Answer, ExchangeError, LineError, ServerLines, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
 use asking::{Asking, Way};
@@ -36,12 +38,19 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 pub struct Fetcher {
     lines: ServerLines,
     credentials: Arc<dyn FillCredential>,
+    rooms: Arc<LookupRooms>,
 }
 
 impl Fetcher {
     /// Makes a fetcher.
     pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
-        Self { lines, credentials }
+        Self { lines, credentials, rooms: Arc::default() }
+    }
+
+    /// Makes one for a principal, whose lookups take nobody else's room.
+    #[must_use]
+    pub fn serving(&self, principal: PrincipalId) -> Self {
+        Self { lines: self.lines.looking_up_in(self.rooms.of(principal)), ..self.clone() }
     }
 }
 
@@ -129,7 +138,9 @@ impl Fetcher {
         *message.uri_mut() = uri;
         *message.headers_mut() = headers;
         *reached = further(*reached, asking.method.is_safe());
-        exchange(open.line, message, request.limits.header_bytes_max).await.map_err(|cause| broken(&cause))
+        let header_bytes_max = request.limits.header_bytes_max;
+        let answer = exchange(open.line, message, header_bytes_max, &TaskTracker::new()).await;
+        answer.map_err(|cause| broken(&cause))
     }
 
     /// Adds what is bound to this very server; nothing leaves without TLS.
