@@ -18,7 +18,7 @@ use crate::config::Config;
 /// Who asks other machines. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct WayOut {
-    fetcher: Arc<dyn FetchHttp>,
+    fetcher: Fetcher,
     guard: Arc<dyn GuardEgress>,
     cache: Arc<AnswerCache>,
 }
@@ -32,7 +32,7 @@ impl WayOut {
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
         let lines = ServerLines::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {
-            fetcher: Arc::new(Fetcher::new(lines.clone(), Arc::clone(credentials))),
+            fetcher: Fetcher::new(lines.clone(), Arc::clone(credentials)),
             guard: Arc::new(FilteringProxy::new(lines, Arc::clone(credentials))),
             cache: Arc::new(AnswerCache::new(CacheLimits::default())),
         })
@@ -42,14 +42,14 @@ impl WayOut {
     pub(crate) fn tools(&self) -> WebTools {
         let way = self.clone();
         let fetcher_of = move |principal: PrincipalId| {
-            Arc::new(way.cache.serving(principal, Arc::clone(&way.fetcher))) as _
+            Arc::new(way.cache.serving(principal, Arc::new(way.fetcher.serving(principal)))) as _
         };
         WebTools::new(WebParts { fetcher_of: Arc::new(fetcher_of), reader: Arc::new(StrictReader) })
     }
 
     /// Returns whoever fetches without keeping anything.
     pub(crate) fn fetcher(&self) -> Arc<dyn FetchHttp> {
-        Arc::clone(&self.fetcher)
+        Arc::new(self.fetcher.clone())
     }
 
     /// Returns the one door out of a program's network.

@@ -2,8 +2,8 @@
 //!
 //! Owns what may be kept, for how long, and for whom: an answer is served to the principal who fetched it and to nobody
 //! else. Kept in memory only. Invariant: nothing is kept that its server did not allow to keep, nothing that was asked
-//! for with a key, and never more than [`CacheLimits`]; a kept answer is served only where the grant of the moment
-//! covers the host that it came from.
+//! for with a key, nothing of an address that its principal has changed since, and never more than [`CacheLimits`]; a kept
+//! answer is served only where the grant of the moment covers the host that it came from.
 //! Begin at [`CachedFetch`].
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use crate::target::Target;
 pub struct CacheLimits {
     /// Answers of all principals together.
     pub answers_max: usize,
-    /// Their bodies together.
+    /// Their bodies, headers and addresses together.
     pub bytes_max: usize,
     /// How long an answer is kept at most, whatever its server says.
     pub age_max: Duration,
@@ -46,7 +46,8 @@ struct Kept {
     principal: PrincipalId,
     url: String,
     good_until: Instant,
-    response: FetchResponse,
+    bytes: usize,
+    response: Arc<FetchResponse>,
 }
 
 /// Fetches for one principal, and keeps what may be kept.
@@ -69,35 +70,74 @@ impl AnswerCache {
         CachedFetch { inner, cache: self.clone(), principal }
     }
 
-    fn find(&self, principal: PrincipalId, url: &str, request: &FetchRequest) -> Option<FetchResponse> {
+    fn find(&self, principal: PrincipalId, url: &str, request: &FetchRequest) -> Option<Arc<FetchResponse>> {
         let now = Instant::now();
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.retain(|kept| kept.good_until > now);
         let kept = shelf.iter().find(|kept| kept.principal == principal && kept.url == url)?;
-        fits(&kept.response, request).then(|| kept.response.clone())
+        fits(&kept.response, request).then(|| Arc::clone(&kept.response))
     }
 
     fn keep(&self, principal: PrincipalId, url: String, response: &FetchResponse) {
-        let size = response.body.expose().len();
         let Some(good_for) = good_for(response) else { return };
-        if size > self.limits.bytes_max || self.limits.answers_max == 0 {
+        let bytes = url.len() + bytes_of(response);
+        if bytes > self.limits.bytes_max || self.limits.answers_max == 0 {
             return;
         }
         let kept = Kept {
             principal,
             url,
             good_until: Instant::now() + good_for.min(self.limits.age_max),
-            response: response.clone(),
+            bytes,
+            response: Arc::new(response.clone()),
         };
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.retain(|old| old.principal != kept.principal || old.url != kept.url);
-        let bytes = |shelf: &VecDeque<Kept>| -> usize {
-            shelf.iter().map(|old| old.response.body.expose().len()).sum()
-        };
-        while shelf.len() >= self.limits.answers_max || bytes(&shelf) + size > self.limits.bytes_max {
+        let all = |shelf: &VecDeque<Kept>| -> usize { shelf.iter().map(|old| old.bytes).sum() };
+        while shelf.len() >= self.limits.answers_max || all(&shelf) + bytes > self.limits.bytes_max {
             shelf.pop_front();
         }
         shelf.push_back(kept);
+    }
+
+    fn forget(&self, principal: PrincipalId, url: &str) {
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.retain(|kept| kept.principal != principal || kept.url != url);
+    }
+}
+
+/// Forgets what is kept of an address when the request that may have changed it is over, however that was.
+struct Outdated {
+    cache: Arc<AnswerCache>,
+    principal: PrincipalId,
+    url: String,
+}
+
+impl Drop for Outdated {
+    fn drop(&mut self) {
+        self.cache.forget(self.principal, &self.url);
+    }
+}
+
+impl CachedFetch {
+    /// Returns what holds until a change is over (RFC 9111, section 4.4).
+    fn outdated_by(&self, request: &FetchRequest) -> Option<Outdated> {
+        if request.method.is_safe() {
+            return None;
+        }
+        let url = Target::read(request.url.expose()).ok()?.to_url();
+        Some(Outdated { cache: Arc::clone(&self.cache), principal: self.principal, url })
+    }
+
+    /// Makes a change, or asks what is not kept.
+    async fn pass_by(&self, request: FetchRequest, cancel: CancelFlag) -> Result<FetchResponse, FetchError> {
+        let outdated = self.outdated_by(&request);
+        let response = self.inner.fetch(request, cancel).await?;
+        if outdated.is_some() {
+            let changed = response.hops.iter().map(|hop| &hop.from).chain([&response.url]);
+            changed.for_each(|url| self.cache.forget(self.principal, url.expose()));
+        }
+        Ok(response)
     }
 }
 
@@ -109,9 +149,9 @@ impl FetchHttp for CachedFetch {
     ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
         let cached = self.clone();
         Box::pin(async move {
-            let Some(url) = key(&request) else { return cached.inner.fetch(request, cancel).await };
+            let Some(url) = key(&request) else { return cached.pass_by(request, cancel).await };
             if let Some(kept) = cached.cache.find(cached.principal, &url, &request) {
-                return Ok(kept);
+                return Ok(FetchResponse::clone(&kept));
             }
             let response = cached.inner.fetch(request, cancel).await?;
             cached.cache.keep(cached.principal, url, &response);
@@ -125,6 +165,12 @@ fn key(request: &FetchRequest) -> Option<String> {
     let plain =
         request.method == FetchMethod::Get && request.headers.is_empty() && request.credentials.is_empty();
     plain.then(|| Target::read(request.url.expose()).ok().map(|target| target.to_url())).flatten()
+}
+
+/// What an answer takes up.
+fn bytes_of(response: &FetchResponse) -> usize {
+    let headers = response.headers.iter().map(|(name, value)| name.len() + value.expose().len());
+    response.body.expose().len() + response.url.expose().len() + headers.sum::<usize>()
 }
 
 /// A request hears only what it might have fetched by itself.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Lift, special};
 use crate::private_hosts::PrivateHosts;
-use crate::resolve::Resolve;
+use crate::resolve::{LookupRoom, Resolve};
 use crate::target::{Endpoint, Host};
 
 /// How many addresses of one name are judged; a name with more is refused.
@@ -27,6 +27,7 @@ const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct Dialer {
     resolver: Arc<dyn Resolve>,
+    room: LookupRoom,
     private_hosts: Arc<PrivateHosts>,
 }
 
@@ -64,7 +65,12 @@ pub enum DialError {
 impl Dialer {
     /// Makes a dialer.
     pub fn new(resolver: Arc<dyn Resolve>, private_hosts: PrivateHosts) -> Self {
-        Self { resolver, private_hosts: Arc::new(private_hosts) }
+        Self { resolver, room: LookupRoom::default(), private_hosts: Arc::new(private_hosts) }
+    }
+
+    /// Makes one for a caller who has lookups of its own.
+    pub(crate) fn looking_up_in(&self, room: LookupRoom) -> Self {
+        Self { room, ..self.clone() }
     }
 
     /// Connects to a host, within a time that includes the resolver's.
@@ -78,7 +84,7 @@ impl Dialer {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let asked = question(name, standing)?;
-                let answer = timeout_at(deadline, self.resolver.resolve(asked)).await;
+                let answer = timeout_at(deadline, self.room.resolve(&*self.resolver, asked)).await;
                 answer
                     .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
                     .map_err(DialError::Unresolved)?
@@ -139,23 +145,44 @@ fn refusal(address: IpAddr, standing: Standing) -> Option<&'static str> {
             Lift::Never => Some(found.what),
         },
         (None, Standing::NamedByOperator) => None,
-        (None, Standing::Anybody) => is_own(address).then_some("an address of this machine"),
+        (None, Standing::Anybody) => own(address, source_towards(address)),
     }
 }
 
-/// Returns whether packets to an address would come back to this machine, and so to its own listeners.
-fn is_own(address: IpAddr) -> bool {
+/// Whether packets to an address would come back to this machine, and so to its own listeners, as far as the system told
+/// from where it would send them.
+fn own(address: IpAddr, source: io::Result<IpAddr>) -> Option<&'static str> {
+    match source {
+        Ok(source) => (source == address).then_some("an address of this machine"),
+        // Nothing would leave for it, and nothing come back.
+        Err(cause) if leads_nowhere(&cause) => None,
+        Err(_) => Some("an address of which nobody could tell whether it is of this machine"),
+    }
+}
+
+fn leads_nowhere(cause: &io::Error) -> bool {
+    /// This machine does not speak that version of the protocol (errno(3)).
+    const EAFNOSUPPORT: i32 = 97;
+    let unreachable = [
+        io::ErrorKind::NetworkUnreachable,
+        io::ErrorKind::HostUnreachable,
+        io::ErrorKind::NetworkDown,
+        io::ErrorKind::AddrNotAvailable,
+    ];
+    unreachable.contains(&cause.kind()) || cause.raw_os_error() == Some(EAFNOSUPPORT)
+}
+
+/// Asks the system from which address it would talk to another one.
+fn source_towards(address: IpAddr) -> io::Result<IpAddr> {
     let unspecified: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     // Connecting a datagram socket asks the kernel for the route and sends nothing. The kernel talks to an address of
     // its own from that very address.
-    let source = UdpSocket::bind((unspecified, 0)).and_then(|socket| {
-        socket.connect((address, 9))?;
-        socket.local_addr()
-    });
-    source.is_ok_and(|source| source.ip() == address)
+    let socket = UdpSocket::bind((unspecified, 0))?;
+    socket.connect((address, 9))?;
+    Ok(socket.local_addr()?.ip())
 }
 
 async fn connect_to_first(

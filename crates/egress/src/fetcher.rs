@@ -17,13 +17,15 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHop, FetchHttp, FetchReach, FetchRequest, FetchResponse,
     FillCredential,
 };
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{ErrorCode, PrincipalId, Redacted};
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::dial::DialError;
+use crate::resolve::LookupRooms;
 use crate::server_line::{Answer, ExchangeError, LineError, ServerLines, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
-use asking::Asking;
+use asking::{Asking, Way};
 
 pub(crate) mod asking;
 mod unpacking;
@@ -36,12 +38,19 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 pub struct Fetcher {
     lines: ServerLines,
     credentials: Arc<dyn FillCredential>,
+    rooms: Arc<LookupRooms>,
 }
 
 impl Fetcher {
     /// Makes a fetcher.
     pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
-        Self { lines, credentials }
+        Self { lines, credentials, rooms: Arc::default() }
+    }
+
+    /// Makes one for a principal, whose lookups take nobody else's room.
+    #[must_use]
+    pub fn serving(&self, principal: PrincipalId) -> Self {
+        Self { lines: self.lines.looking_up_in(self.rooms.of(principal)), ..self.clone() }
     }
 }
 
@@ -79,6 +88,9 @@ impl Fetcher {
         loop {
             let answer = self.ask(&target, &asking, request, reached).await?;
             let status = answer.response.status();
+            if !asking.method.is_safe() {
+                *reached = FetchReach::Answered { status: status.as_u16() };
+            }
             let Some(location) = location(status, answer.response.headers())? else {
                 return finish(answer, &target, hops, request).await;
             };
@@ -87,7 +99,8 @@ impl Fetcher {
             }
             let next = target.follow(location).map_err(|refusal| redirect(refusal.reason()))?;
             asking = asking.sent_on(status, &target, &next).map_err(redirect)?;
-            hops.push(FetchHop { status: status.as_u16(), from: Redacted::new(target.to_url()) });
+            let (from, next_method) = (Redacted::new(target.to_url()), asking.fetch_method());
+            hops.push(FetchHop { status: status.as_u16(), from, next: next_method });
             target = next;
         }
     }
@@ -110,7 +123,10 @@ impl Fetcher {
             reason: "its path holds a character that has no place there",
         })?;
         let mut headers = asking.headers.clone();
-        self.add_credentials(target, request, &mut headers).await?;
+        match asking.way {
+            Way::Own => self.add_credentials(target, request, &mut headers).await?,
+            Way::Led => (),
+        }
         let host = HeaderValue::from_str(&target.host_header())
             .map_err(|_| FetchFailure::Url { reason: TargetRefusal::Host.reason() })?;
         headers.insert(hyper::header::HOST, host);
@@ -122,7 +138,9 @@ impl Fetcher {
         *message.uri_mut() = uri;
         *message.headers_mut() = headers;
         *reached = further(*reached, asking.method.is_safe());
-        exchange(open.line, message, request.limits.header_bytes_max).await.map_err(|cause| broken(&cause))
+        let header_bytes_max = request.limits.header_bytes_max;
+        let answer = exchange(open.line, message, header_bytes_max, &TaskTracker::new()).await;
+        answer.map_err(|cause| broken(&cause))
     }
 
     /// Adds what is bound to this very server; nothing leaves without TLS.
@@ -204,6 +222,7 @@ async fn finish(
 fn further(reached: FetchReach, is_safe: bool) -> FetchReach {
     match (reached, is_safe) {
         (FetchReach::Nobody | FetchReach::OnlyAsked, true) => FetchReach::OnlyAsked,
+        (answered @ FetchReach::Answered { .. }, true) => answered,
         (FetchReach::PerhapsDone, _) | (_, false) => FetchReach::PerhapsDone,
     }
 }

@@ -22,8 +22,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use crate::resolve::LookupRoom;
 use crate::server_line::{HEADER_BYTES_MIN, HEADERS_MAX, ServerLines};
 use contacts::ContactBook;
 use meter::{Activity, Budget, Metered};
@@ -36,7 +39,8 @@ mod client_hello;
 mod forward;
 mod tunnel;
 
-/// The pause after a connection that could not be taken, so that a full table of descriptors is no busy loop.
+/// The pause after a connection that could not be taken, so that a full table of descriptors is no busy loop; the end of
+/// one that is served cuts it short.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves programs on listeners that lead nowhere but here.
@@ -71,7 +75,8 @@ impl GuardEgress for FilteringProxy {
             contacts: ContactBook::new(grant.limits.contacts_max),
             budget: Arc::new(budget),
             grant,
-            lines: self.lines.clone(),
+            lines: self.lines.looking_up_in(LookupRoom::default()),
+            drivers: TaskTracker::new(),
             credentials: self.credentials.clone(),
         });
         let ended = CancellationToken::new();
@@ -87,6 +92,8 @@ struct Call {
     credentials: Arc<dyn FillCredential>,
     contacts: ContactBook,
     budget: Arc<Budget>,
+    /// What carries requests to servers.
+    drivers: TaskTracker,
 }
 
 struct Session {
@@ -116,15 +123,47 @@ impl Drop for Session {
     }
 }
 
+/// Whether connections are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    Yes,
+    /// After a moment.
+    Soon,
+    /// Never again: the listener is none any more.
+    No,
+}
+
+impl Taking {
+    fn after(error: &io::Error) -> Self {
+        // As accept(2) says it of what does not listen.
+        const EBADF: i32 = 9;
+        const EINVAL: i32 = 22;
+        const ENOTSOCK: i32 = 88;
+        const EOPNOTSUPP: i32 = 95;
+        match error.raw_os_error() {
+            Some(EBADF | EINVAL | ENOTSOCK | EOPNOTSUPP) => Self::No,
+            Some(_) | None => Self::Soon,
+        }
+    }
+}
+
 async fn serve_all(listener: TcpListener, call: Arc<Call>, ended: CancellationToken) {
     let room = Arc::new(Semaphore::new(call.grant.limits.connections_max));
     let mut connections = JoinSet::new();
+    let mut taking = Taking::Yes;
     loop {
         let next = tokio::select! {
             biased;
             () = ended.cancelled() => break,
-            Some(_) = connections.join_next() => continue,
-            next = accept(&listener, &room) => next,
+            Some(_) = connections.join_next() => {
+                taking = if taking == Taking::Soon { Taking::Yes } else { taking };
+                continue;
+            }
+            () = sleep(ACCEPT_PAUSE), if taking == Taking::Soon => {
+                taking = Taking::Yes;
+                continue;
+            }
+            next = accept(&listener, &room), if taking == Taking::Yes => next,
         };
         match next {
             Ok((stream, permit)) => {
@@ -134,11 +173,13 @@ async fn serve_all(listener: TcpListener, call: Arc<Call>, ended: CancellationTo
                     drop(permit);
                 });
             }
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            Err(error) => taking = Taking::after(&error),
         }
     }
     drop(listener);
     connections.shutdown().await;
+    call.drivers.close();
+    call.drivers.wait().await;
 }
 
 async fn accept(
@@ -182,7 +223,7 @@ async fn serve_one(stream: TcpStream, call: Arc<Call>) {
     tokio::select! {
         () = work => (),
         () = activity.idle(limits.idle_time_max) => (),
-        () = tokio::time::sleep(limits.connection_time_max) => (),
+        () = sleep(limits.connection_time_max) => (),
     }
 }
 

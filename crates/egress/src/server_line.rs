@@ -15,9 +15,10 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout_at};
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::dial::{DialError, Dialer};
+use crate::resolve::LookupRoom;
 use crate::target::{Endpoint, Scheme};
 use crate::tls::Tls;
 
@@ -57,6 +58,11 @@ impl ServerLines {
     #[must_use]
     pub fn new(dialer: Dialer, tls: Tls) -> Self {
         Self { dialer, tls }
+    }
+
+    /// Makes lines for a caller who has lookups of its own.
+    pub(crate) fn looking_up_in(&self, room: LookupRoom) -> Self {
+        Self { dialer: self.dialer.looking_up_in(room), tls: self.tls.clone() }
     }
 
     /// Opens a line within a time, the resolver's and TLS's included.
@@ -101,11 +107,12 @@ pub(crate) enum ExchangeError {
     Broken(#[source] hyper::Error),
 }
 
-/// Sends a request over a line and returns the head of the answer.
+/// Sends a request over a line and returns the head of the answer. What carries it is among `drivers` until it is gone.
 pub(crate) async fn exchange<Sent>(
     line: Box<dyn Line>,
     request: Request<Sent>,
     header_bytes_max: usize,
+    drivers: &TaskTracker,
 ) -> Result<Answer, ExchangeError>
 where
     Sent: Body + Send + 'static,
@@ -116,7 +123,7 @@ where
     builder.max_buf_size(header_bytes_max.max(HEADER_BYTES_MIN)).max_headers(HEADERS_MAX);
     let (mut sender, connection) = builder.handshake(TokioIo::new(line)).await.map_err(unread)?;
     // An error of the connection reaches whoever reads the answer.
-    let driver = AbortOnDropHandle::new(tokio::spawn(async move { drop(connection.await) }));
+    let driver = AbortOnDropHandle::new(drivers.spawn(async move { drop(connection.await) }));
     let response = sender.send_request(request).await.map_err(unread)?;
     if response.status().is_informational() {
         return Err(ExchangeError::Upgraded);

@@ -11,3 +11,4 @@ mod visible_text;
 
 pub use limits::{PageError, PageLimits, Whole};
 pub use page::{Page, read_page};
+pub use visible_text::visible;

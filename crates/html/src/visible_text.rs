@@ -4,7 +4,8 @@
 //! written, and controls but for line breaks and tabs.
 
 /// Returns a text without them.
-pub(crate) fn visible(text: &str) -> String {
+#[must_use]
+pub fn visible(text: &str) -> String {
     text.chars().filter(|c| !is_invisible(*c)).collect()
 }
 

@@ -183,7 +183,7 @@ fn found_at<'v>(told: &'v Value, path: &str) -> Option<&'v Value> {
         ["posture"] => return told.get("posture"),
         ["capabilities"] => return told.get("tool")?.get("capabilities"),
         ["program"] => return place.get("argv")?.get(0),
-        ["command"] => vec!["argv"],
+        ["command" | "shell_line"] => vec!["argv"],
         ["now" | "hour" | "weekday"] => vec!["now_ms"],
         path => path.to_vec(),
     };

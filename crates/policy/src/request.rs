@@ -7,6 +7,7 @@ mod arguments;
 mod hosts;
 mod places;
 mod risk;
+mod shell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,7 @@ pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
 pub use hosts::host_of;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};
+pub(crate) use shell::is_shell_line;
 
 /// The version of the JSON form; a request of another one is not read.
 const FORM: u32 = 1;

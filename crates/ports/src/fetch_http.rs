@@ -287,6 +287,8 @@ pub struct FetchHop {
     pub status: u16,
     /// Whom it sent us on from.
     pub from: Redacted<String>,
+    /// How the next one was asked.
+    pub next: FetchMethod,
 }
 
 /// Whether a body is all that the server had to say.
@@ -318,6 +320,11 @@ pub enum FetchReach {
     OnlyAsked,
     /// A server may have done what the request says.
     PerhapsDone,
+    /// A server heard what the request says and answered it; what failed came after.
+    Answered {
+        /// The status code of that answer.
+        status: u16,
+    },
 }
 
 /// What went wrong with a fetch.

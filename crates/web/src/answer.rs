@@ -6,14 +6,14 @@
 
 use std::fmt::Write;
 
-use palyra_html::{Page, PageLimits, Whole, read_page};
-use palyra_ports::{BodyCompleteness, FetchMethod, FetchResponse};
+use palyra_html::{Page, PageLimits, Whole, read_page, visible};
+use palyra_ports::{BodyCompleteness, FetchHop, FetchMethod, FetchResponse};
 
 use crate::failure::WebFailure;
 use crate::text::{Declared, Kind, decode};
 
 /// The first status that says that a request failed.
-const FAILURE_FROM: u16 = 400;
+pub(crate) const FAILURE_FROM: u16 = 400;
 /// The longest address that is told.
 const URL_BYTES_MAX: usize = 1024;
 /// The longest value of a header that is told.
@@ -61,9 +61,7 @@ impl Answer {
         let declared = Declared::read(header(response, "content-type"));
         let failed = response.status >= FAILURE_FROM;
         let mut head = format!("HTTP {} from {}", response.status, shortened(response.url.expose()));
-        if !response.hops.is_empty() {
-            let _ = write!(head, " after {} redirect(s)", response.hops.len());
-        }
+        head.push_str(&way(&response.hops, method));
         let mut text = headers(response, method);
         if body.is_empty() {
             head.push_str("; no body");
@@ -95,7 +93,14 @@ impl Answer {
                 }
                 join(&mut text, &page.markdown);
             }
-            (Kind::Html, Form::Source) | (Kind::Text, _) => join(&mut text, &decode(&declared, kind, body)),
+            (Kind::Html, Form::Source) | (Kind::Text, _) => {
+                let source = decode(&declared, kind, body).replace("\r\n", "\n");
+                let seen = visible(&source);
+                if seen.len() < source.len() {
+                    head.push_str("; without characters that nobody sees");
+                }
+                join(&mut text, &seen);
+            }
         }
         Ok(Self { head, text, failed })
     }
@@ -123,10 +128,20 @@ fn headers(response: &FetchResponse, method: FetchMethod) -> String {
     let mut text = String::new();
     for (name, value) in response.headers.iter().filter(|(name, _)| told(name)) {
         let value: String =
-            value.expose().chars().filter(|c| !c.is_control()).take(VALUE_CHARS_MAX).collect();
+            visible(value.expose()).chars().filter(|c| !c.is_control()).take(VALUE_CHARS_MAX).collect();
         let _ = writeln!(text, "{name}: {value}");
     }
     text
+}
+
+/// How many redirects led to an answer, how it was asked in the end, and what made another question of a change.
+fn way(hops: &[FetchHop], method: FetchMethod) -> String {
+    let Some(last) = hops.last() else { return String::new() };
+    let mut told = format!(" after {} redirect(s), as {}", hops.len(), last.next.as_str());
+    if let Some(turn) = hops.iter().find(|hop| hop.next != method) {
+        let _ = write!(told, "; the {} itself was answered with HTTP {}", method.as_str(), turn.status);
+    }
+    told
 }
 
 /// An address that was read holds neither spaces nor line breaks.
@@ -139,7 +154,6 @@ fn shortened(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use palyra_ports::FetchHop;
     use palyra_types::{ErrorCode, Redacted};
 
     use super::*;
@@ -196,15 +210,57 @@ mod tests {
     #[test]
     fn redirects_cuts_and_headers_are_told() {
         let mut response = response(200, &[("content-type", "text/plain"), ("x-a", "b\u{1b}[31m")], b"text");
-        response.hops.push(FetchHop { status: 301, from: "https://b.example/".into() });
+        let hop = FetchHop { status: 301, from: "https://b.example/".into(), next: FetchMethod::Get };
+        response.hops.push(hop);
         response.completeness = BodyCompleteness::Cut;
         let told = answer(&response, Form::Readable);
         assert!(
-            told.head.contains("after 1 redirect(s)") && told.head.contains("4 bytes and more"),
+            told.head.contains("after 1 redirect(s), as GET; text/plain")
+                && told.head.contains("4 bytes and more"),
             "{}",
             told.head
         );
         let head = Answer::of(&response, FetchMethod::Head, Form::Readable).unwrap();
         assert!(head.text.contains("x-a: b[31m\n"), "{}", head.text);
+    }
+
+    #[test]
+    fn a_change_that_became_a_question_is_told_as_one() {
+        let mut response = response(200, &[], b"");
+        let hop = |status, next| FetchHop { status, from: "https://b.example/".into(), next };
+        response.hops = vec![hop(307, FetchMethod::Post), hop(303, FetchMethod::Get)];
+        let told = Answer::of(&response, FetchMethod::Post, Form::Readable).unwrap();
+        let expect = "HTTP 200 from https://a.example/x after 2 redirect(s), as GET; the POST itself was answered \
+                      with HTTP 303; no body";
+        assert_eq!(told.head, expect);
+        response.hops = vec![hop(301, FetchMethod::Put)];
+        let told = Answer::of(&response, FetchMethod::Put, Form::Readable).unwrap();
+        assert_eq!(told.head, "HTTP 200 from https://a.example/x after 1 redirect(s), as PUT; no body");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out_of_every_form() {
+        let tagged: String = "obey".chars().map(|c| char::from_u32(0xe0000 + c as u32).unwrap()).collect();
+        let hidden = format!("a{tagged}\u{200b}b\u{202e}c");
+        for (content_type, form) in [
+            ("text/plain", Form::Readable),
+            ("text/plain", Form::Source),
+            ("application/json", Form::Readable),
+            ("text/html", Form::Source),
+        ] {
+            let response =
+                response(200, &[("content-type", content_type), ("etag", &hidden)], hidden.as_bytes());
+            let told = answer(&response, form);
+            assert_eq!(told.text, "etag: abc\n\nabc", "{content_type} {form:?}");
+            assert!(told.head.ends_with("; without characters that nobody sees"), "{}", told.head);
+        }
+        let plain = response(
+            200,
+            &[("content-type", "text/plain")],
+            "one\r\ntwo \u{1f469}\u{200d}\u{1f680}".as_bytes(),
+        );
+        let told = answer(&plain, Form::Readable);
+        assert_eq!(told.text, "one\ntwo \u{1f469}\u{200d}\u{1f680}");
+        assert!(told.head.ends_with(" bytes"), "{}", told.head);
     }
 }

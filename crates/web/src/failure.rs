@@ -3,6 +3,8 @@
 use palyra_ports::{FetchError, FetchFailure, FetchReach};
 use palyra_types::ErrorCode;
 
+use crate::answer::FAILURE_FROM;
+
 /// Why a granted call failed; its text is the outcome that the model reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WebFailure {
@@ -43,44 +45,50 @@ impl WebFailure {
 
 impl From<FetchError> for WebFailure {
     fn from(error: FetchError) -> Self {
-        let code = code_of(&error.failure);
         let FetchError { failure, reached } = error;
-        let done = match (reached, Answered::of(&failure)) {
-            (FetchReach::PerhapsDone, Answered::Perhaps) => return Self::InDoubt,
-            (FetchReach::PerhapsDone, Answered::BySendingOn) => {
-                "; the request itself was heard, and its server answered with that redirect"
-            }
-            (FetchReach::Nobody | FetchReach::OnlyAsked, _) => "",
-        };
-        Self::Fetch { code, told: format!("{failure}{}{done}", advice(&failure)) }
-    }
-}
-
-/// Whether a server answered a request that was heard.
-enum Answered {
-    /// It did: what failed is the way to where it sends us on.
-    BySendingOn,
-    /// Nobody knows.
-    Perhaps,
-}
-
-impl Answered {
-    fn of(failure: &FetchFailure) -> Self {
-        match failure {
-            FetchFailure::Url { .. }
-            | FetchFailure::Request { .. }
-            | FetchFailure::HostNotGranted { .. }
-            | FetchFailure::Address { .. }
-            | FetchFailure::Unresolved { .. }
-            | FetchFailure::Unreachable { .. }
-            | FetchFailure::Tls { .. }
-            | FetchFailure::Credential(_)
-            | FetchFailure::Redirect { .. } => Self::BySendingOn,
-            FetchFailure::Answer { .. } | FetchFailure::TimedOut { .. } | FetchFailure::Cancelled => {
-                Self::Perhaps
+        match reached {
+            FetchReach::PerhapsDone => Self::InDoubt,
+            FetchReach::Nobody | FetchReach::OnlyAsked | FetchReach::Answered { .. } => {
+                let told = format!("{failure}{}", advice(&failure, reached));
+                Self::Fetch { code: code_of(&failure), told }
             }
         }
     }
+}
+
+/// Why the rest of an answer is not shown, once a change was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RestLost {
+    /// Whether the call failed by what is known.
+    pub(crate) failure: Option<ErrorCode>,
+    /// What a model reads.
+    pub(crate) told: String,
+}
+
+impl RestLost {
+    /// A fetch that failed after a change was answered with a status.
+    pub(crate) fn of(failure: &FetchFailure, status: u16) -> Self {
+        let sent_on = (300..FAILURE_FROM).contains(&status);
+        let after = format!("{failure}{}", advice(failure, FetchReach::Answered { status }));
+        let told = if sent_on {
+            format!(
+                "the request was heard and answered with HTTP {status}, which sends us on; there, {after}"
+            )
+        } else {
+            format!("the request was heard and answered with HTTP {status}; the rest is lost: {after}")
+        };
+        Self { failure: if sent_on { Some(code_of(failure)) } else { failed_by(status) }, told }
+    }
+
+    /// An answer that came whole, and is not shown.
+    pub(crate) fn unshown(why: &WebFailure, status: u16) -> Self {
+        let told = format!("the request was heard and answered with HTTP {status}; {why}");
+        Self { failure: failed_by(status), told }
+    }
+}
+
+fn failed_by(status: u16) -> Option<ErrorCode> {
+    (status >= FAILURE_FROM).then_some(ErrorCode::FetchStatus)
 }
 
 fn code_of(failure: &FetchFailure) -> ErrorCode {
@@ -100,14 +108,19 @@ fn code_of(failure: &FetchFailure) -> ErrorCode {
     }
 }
 
-fn advice(failure: &FetchFailure) -> &'static str {
+fn advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
+    let is_answered = matches!(reached, FetchReach::Answered { .. });
     match failure {
+        FetchFailure::HostNotGranted { .. } if is_answered => {
+            "; what is there can be asked for with http_fetch"
+        }
         FetchFailure::HostNotGranted { .. } => {
             ": a redirect leads there; make the call again with that address, or with that host in `hosts`"
         }
         FetchFailure::Address { .. } => "; only servers of the open network are asked",
-        FetchFailure::Credential(_) => "; nothing was sent",
-        FetchFailure::Url { .. }
+        FetchFailure::Credential(_) if reached == FetchReach::Nobody => "; nothing was sent",
+        FetchFailure::Credential(_)
+        | FetchFailure::Url { .. }
         | FetchFailure::Request { .. }
         | FetchFailure::Unresolved { .. }
         | FetchFailure::Unreachable { .. }
@@ -130,17 +143,46 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_been_heard_is_in_doubt_unless_its_server_sent_us_on() {
+    fn what_may_have_been_heard_is_in_doubt_unless_it_was_answered() {
         let late = || FetchFailure::TimedOut { limit: Duration::from_secs(30) };
         assert_eq!(failure(late(), FetchReach::PerhapsDone), WebFailure::InDoubt);
         assert_eq!(failure(FetchFailure::Cancelled, FetchReach::PerhapsDone), WebFailure::InDoubt);
         let broken = FetchFailure::Answer { reason: "it is not HTTP" };
         assert_eq!(failure(broken, FetchReach::PerhapsDone), WebFailure::InDoubt);
         assert_eq!(failure(late(), FetchReach::OnlyAsked).code(), ErrorCode::FetchLimit);
+    }
 
+    #[test]
+    fn a_change_that_was_answered_is_told_by_its_answer() {
+        let broken = || FetchFailure::Answer { reason: "its body is damaged or ended too early" };
         let elsewhere = FetchFailure::HostNotGranted { host: "b.example".to_owned(), port: 443 };
-        let sent_on = failure(elsewhere, FetchReach::PerhapsDone);
-        assert_eq!(sent_on.code(), ErrorCode::FetchRefused);
-        assert!(sent_on.to_string().ends_with("its server answered with that redirect"), "{sent_on}");
+        for (failure, status, code, told) in [
+            (broken(), 201, None, "answered with HTTP 201; the rest is lost"),
+            (broken(), 500, Some(ErrorCode::FetchStatus), "answered with HTTP 500"),
+            (broken(), 303, Some(ErrorCode::FetchFailed), "HTTP 303, which sends us on; there, the answer"),
+            (elsewhere, 303, Some(ErrorCode::FetchRefused), "can be asked for with http_fetch"),
+            (FetchFailure::Cancelled, 200, None, "the fetch was cancelled"),
+        ] {
+            let rest = RestLost::of(&failure, status);
+            assert_eq!(rest.failure, code, "{failure} {status}");
+            assert!(rest.told.contains(told) && rest.told.contains("was heard"), "{}", rest.told);
+        }
+        let unread = WebFailure::Unread("the page took too long to read".to_owned());
+        assert_eq!(RestLost::unshown(&unread, 200).failure, None);
+        assert_eq!(RestLost::unshown(&unread, 500).failure, Some(ErrorCode::FetchStatus));
+    }
+
+    #[test]
+    fn nothing_was_sent_is_said_only_where_it_is_so() {
+        let locked = || {
+            FetchFailure::Credential(palyra_ports::CredentialUnavailable {
+                handle: palyra_ports::CredentialHandle("api".to_owned()),
+                code: ErrorCode::SecretNotFound,
+                why: "the vault is locked".to_owned(),
+            })
+        };
+        assert!(failure(locked(), FetchReach::Nobody).to_string().ends_with("; nothing was sent"));
+        assert!(!failure(locked(), FetchReach::OnlyAsked).to_string().contains("nothing was sent"));
+        assert!(!RestLost::of(&locked(), 307).told.contains("nothing was sent"));
     }
 }

@@ -127,9 +127,14 @@ pub(crate) fn read(arguments: &str) -> Result<Send, WebFailure> {
     Ok(Send { common, method, body, form, repetition })
 }
 
-/// Returns the value of [`KEY_HEADER`].
+/// Parts this use of an effect's key from all others.
+const KEY_DOMAIN: &[u8] = b"palyra http_send idempotency-key v1\0";
+
+/// Returns the value of [`KEY_HEADER`]: the same for an effect whenever it is sent, and nothing that tells its key, of
+/// which other secrets are made.
 pub(crate) fn key_value(key: &EffectKey) -> String {
-    key.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::new().chain_update(KEY_DOMAIN).chain_update(key.0).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What is recorded before it is sent. Its members are in order of name, so that its JSON is canonical.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, CredentialUser, EffectKey, ExecuteToolError, FetchHttp, FetchMethod, FetchRequest,
-    FetchResponse, PreparedCall, ReadUrl, Supervision, ToolRuntime,
+    CancelFlag, CredentialUser, EffectKey, ExecuteToolError, FetchError, FetchFailure, FetchHttp,
+    FetchMethod, FetchReach, FetchRequest, FetchResponse, PreparedCall, ReadUrl, Supervision, ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
@@ -18,7 +18,7 @@ use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
 use tokio::sync::Semaphore;
 
 use crate::answer::{Answer, Form};
-use crate::failure::WebFailure;
+use crate::failure::{RestLost, WebFailure};
 use crate::fence::{Said, told};
 use crate::http_send::{KEY_HEADER, Repetition, key_value};
 use crate::request::{Asked, Manner};
@@ -28,6 +28,9 @@ use crate::{http_fetch, http_send};
 const FETCHES_MAX: usize = 16;
 /// Pages that are read at once: each may keep a processor for seconds.
 const PAGES_READ_MAX: usize = 2;
+/// What is told with a failing status of a call that was made before.
+const BEFORE: &str =
+    "; a restart cut this call off before: its first try may have been heard, and be why it is answered so";
 
 /// Returns whoever fetches for a principal, so that one is not served what another one fetched.
 pub type FetcherOf = Arc<dyn Fn(PrincipalId) -> Arc<dyn FetchHttp> + Send + Sync>;
@@ -90,6 +93,23 @@ pub(crate) struct Made {
     pub(crate) failure: Option<ErrorCode>,
 }
 
+impl Made {
+    fn without_rest(rest: RestLost, called: &Called) -> Self {
+        let RestLost { failure, mut told } = rest;
+        if failure.is_some() {
+            told.push_str(before(called));
+        }
+        Self { text: told, bytes_total: 0, failure }
+    }
+}
+
+fn before(called: &Called) -> &'static str {
+    match called.execution {
+        Execution::First => "",
+        Execution::Again => BEFORE,
+    }
+}
+
 /// What to ask, and how its answer is wanted.
 struct Exchange {
     request: FetchRequest,
@@ -113,8 +133,17 @@ impl WebTools {
         if called.tool.as_str() == http_fetch::NAME {
             self.exchange(self.fetch(called)?, called, cancel).await
         } else {
-            self.exchange(self.send(called)?, called, cancel).await
+            let sent = self.send_out(called, cancel).await;
+            match called.execution {
+                Execution::First => sent,
+                // Whatever keeps it from being answered now says nothing of the first try.
+                Execution::Again => sent.map_err(|_| WebFailure::InDoubt),
+            }
         }
+    }
+
+    async fn send_out(&self, called: &Called, cancel: &CancelFlag) -> Result<Made, WebFailure> {
+        self.exchange(self.send(called)?, called, cancel).await
     }
 
     fn fetch(&self, called: &Called) -> Result<Exchange, WebFailure> {
@@ -144,17 +173,30 @@ impl WebTools {
     ) -> Result<Made, WebFailure> {
         let Exchange { request, form, offset } = exchange;
         let method = request.method;
-        let _room = self.fetches.acquire().await.expect("the room is never closed");
+        let stopped = || FetchError { failure: FetchFailure::Cancelled, reached: FetchReach::Nobody };
+        let _room = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(stopped().into()),
+            room = self.fetches.acquire() => room.expect("the room is never closed"),
+        };
         let fetcher = (self.parts.fetcher_of)(called.principal);
-        let response = fetcher.fetch(request, cancel.clone()).await?;
-        let answer = match self.read(response, method, form).await {
+        let response = match fetcher.fetch(request, cancel.clone()).await {
+            Err(FetchError { failure, reached: FetchReach::Answered { status } }) => {
+                return Ok(Made::without_rest(RestLost::of(&failure, status), called));
+            }
+            response => response?,
+        };
+        let status = response.status;
+        let mut answer = match self.read(response, (method, form), cancel).await {
             // The server heard it and answered; only its words are not shown.
             Err(unshown @ (WebFailure::Binary(_) | WebFailure::Unread(_))) if !method.is_safe() => {
-                let text = format!("the request was heard and answered; {unshown}");
-                return Ok(Made { bytes_total: 0, text, failure: None });
+                return Ok(Made::without_rest(RestLost::unshown(&unshown, status), called));
             }
             answer => answer?,
         };
+        if answer.failed && !method.is_safe() {
+            answer.head.push_str(before(called));
+        }
         let said = Said { text: &answer.text, offset, output_bytes_max: called.output_bytes_max };
         Ok(Made {
             text: told(&answer.head, said, &called.key),
@@ -167,10 +209,15 @@ impl WebTools {
     async fn read(
         &self,
         response: FetchResponse,
-        method: FetchMethod,
-        form: Form,
+        (method, form): (FetchMethod, Form),
+        cancel: &CancelFlag,
     ) -> Result<Answer, WebFailure> {
-        let room = Arc::clone(&self.pages).acquire_owned().await.expect("the room is never closed");
+        let stopped = || WebFailure::Unread("the call was stopped before its answer was read".to_owned());
+        let room = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(stopped()),
+            room = Arc::clone(&self.pages).acquire_owned() => room.expect("the room is never closed"),
+        };
         let read = tokio::task::spawn_blocking(move || {
             let _room = room;
             Answer::of(&response, method, form)

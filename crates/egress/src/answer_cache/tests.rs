@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    BodyCompleteness, CancelFlag, FetchError, FetchHttp, FetchRequest, FetchResponse, HostRule, HostScope,
+    BodyCompleteness, CancelFlag, FetchError, FetchHttp, FetchMethod, FetchRequest, FetchResponse, HostRule,
+    HostScope,
 };
 use palyra_types::PrincipalId;
 
@@ -130,6 +131,38 @@ async fn requests_that_say_who_asks_pass_by() {
 }
 
 #[tokio::test]
+async fn a_change_makes_what_is_kept_of_its_address_old() {
+    let bench = Bench::new(&[("cache-control", "max-age=60")]);
+    for path in ["a", "b"] {
+        bench.fetch(1, page(path)).await;
+    }
+    assert_eq!(bench.fetch(2, page("a")).await, 3);
+    let mut change = page("a#there");
+    change.method = FetchMethod::Put;
+    assert_eq!(bench.fetch(1, change).await, 4);
+    assert_eq!(bench.fetch(1, page("b")).await, 4);
+    assert_eq!(bench.fetch(2, page("a")).await, 4);
+    assert_eq!(bench.fetch(1, page("a")).await, 5);
+    let mut unheard = page("a");
+    unheard.method = FetchMethod::Post;
+    drop(bench.of(1).fetch(unheard, CancelFlag::default()));
+    assert_eq!(bench.fetch(1, page("a")).await, 5);
+    assert_eq!(bench.fetch(1, page("a")).await, 5);
+}
+
+#[tokio::test]
+async fn a_long_header_takes_room_like_a_body() {
+    const LONG: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    let limits = CacheLimits { bytes_max: 100, ..CacheLimits::default() };
+    let bench = Bench::limited(&[("cache-control", "max-age=60"), ("x", LONG)], limits);
+    bench.fetch(1, page("a")).await;
+    assert_eq!(bench.fetch(1, page("a")).await, 2);
+    let bench = Bench::limited(&[("cache-control", "max-age=60")], limits);
+    bench.fetch(1, page("a")).await;
+    assert_eq!(bench.fetch(1, page("a")).await, 1);
+}
+
+#[tokio::test]
 async fn a_kept_answer_is_held_to_the_grant_of_the_moment() {
     let bench = Bench::new(&[("cache-control", "max-age=60")]);
     bench.fetch(1, page("a")).await;
@@ -146,7 +179,8 @@ async fn a_kept_answer_is_held_to_the_grant_of_the_moment() {
 #[tokio::test]
 async fn the_oldest_makes_room() {
     let answers = CacheLimits { answers_max: 2, ..CacheLimits::default() };
-    let bytes = CacheLimits { bytes_max: 29, ..CacheLimits::default() };
+    // An answer takes its body, a header and twice its address: 77 bytes.
+    let bytes = CacheLimits { bytes_max: 3 * 77 - 1, ..CacheLimits::default() };
     for limits in [answers, bytes] {
         let bench = Bench::limited(&[("cache-control", "max-age=60")], limits);
         for path in ["a", "b", "c"] {

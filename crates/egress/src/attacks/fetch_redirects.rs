@@ -161,6 +161,45 @@ async fn a_bound_credential_goes_to_its_host_over_tls_only() {
 }
 
 #[tokio::test]
+async fn a_credential_does_not_come_back_by_another_servers_word() {
+    let identity = Identity::of(&["open.example", "pointing.example"]);
+    let listener = |port| std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let (own, other) = (listener(0), listener(0));
+    let port_of = |listener: &std::net::TcpListener| listener.local_addr().unwrap().port();
+    let (own_port, other_port) = (port_of(&own), port_of(&other));
+    let serve = |listener: std::net::TcpListener, location: String| {
+        listener.set_nonblocking(true).unwrap();
+        let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+        HostileServer::listen(listener, Some(identity.acceptor.clone()), move |head| {
+            let answer = if head.starts_with("GET /chosen") {
+                "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".to_owned()
+            } else {
+                to(302, &location)
+            };
+            vec![answer.as_str().into()]
+        })
+    };
+    let own = serve(own, format!("https://pointing.example:{other_port}/"));
+    let _other = serve(other, format!("https://open.example:{own_port}/chosen"));
+    let lifted = [format!("open.example:{own_port}"), format!("pointing.example:{other_port}")];
+    let fetcher = fetcher(&open_names(), &lifted, Tls::trusting([identity.authority.clone()]).unwrap());
+    let mut request = FetchRequest::get(format!("https://open.example:{own_port}/"));
+    request.credentials = vec![BoundCredential {
+        host: "open.example".to_owned(),
+        port: own_port,
+        handle: CredentialHandle("canary".to_owned()),
+        used_by: None,
+    }];
+    let mut direct = request.clone();
+    direct.url = format!("https://open.example:{own_port}/chosen").into();
+    let answer = fetcher.fetch(request, CancelFlag::default()).await.unwrap();
+    assert_eq!((answer.body.expose().as_slice(), answer.hops.len()), (&b"ok"[..], 2));
+    fetcher.fetch(direct, CancelFlag::default()).await.unwrap();
+    let shown: Vec<bool> = own.heard().iter().map(|head| head.contains("secret-canary")).collect();
+    assert_eq!(shown, [true, false, true], "{:?}", own.heard());
+}
+
+#[tokio::test]
 async fn nothing_leads_away_from_tls() {
     let identity = Identity::of(&["open.example"]);
     let canary = Canary::start().await;
@@ -201,4 +240,42 @@ async fn a_change_that_nobody_answers_may_have_been_made() {
     let lifted = [format!("open.example:{}", server.port())];
     let error = fetch(&open_names(), &lifted, request).await.unwrap_err();
     assert_eq!(error.reached, FetchReach::PerhapsDone, "{error}");
+}
+
+#[tokio::test]
+async fn a_change_keeps_its_method_where_it_is_sent_on() {
+    for (method, status, expect) in [
+        (FetchMethod::Put, 301, "PUT"),
+        (FetchMethod::Delete, 302, "DELETE"),
+        (FetchMethod::Patch, 308, "PATCH"),
+        (FetchMethod::Put, 303, "GET"),
+        (FetchMethod::Post, 302, "GET"),
+    ] {
+        let server = HostileServer::start(move |head| {
+            let end = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            vec![if head.contains(" /end ") { end.into() } else { to(status, "/end").as_str().into() }]
+        })
+        .await;
+        let mut request = FetchRequest::get(format!("http://open.example:{}/", server.port()));
+        request.method = method;
+        let answer = fetch_open(server.port(), request).await.unwrap();
+        assert_eq!(answer.hops[0].next.as_str(), expect, "{method:?} {status}");
+        assert!(server.heard()[1].starts_with(&format!("{expect} /end ")), "{:?}", server.heard());
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_was_answered_is_known_whatever_fails_after() {
+    let broken = "HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\nshort";
+    for (answer, status) in [(broken.to_owned(), 201), (to(303, "/lost"), 303), (to(307, "ftp://a/"), 307)] {
+        let server = HostileServer::start(move |head| {
+            if head.contains(" /lost ") { Vec::new() } else { vec![answer.as_str().into()] }
+        })
+        .await;
+        let mut request = FetchRequest::get(format!("http://open.example:{}/", server.port()));
+        request.method = FetchMethod::Post;
+        let lifted = [format!("open.example:{}", server.port())];
+        let error = fetch(&open_names(), &lifted, request).await.unwrap_err();
+        assert_eq!(error.reached, FetchReach::Answered { status }, "{error}");
+    }
 }

@@ -87,3 +87,30 @@ async fn a_name_with_too_many_addresses_is_given_up() {
     let refused = dial(&resolver, &[], "crowd.example:80").await;
     assert!(matches!(refused, Err(DialError::Unresolved(_))), "{refused:?}");
 }
+
+#[test]
+fn what_cannot_be_told_from_this_machine_is_refused() {
+    use std::io::Error;
+    use std::net::IpAddr;
+    const EPERM: i32 = 1;
+    const ENOMEM: i32 = 12;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    const EAFNOSUPPORT: i32 = 97;
+    const EADDRNOTAVAIL: i32 = 99;
+    const ENETUNREACH: i32 = 101;
+    const ENOBUFS: i32 = 105;
+    const EHOSTUNREACH: i32 = 113;
+    let address: IpAddr = [8, 8, 8, 8].into();
+    for full in [EPERM, ENOMEM, ENFILE, EMFILE, ENOBUFS] {
+        assert!(super::own(address, Err(Error::from_raw_os_error(full))).is_some(), "{full}");
+    }
+    // A name may have an address that this machine has no road to, beside one that it has.
+    for nowhere in [EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH] {
+        assert_eq!(super::own(address, Err(Error::from_raw_os_error(nowhere))), None, "{nowhere}");
+    }
+    assert_eq!(super::own(address, Ok([192, 0, 2, 1].into())), None);
+    assert_eq!(super::own(address, Ok(address)), Some("an address of this machine"));
+    let here: IpAddr = [127, 0, 0, 1].into();
+    assert!(super::own(here, super::source_towards(here)).is_some());
+}

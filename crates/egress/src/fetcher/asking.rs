@@ -1,7 +1,8 @@
 //! What a request says, from hop to hop. Pure.
 //!
 //! Owns which headers a caller may send and what is left of a request after a redirect. Invariant: to another origin
-//! goes no header that a caller named, but for a few that say nothing about who asks, and never a body.
+//! goes no header that a caller named, but for a few that say nothing about who asks, and never a body; and no server
+//! that another origin chose is shown a credential, even the one that it is for.
 //! Begin at [`Asking::read`].
 
 use bytes::Bytes;
@@ -46,6 +47,16 @@ pub(crate) struct Asking {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    pub(crate) way: Way,
+}
+
+/// Whose word led to where a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The caller's, or that of the origin that the caller named.
+    Own,
+    /// Some other server's, now or before.
+    Led,
 }
 
 impl Asking {
@@ -79,7 +90,7 @@ impl Asking {
         if method.is_safe() && !body.is_empty() {
             return Err("a request that changes nothing has no body");
         }
-        Ok(Self { method, headers, body })
+        Ok(Self { method, headers, body, way: Way::Own })
     }
 
     /// Returns what to say to the next server, or why nothing is said.
@@ -92,7 +103,12 @@ impl Asking {
         if (from.scheme(), to.scheme()) == (Scheme::Https, Scheme::Http) {
             return Err("it leads away from TLS");
         }
-        let keeps_method = matches!(status.as_u16(), 307 | 308);
+        // After 303 the answer lies elsewhere; 301 and 302 make a question of POST only (RFC 9110, section 15.4).
+        let keeps_method = match status.as_u16() {
+            303 => false,
+            301 | 302 => self.method != Method::POST,
+            _ => true,
+        };
         let same_origin = from.same_origin(to);
         if !self.method.is_safe() {
             if keeps_method && !same_origin {
@@ -106,10 +122,26 @@ impl Asking {
         }
         if !same_origin {
             self.headers = anonymous(&self.headers);
+            self.way = Way::Led;
         }
         Ok(self)
     }
+
+    /// Returns how it asks.
+    pub(crate) fn fetch_method(&self) -> FetchMethod {
+        METHODS.into_iter().find(|known| method(*known) == self.method).unwrap_or(FetchMethod::Get)
+    }
 }
+
+/// All that is ever asked by.
+const METHODS: [FetchMethod; 6] = [
+    FetchMethod::Get,
+    FetchMethod::Head,
+    FetchMethod::Post,
+    FetchMethod::Put,
+    FetchMethod::Patch,
+    FetchMethod::Delete,
+];
 
 fn method(method: FetchMethod) -> Method {
     match method {
@@ -209,6 +241,32 @@ mod tests {
             assert!(asking(FetchMethod::Post, &[]).unwrap().sent_on(status, &here, &there).is_err());
             let sent_on = asking(FetchMethod::Put, &[]).unwrap().sent_on(status, &here, &here).unwrap();
             assert_eq!((sent_on.method, sent_on.body.len()), (Method::PUT, 4));
+        }
+    }
+
+    #[test]
+    fn only_a_post_becomes_a_question_on_its_way() {
+        use FetchMethod::{Delete, Get, Head, Patch, Post, Put};
+        let (here, there) = (target("https://a.example/"), target("https://b.example/"));
+        let sent_on = |method, status, to| {
+            let status = StatusCode::from_u16(status).unwrap();
+            let asking = asking(method, &[]).unwrap().sent_on(status, &here, to);
+            asking.map(|asking| (asking.fetch_method(), asking.body.len()))
+        };
+        for method in [Put, Patch, Delete] {
+            for status in [301, 302, 307, 308] {
+                assert_eq!(sent_on(method, status, &here), Ok((method, 4)), "{method:?} {status}");
+                assert!(sent_on(method, status, &there).is_err(), "{method:?} {status}");
+            }
+            assert_eq!(sent_on(method, 303, &there), Ok((Get, 0)), "{method:?}");
+        }
+        for status in [301, 302, 303] {
+            assert_eq!(sent_on(Post, status, &here), Ok((Get, 0)), "{status}");
+        }
+        for status in [301, 302, 303, 307, 308] {
+            for method in [Get, Head] {
+                assert_eq!(sent_on(method, status, &there), Ok((method, 0)), "{method:?} {status}");
+            }
         }
     }
 

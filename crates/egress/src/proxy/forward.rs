@@ -96,7 +96,8 @@ async fn forward(
     *message.method_mut() = head.method;
     *message.uri_mut() = uri;
     *message.headers_mut() = headers;
-    let Ok(answer) = exchange(Box::new(line), message, call.grant.limits.header_bytes_max).await else {
+    let header_bytes_max = call.grant.limits.header_bytes_max;
+    let Ok(answer) = exchange(Box::new(line), message, header_bytes_max, &call.drivers).await else {
         return Ok(reply(StatusCode::BAD_GATEWAY, "the server's answer was given up"));
     };
     let (mut head, body) = answer.response.into_parts();

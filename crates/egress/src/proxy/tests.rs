@@ -472,6 +472,63 @@ async fn nothing_is_left_of_a_session_that_ended() {
     assert!(TcpStream::connect(("127.0.0.1", door.port)).await.is_err());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_carried_requests_is_gone_when_a_session_has_ended() {
+    use std::io::Read;
+    for _ in 0..50 {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            let length = stream.read(&mut [0; 64]).unwrap();
+            tell.send((stream, length)).unwrap();
+        });
+        let mut door = open_to(port);
+        let mut client = door.connect().await;
+        let asked = format!("GET http://open.example:{port}/ HTTP/1.1\r\nHost: open.example:{port}\r\n\r\n");
+        client.write_all(asked.as_bytes()).await.unwrap();
+        let (mut stream, length) = told.await.unwrap();
+        serving.join().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        assert!(length > 0);
+        door.session.stop().await;
+        // Whoever is still connected would have it wait for more.
+        let rest = stream.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+        assert!(matches!(rest, Ok(_) | Err(std::io::ErrorKind::ConnectionReset)), "{rest:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_listener_that_is_none_any_more_is_given_up_and_what_runs_goes_on() {
+    let canary = Canary::start().await;
+    let port = canary.port();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = OwnedFd::from(listener.try_clone().unwrap());
+    let own_port = listener.local_addr().unwrap().port();
+    let resolver = ScriptedResolver::answering("open.example", &[&["127.0.0.1"]]);
+    let host = format!("open.example:{port}");
+    let lifted = lines(&resolver, std::slice::from_ref(&host), Tls::trusting([]).unwrap());
+    let proxy = FilteringProxy::new(lifted, Arc::new(Echo));
+    let grant = EgressGrant {
+        hosts: vec![HostRule::exact("open.example").at(port)],
+        credentials: Vec::new(),
+        limits: EgressLimits::default(),
+    };
+    let session = proxy.serve(OwnedFd::from(listener.try_clone().unwrap()), grant).unwrap();
+    let mut door = Door { port: own_port, session, resolver };
+    let waiting = tunnel(&door, port).await;
+    std::net::TcpStream::from(dead).shutdown(std::net::Shutdown::Both).unwrap();
+    let error = listener.accept().unwrap_err();
+    assert_eq!(super::Taking::after(&error), super::Taking::No, "{error}");
+    let full = std::io::Error::from_raw_os_error(24);
+    assert_eq!(super::Taking::after(&full), super::Taking::Soon);
+    let mut waiting = waiting;
+    waiting.write_all(&greeting("open.example")).await.unwrap();
+    canary.touched(1).await;
+    door.session.stop().await;
+}
+
 #[tokio::test]
 async fn a_descriptor_that_is_no_listener_is_refused() {
     let file = std::fs::File::open("/dev/null").unwrap();

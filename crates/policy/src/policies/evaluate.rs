@@ -12,7 +12,7 @@ use cedar_policy::{
 
 use super::index::{Asked, PolicyIndex};
 use super::mentions::Mentions;
-use crate::request::{ArgumentValue, PolicyRequest, RequestTool};
+use crate::request::{ArgumentValue, PolicyRequest, RequestTool, is_shell_line};
 
 /// The names that policies use.
 #[derive(Debug, Clone)]
@@ -228,7 +228,7 @@ fn person(words: &Words, request: &PolicyRequest, user: EntityUid) -> Option<Ent
 }
 
 /// Every member of the context.
-const MEMBERS: [&str; 21] = [
+const MEMBERS: [&str; 22] = [
     "approvers",
     "args",
     "args_bytes",
@@ -244,6 +244,7 @@ const MEMBERS: [&str; 21] = [
     "program",
     "risk",
     "sandbox",
+    "shell_line",
     "surface",
     "taints",
     "tool_calls",
@@ -279,6 +280,7 @@ fn member(request: &PolicyRequest, name: &str) -> Option<RestrictedExpression> {
         "program" => told.argv.first().and_then(|program| text(program)),
         "risk" => text(&told.risk),
         "sandbox" => text(&told.sandbox),
+        "shell_line" => Some(RestrictedExpression::new_bool(is_shell_line(&told.argv))),
         "surface" => text(&told.surface),
         "taints" => Some(texts(&told.taints)),
         "tool_calls" => long(u64::from(told.tool_calls)),
@@ -303,7 +305,7 @@ pub(crate) fn seen_of(prepared: &PreparedTool, request: &PolicyRequest) -> Strin
         let value = match name {
             "args" => format!("{:?}", told.args),
             "args_left_out" => format!("{:?}", told.args_left_out),
-            "argv" | "command" | "program" => format!("{:?}", told.argv),
+            "argv" | "command" | "program" | "shell_line" => format!("{:?}", told.argv),
             "capabilities" => String::new(),
             "hosts" => format!("{:?}", told.hosts),
             "paths" => format!("{:?}", told.paths),

@@ -166,7 +166,9 @@ async fn what_is_sent_carries_the_key_of_its_effect() {
     let header = |name: &str| {
         request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.expose().clone())
     };
-    assert_eq!(header("idempotency-key"), Some("ab".repeat(32)));
+    let key = header("idempotency-key").unwrap();
+    // The server learns nothing of the key of the effect, of which the fence is made.
+    assert!(key.len() == 64 && key != "ab".repeat(32), "{key}");
     assert_eq!(header("content-type").as_deref(), Some("application/json"));
     let used_by = request.credentials[0].used_by.unwrap();
     assert_eq!((used_by.run, used_by.effect), (RunId::from_parts(1, 8), EffectId(3)));
@@ -194,6 +196,92 @@ async fn after_a_crash_only_what_means_the_same_twice_is_sent_again() {
             assert_eq!((made.unwrap_err(), asked.len()), (WebFailure::InDoubt, 1), "{arguments}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_keeps_a_repetition_from_being_answered_says_nothing_of_the_first_try() {
+    let gone = || FetchFailure::Unreachable {
+        host: "a.example".to_owned(),
+        port: 443,
+        cause: std::io::ErrorKind::ConnectionRefused.into(),
+    };
+    let bench = bench(move |_| Err(FetchError { failure: gone(), reached: FetchReach::Nobody }));
+    for arguments in [
+        json!({"url": "https://a.example/", "method": "PUT"}),
+        json!({"url": "ftp://a.example/", "method": "PUT"}),
+        json!({"url": "https://a.example/", "method": "PUT", "headers": {"cookie": "a"}}),
+        json!({"url": "https://a.example/", "method": "SHOUT"}),
+    ] {
+        let first = called("http_send", &arguments);
+        let again = Called { execution: Execution::Again, ..first.clone() };
+        let made = bench.tools.run(&first, &CancelFlag::default()).await.unwrap_err();
+        assert_ne!(made, WebFailure::InDoubt, "{arguments}");
+        let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap_err();
+        assert_eq!(made, WebFailure::InDoubt, "{arguments}");
+    }
+    let only_asks = called("http_fetch", &json!({"url": "https://a.example/"}));
+    let again = Called { execution: Execution::Again, ..only_asks };
+    let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap_err();
+    assert_eq!(made.code(), ErrorCode::FetchFailed);
+}
+
+#[tokio::test]
+async fn a_failing_answer_to_a_repetition_may_be_the_first_ones_doing() {
+    for status in [404, 412] {
+        let bench = bench(move |_| said(status, "text/plain", "no"));
+        let first = called("http_send", &json!({"url": "https://a.example/", "method": "DELETE"}));
+        let again = Called { execution: Execution::Again, ..first.clone() };
+        let noted =
+            |made: &Made| made.text.lines().next().unwrap().contains("its first try may have been heard");
+        let made = bench.tools.run(&first, &CancelFlag::default()).await.unwrap();
+        assert!(made.failure.is_some() && !noted(&made), "{}", made.text);
+        let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap();
+        assert!(made.failure.is_some() && noted(&made), "{}", made.text);
+    }
+    let bench = bench(|_| said(200, "text/plain", "done"));
+    let first = called("http_send", &json!({"url": "https://a.example/", "method": "DELETE"}));
+    let again = Called { execution: Execution::Again, ..first };
+    let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap();
+    assert!(!made.text.contains("first try"), "{}", made.text);
+}
+
+#[tokio::test]
+async fn what_was_answered_is_no_doubt_even_if_the_rest_is_lost() {
+    for (status, failure) in [(201, None), (500, Some(ErrorCode::FetchStatus))] {
+        let lost = || FetchFailure::Answer { reason: "its body is damaged or ended too early" };
+        let bench =
+            bench(move |_| Err(FetchError { failure: lost(), reached: FetchReach::Answered { status } }));
+        let made =
+            bench.run("http_send", json!({"url": "https://a.example/", "method": "POST"})).await.unwrap();
+        assert_eq!(made.failure, failure, "{}", made.text);
+        assert!(made.text.contains(&format!("answered with HTTP {status}")), "{}", made.text);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_turn_hears_that_it_should_stop() {
+    let bench = bench(|_| said(200, "text/plain", "done"));
+    let _all = bench.tools.fetches.acquire_many(16).await.unwrap();
+    let cancel = CancelFlag::default();
+    let waiting = called("http_send", &json!({"url": "https://a.example/", "method": "POST"}));
+    let mut waits = std::pin::pin!(bench.tools.run(&waiting, &cancel));
+    assert!(futures::poll!(&mut waits).is_pending());
+    cancel.cancel();
+    let stopped = waits.await.unwrap_err();
+    assert_eq!((stopped.code(), bench.asked.lock().unwrap().len()), (ErrorCode::ToolCancelled, 0));
+}
+
+#[tokio::test]
+async fn an_answer_that_waits_to_be_read_is_known_when_its_call_is_stopped() {
+    let bench = bench(|_| said(201, "text/plain", "done"));
+    let _all = bench.tools.pages.acquire_many(2).await.unwrap();
+    let cancel = CancelFlag::default();
+    let waiting = called("http_send", &json!({"url": "https://a.example/", "method": "POST"}));
+    let mut waits = std::pin::pin!(bench.tools.run(&waiting, &cancel));
+    assert!(futures::poll!(&mut waits).is_pending());
+    cancel.cancel();
+    let made = waits.await.unwrap();
+    assert!(made.failure.is_none() && made.text.contains("answered with HTTP 201"), "{}", made.text);
 }
 
 #[tokio::test]
