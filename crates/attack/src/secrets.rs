@@ -75,7 +75,7 @@ fn recovered(text: &str, form: &str) -> Vec<String> {
 async fn registered(form: fn(&str) -> String, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     told(pairs, place.half, |_| async {
         let scanner = SecretScanner::new();
-        scanner.register(&[Redacted::new(VALUE.to_owned())]);
+        scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
         let formed = form(VALUE);
         let said = format!("the program said {formed} and ended");
         let cleaned = scanner.redact(said.as_str().into()).text.into_exposed();
@@ -100,7 +100,7 @@ async fn by_place(text: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Fou
 async fn in_pieces(length: usize, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     told(pairs, place.half, |_| async move {
         let scanner = SecretScanner::new();
-        scanner.register(&[Redacted::new(VALUE.to_owned())]);
+        scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
         let said = format!("the model says {VALUE} and goes on");
         let mut stream = scanner.begin();
         let mut shown = String::new();

@@ -3,12 +3,13 @@
 //! There is one per process, because the log and the panic hook belong to the process. Values are kept
 //! here to tell the scanner all of them at once, and shown to nobody else. Begin at [`know`].
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use palyra_ports::SecretName;
 use palyra_providers::KeyReference;
 use palyra_providers::detect::{detect_keys, explicit_selection};
-use palyra_redaction::SecretScanner;
+use palyra_redaction::{REGISTERED_CHARS_MIN, REGISTERED_VALUES_MAX, RegisterError, SecretScanner};
 use palyra_types::Redacted;
 
 use crate::config::Config;
@@ -23,16 +24,21 @@ pub(crate) fn scanner() -> Arc<SecretScanner> {
 /// Values that are no longer kept, and looked for until the daemon ends, at most.
 const FORMER_MAX: usize = 256;
 
-/// What the scanner is told, by where it comes from.
+/// What the scanner is told, by where it comes from. Invariant: what is here is what the scanner looks for, but for
+/// former values for which there is no room.
+#[derive(Clone)]
 struct Known {
     keys: Vec<Redacted<String>>,
-    vault: Vec<Redacted<String>>,
+    vault: BTreeMap<SecretName, Redacted<String>>,
     /// What was in the vault, the newest first: elsewhere it may still be worth something.
     former: VecDeque<Redacted<String>>,
 }
 
-static KNOWN: Mutex<Known> =
-    Mutex::new(Known { keys: Vec::new(), vault: Vec::new(), former: VecDeque::new() });
+static KNOWN: Mutex<Known> = Mutex::new(Known::nothing());
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Replaces what is known by the keys of a configuration and an environment: of configured providers, of the
 /// selected one, and of those that could be selected.
@@ -43,33 +49,170 @@ pub(crate) fn know(config: &Config, environment: &BTreeMap<String, String>) {
     let references: Vec<KeyReference> = configured.chain(selected).chain(offered).collect();
     // A reference that leads nowhere is told where the models are built.
     let keys = references.iter().filter_map(|reference| reference.resolve(environment).ok());
-    change(|known| known.keys = keys.map(|key| key.to_be_redacted()).collect());
+    known().replace_keys(&SCANNER, keys.map(|key| key.to_be_redacted()).collect());
 }
 
-/// Replaces what is known of the vault. What was there before is looked for as well, until the daemon ends.
-pub(crate) fn know_vault(values: Vec<Redacted<String>>) {
-    change(|known| {
-        for before in std::mem::replace(&mut known.vault, values) {
-            if !known.vault.contains(&before) && !known.former.contains(&before) {
-                known.former.push_front(before);
+/// Looks for a secret's value from now on; for the one before it as well, until the daemon ends.
+///
+/// # Errors
+/// [`RegisterError`] when it cannot be looked for; then nobody may have it.
+pub(crate) fn hold(name: &SecretName, value: &Redacted<String>) -> Result<(), RegisterError> {
+    known().hold(&SCANNER, name, value)
+}
+
+/// Does the same for many values at once; returns the names of those that cannot be looked for.
+pub(crate) fn hold_all(values: Vec<(SecretName, Redacted<String>)>) -> Vec<SecretName> {
+    known().hold_all(&SCANNER, values)
+}
+
+/// Says that a secret is no longer kept; its value is looked for until the daemon ends.
+pub(crate) fn part_with(name: &SecretName) {
+    known().part_with(name);
+}
+
+/// Returns whether a secret's value is looked for as one that is kept.
+#[cfg(test)]
+pub(crate) fn is_held(name: &SecretName) -> bool {
+    known().vault.contains_key(name)
+}
+
+impl Known {
+    const fn nothing() -> Self {
+        Self { keys: Vec::new(), vault: BTreeMap::new(), former: VecDeque::new() }
+    }
+
+    fn hold(
+        &mut self,
+        scanner: &SecretScanner,
+        name: &SecretName,
+        value: &Redacted<String>,
+    ) -> Result<(), RegisterError> {
+        if self.vault.get(name) == Some(value) {
+            return Ok(());
+        }
+        let before = self.clone();
+        self.replace(name.clone(), value.clone());
+        self.tell(scanner).inspect_err(|_| *self = before)
+    }
+
+    fn hold_all(
+        &mut self,
+        scanner: &SecretScanner,
+        values: Vec<(SecretName, Redacted<String>)>,
+    ) -> Vec<SecretName> {
+        for (name, value) in values {
+            self.replace(name, value);
+        }
+        self.tell_what_fits(scanner)
+    }
+
+    fn replace_keys(&mut self, scanner: &SecretScanner, keys: Vec<Redacted<String>>) {
+        self.keys = keys;
+        let left_out = self.tell_what_fits(scanner);
+        if !left_out.is_empty() {
+            tracing::error!("{} secrets of the vault cannot be looked for in texts by now", left_out.len());
+        }
+    }
+
+    fn part_with(&mut self, name: &SecretName) {
+        if let Some(value) = self.vault.remove(name) {
+            self.former.push_front(value);
+            self.former.truncate(FORMER_MAX);
+        }
+    }
+
+    fn replace(&mut self, name: SecretName, value: Redacted<String>) {
+        if self.vault.get(&name) != Some(&value) {
+            self.part_with(&name);
+            self.former.retain(|former| *former != value);
+            self.vault.insert(name, value);
+        }
+    }
+
+    /// Leaves out secrets, the last by name first, until the rest can be looked for.
+    fn tell_what_fits(&mut self, scanner: &SecretScanner) -> Vec<SecretName> {
+        let mut left_out = Vec::new();
+        while let Err(error) = self.tell(scanner) {
+            match self.vault.pop_last() {
+                Some((name, _)) => left_out.push(name),
+                None => {
+                    tracing::error!("what is secret cannot be looked for in texts: {error}");
+                    break;
+                }
             }
         }
-        known.former.truncate(FORMER_MAX);
-    });
+        left_out
+    }
+
+    fn tell(&self, scanner: &SecretScanner) -> Result<(), RegisterError> {
+        let mut values = BTreeSet::new();
+        self.keys.iter().chain(self.vault.values()).for_each(|value| values.extend(parts(value)));
+        if values.len() > REGISTERED_VALUES_MAX {
+            return Err(RegisterError::TooMany);
+        }
+        for former in &self.former {
+            let more: Vec<_> = parts(former).filter(|part| !values.contains(part)).collect();
+            if values.len() + more.len() > REGISTERED_VALUES_MAX {
+                tracing::warn!("there is no room to look for every value that was in the vault");
+                break;
+            }
+            values.extend(more);
+        }
+        let values: Vec<_> = values.into_iter().map(|value| Redacted::new(value.to_owned())).collect();
+        scanner.register(&values)
+    }
 }
 
-/// Adds a value that is about to be kept.
-pub(crate) fn know_more(value: Redacted<String>) {
-    change(|known| known.vault.push(value));
+/// Returns what is looked for of a value: a pair is sent as one, and told as two.
+fn parts(value: &Redacted<String>) -> impl Iterator<Item = &str> {
+    let password = value.expose().split_once(':').map(|(_, password)| password);
+    let long = |part: &&str| part.chars().count() >= REGISTERED_CHARS_MIN;
+    std::iter::once(value.expose().as_str()).chain(password).filter(long)
 }
 
-fn change(how: impl FnOnce(&mut Known)) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    how(&mut known);
-    let whole = known.vault.iter().chain(&known.keys).chain(&known.former);
-    // A pair is sent as one, and told as two.
-    let passwords = whole.clone().filter_map(|value| value.expose().split_once(':'));
-    let passwords = passwords.map(|(_, password)| Redacted::new(password.to_owned()));
-    let values: Vec<_> = whole.cloned().chain(passwords).collect();
-    SCANNER.register(&values);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(at: usize) -> SecretName {
+        format!("secret-{at:04}").parse().unwrap()
+    }
+
+    fn pair(at: usize) -> Redacted<String> {
+        Redacted::new(format!("somebody:canary-password-{at:04}"))
+    }
+
+    fn shows(scanner: &SecretScanner, at: usize) -> bool {
+        use palyra_ports::Redactor;
+        let said = format!("the password is canary-password-{at:04}.");
+        scanner.redact(said.as_str().into()).text.expose().contains("canary")
+    }
+
+    #[test]
+    fn what_finds_no_room_is_refused_and_not_left_out_silently() {
+        let (scanner, mut known) = (SecretScanner::new(), Known::nothing());
+        let room = REGISTERED_VALUES_MAX / 2;
+        let left_out = known.hold_all(&scanner, (0..room + 3).map(|at| (name(at), pair(at))).collect());
+        assert_eq!(left_out, [name(room + 2), name(room + 1), name(room)]);
+        assert!(!shows(&scanner, 0) && !shows(&scanner, room - 1));
+        assert_eq!(known.hold(&scanner, &name(room), &pair(room)), Err(RegisterError::TooMany));
+        assert!(shows(&scanner, room), "the control: nobody looks for it");
+        assert!(!shows(&scanner, room - 1), "and the rest is looked for as before");
+        // Where one goes, another finds room, and the one that went makes way.
+        known.part_with(&name(0));
+        known.hold(&scanner, &name(room), &pair(room)).unwrap();
+        assert!(!shows(&scanner, room));
+    }
+
+    #[test]
+    fn a_former_value_is_looked_for_and_never_takes_the_place_of_one_that_is_kept() {
+        let (scanner, mut known) = (SecretScanner::new(), Known::nothing());
+        for at in 0..FORMER_MAX + 2 {
+            known.hold(&scanner, &name(0), &pair(at)).unwrap();
+        }
+        assert!(!shows(&scanner, FORMER_MAX + 1) && !shows(&scanner, FORMER_MAX) && !shows(&scanner, 1));
+        assert!(shows(&scanner, 0), "the newest of them only");
+        known.replace_keys(&scanner, vec!["a-key-of-a-provider".into()]);
+        assert!(!shows(&scanner, FORMER_MAX));
+    }
 }

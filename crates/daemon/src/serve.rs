@@ -125,8 +125,10 @@ fn start(
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
-    let vault = Held::open(lock.dir()).map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
-    let credentials = Arc::new(VaultCredentials::new(Arc::clone(&vault) as _, Arc::new(SystemClock)));
+    let vault = Held::open(lock.dir());
+    let credentials =
+        VaultCredentials::new(Arc::clone(&vault) as _, Arc::new(SystemClock), secrets::scanner());
+    let credentials = Arc::new(credentials);
     let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
     let (state_dir, environment) = (lock.dir(), &source.environment);
     let equipment = equip(Place { state_dir, config: &config, environment, credentials: &filling });

@@ -1,22 +1,22 @@
 //! The vault of a daemon: its secrets are known to the scanner from the start on, and each use is in the journal.
 //!
 //! Owns the order: a value is registered before anybody can say it, and a use is recorded before the value is given
-//! out. Hands values to nobody but [`palyra_ports::FillCredential`]'s callers, at the border to other machines.
+//! out. A value that cannot be registered is neither kept nor given out. Hands values to nobody but [`palyra_ports::FillCredential`]'s callers, at the border to other machines.
 //! Begin at [`Held::open`].
 
 mod credentials;
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::{
-    NewSecret, OpenedSecret, RootKind, SecretName, SecretRecord, SecretStore, SecretStoreError, Unlock,
+    OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError, Unlock,
     VaultStatus,
 };
+use palyra_redaction::RegisterError;
 use palyra_runtime::health::{Check, CheckLevel};
-use palyra_types::Redacted;
-use palyra_vault::Vault;
+use palyra_types::{Redacted, Seq};
+use palyra_vault::{Carried, Vault};
 
 use crate::secrets;
 use crate::system::SystemEntropy;
@@ -29,17 +29,18 @@ const FOLDER: &str = "vault";
 /// A vault whose values the scanner knows.
 pub(crate) struct Held {
     vault: Vault,
+    /// Those whose values the scanner has no room for.
+    unguarded: Mutex<Vec<SecretName>>,
 }
 
 impl Held {
-    /// Opens the vault of a state directory, and makes it when there is none.
-    ///
-    /// # Errors
-    /// [`SecretStoreError`] when its folder cannot be used; what is missing or damaged in it is told by its status.
-    pub(crate) fn open(state_dir: &Path) -> Result<Arc<Self>, SecretStoreError> {
-        let held = Self { vault: Vault::open(&state_dir.join(FOLDER), Arc::new(SystemEntropy))? };
+    /// Opens the vault of a state directory, which is made with the first secret. What is missing, damaged or in the way
+    /// is told by its status.
+    pub(crate) fn open(state_dir: &Path) -> Arc<Self> {
+        let vault = Vault::open(&state_dir.join(FOLDER), Arc::new(SystemEntropy));
+        let held = Self { vault, unguarded: Mutex::default() };
         held.register();
-        Ok(Arc::new(held))
+        Arc::new(held)
     }
 
     /// Returns what an operator can know about it.
@@ -48,12 +49,23 @@ impl Held {
         match self.vault.status() {
             Ok(status) => {
                 let found = found(&status);
-                if !status.damaged.is_empty() {
+                let unguarded = self.unguarded.lock().unwrap_or_else(PoisonError::into_inner).len();
+                if unguarded > 0 {
+                    let found =
+                        format!("{found}; {unguarded} cannot be kept out of texts and are given to nobody");
+                    told(
+                        CheckLevel::Error,
+                        found,
+                        "remove secrets that are not used, then restart the daemon",
+                    )
+                } else if !status.damaged.is_empty() {
                     told(CheckLevel::Error, found, "put what is damaged anew, or restore the folder `vault`")
                 } else if status.locked.is_some() {
                     let mend = match status.key {
                         RootKind::Passphrase => "`palyra admin vault unlock` opens it until the daemon ends",
-                        RootKind::KeyFile => "put the key file back from where it was kept",
+                        RootKind::KeyFile => {
+                            "mend what is said, or put the key file back from where it was kept"
+                        }
                     };
                     told(CheckLevel::Warning, found, mend)
                 } else {
@@ -68,14 +80,36 @@ impl Held {
 
     /// Tells the scanner what there is; a vault that is locked has nothing to tell yet.
     fn register(&self) {
-        match self.vault.all_values() {
-            Ok(values) => secrets::know_vault(values),
+        match self.vault.values() {
+            Ok(values) => {
+                for name in &values.unread {
+                    let name = name.as_str();
+                    tracing::error!("the secret `{name}` cannot be read, so it is not looked for in texts");
+                }
+                let unguarded = secrets::hold_all(values.values);
+                for name in &unguarded {
+                    let name = name.as_str();
+                    tracing::error!(
+                        "the secret `{name}` cannot be looked for in texts, so it is given to nobody"
+                    );
+                }
+                *self.unguarded.lock().unwrap_or_else(PoisonError::into_inner) = unguarded;
+            }
             Err(SecretStoreError::Locked { why }) => {
                 tracing::warn!("the vault is locked, so its secrets are not looked for in texts: {why}");
             }
             Err(error) => tracing::error!("the vault's secrets are not looked for in texts: {error}"),
         }
     }
+}
+
+/// Has a value looked for, or says that nobody may have it.
+fn hold(name: &SecretName, value: &Redacted<String>) -> Result<(), SecretStoreError> {
+    let unguarded = |error: RegisterError| SecretStoreError::Unguarded {
+        name: name.as_str().to_owned(),
+        why: error.to_string(),
+    };
+    secrets::hold(name, value).map_err(unguarded)
 }
 
 fn found(status: &VaultStatus) -> String {
@@ -105,42 +139,60 @@ impl SecretStore for Held {
         self.vault.list()
     }
 
-    fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError> {
-        secrets::know_more(secret.value.clone());
-        let put = self.vault.put(secret);
-        self.register();
-        put
-    }
-
-    fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
-        self.vault.bind(name, hosts)
-    }
-
-    /// What was removed is looked for until the daemon ends: elsewhere it may still be worth something.
-    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError> {
-        self.vault.remove(name)
+    fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, SecretStoreError> {
+        self.vault.find(name)
     }
 
     fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
-        self.vault.open(name, host)
-    }
-
-    fn all_values(&self) -> Result<Vec<Redacted<String>>, SecretStoreError> {
-        self.vault.all_values()
+        let opened = self.vault.open(name, host)?;
+        // One that could not be read when it should have been registered, or was put there since.
+        hold(name, &opened.value)?;
+        Ok(opened)
     }
 
     fn status(&self) -> Result<VaultStatus, SecretStoreError> {
         self.vault.status()
     }
 
-    fn unlock(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
-        let unlocked = self.vault.unlock(passphrase)?;
-        self.register();
-        Ok(unlocked)
+    fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError> {
+        let new = match &change {
+            SecretChange::Put(secret) => Some((secret.name.clone(), secret.value.clone())),
+            SecretChange::Bind { .. } | SecretChange::Remove(_) | SecretChange::Passphrase(_) => None,
+        };
+        let record = self.vault.stage(change, since)?;
+        if let Some((name, value)) = new
+            && let Err(error) = hold(&name, &value)
+        {
+            self.vault.discard()?;
+            return Err(error);
+        }
+        Ok(record)
     }
 
-    fn set_passphrase(&self, passphrase: &Redacted<String>) -> Result<(), SecretStoreError> {
-        self.vault.set_passphrase(passphrase)
+    fn staged(&self) -> Result<Option<Seq>, SecretStoreError> {
+        self.vault.staged()
+    }
+
+    /// What was removed is looked for until the daemon ends: elsewhere it may still be worth something.
+    fn commit(&self) -> Result<(), SecretStoreError> {
+        if let Carried::Removed(name) = self.vault.carry_out()? {
+            secrets::part_with(&name);
+        }
+        Ok(())
+    }
+
+    fn discard(&self) -> Result<(), SecretStoreError> {
+        self.vault.discard()
+    }
+
+    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+        self.vault.try_passphrase(passphrase)
+    }
+
+    fn unlock(&self) -> Result<(), SecretStoreError> {
+        self.vault.unlock()?;
+        self.register();
+        Ok(())
     }
 }
 

@@ -270,6 +270,7 @@ fn of_containment(code: ErrorCode) -> Option<Code> {
         E::FetchBinary => Code::FailedPrecondition,
         E::SandboxMissing | E::VaultLocked => Code::FailedPrecondition,
         E::VaultDamaged => Code::DataLoss,
+        E::SecretUnguarded => Code::ResourceExhausted,
         E::ComponentInvalid => Code::InvalidArgument,
         E::ComponentTrapped => Code::Unknown,
         E::ComponentLimit => Code::ResourceExhausted,

@@ -1,15 +1,14 @@
 //! Keeping secrets, and giving them out to where they are used and nowhere else.
 //!
-//! No answer of this port holds a value but [`SecretStore::open`] and [`SecretStore::all_values`]: the one is for the
-//! adapters at the border to other machines, the other for whoever keeps values out of texts. Neither is handed to
-//! tools, transports or models.
+//! No answer of this port holds a value but [`SecretStore::open`], which is for the adapters at the border to other
+//! machines. It is not handed to tools, transports or models.
 
 mod error;
 mod sent_as;
 
 use std::collections::BTreeSet;
 
-use palyra_types::{Redacted, Timestamp};
+use palyra_types::{Redacted, Seq, Timestamp};
 
 pub use error::SecretStoreError;
 pub use sent_as::{NotAWayToSend, SentAs};
@@ -22,45 +21,78 @@ pub const SECRET_BYTES_MAX: usize = 64 * 1024;
 pub const SECRET_HOSTS_MAX: usize = 64;
 
 /// Keeps secrets at rest.
+///
+/// A change is made in two steps, so that the journal can decide about it in between and both agree after a crash:
+/// [`Self::stage`] makes it ready durably and changes nothing, [`Self::commit`] carries it out. Callers make changes
+/// one after another.
 pub trait SecretStore: Send + Sync {
     /// Returns what is kept, by name. What cannot be read is left out; the status names it.
     fn list(&self) -> Result<Vec<SecretRecord>, SecretStoreError>;
 
-    /// Keeps a value: a new secret, or another value of one that is there.
-    fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError>;
-
-    /// Says to which hosts a secret may be given; the value stays.
-    fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError>;
-
-    /// Forgets a secret, also one that is damaged.
-    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError>;
+    /// Returns one secret, if there is one of this name.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Damaged`] for one that does not open.
+    fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, SecretStoreError>;
 
     /// Gives a value out, for the one host it is needed for.
     ///
     /// # Errors
-    /// [`SecretStoreError::NotBound`] when the secret is not for that host.
+    /// [`SecretStoreError::NotBound`] when the secret is not for that host, [`SecretStoreError::Unguarded`] when its
+    /// value could not be kept out of texts.
     fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError>;
-
-    /// Gives every value out that can be opened, to whoever keeps them out of texts.
-    ///
-    /// # Errors
-    /// [`SecretStoreError::Locked`], [`SecretStoreError::Disk`].
-    fn all_values(&self) -> Result<Vec<Redacted<String>>, SecretStoreError>;
 
     /// Says where the root key comes from, and whether it is there.
     fn status(&self) -> Result<VaultStatus, SecretStoreError>;
 
-    /// Opens a vault that has a passphrase, until the next start. Takes a second of one core.
+    /// Makes a change ready, in the place of what was ready before, and returns the secret as it will be; nothing for
+    /// a removal and a passphrase. `since` is where the journal can say from that it was decided.
     ///
     /// # Errors
-    /// [`SecretStoreError::Locked`] when it has none, or cannot be read.
-    fn unlock(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError>;
+    /// [`SecretStoreError`] when it cannot be made; then everything is as it was, and nothing is ready.
+    fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError>;
 
-    /// Puts a passphrase in the place of the key file, or of another passphrase.
+    /// Returns from where on the journal can say whether what is ready was decided; `None` when nothing is.
+    fn staged(&self) -> Result<Option<Seq>, SecretStoreError>;
+
+    /// Carries out what is ready, if anything is. May be repeated.
     ///
     /// # Errors
-    /// [`SecretStoreError`] when it is locked, or cannot be written; then everything is as it was.
-    fn set_passphrase(&self, passphrase: &Redacted<String>) -> Result<(), SecretStoreError>;
+    /// [`SecretStoreError::Disk`]; it stays ready then.
+    fn commit(&self) -> Result<(), SecretStoreError>;
+
+    /// Gives up what is ready, if anything is, and a passphrase that was tried.
+    fn discard(&self) -> Result<(), SecretStoreError>;
+
+    /// Says whether a passphrase is the right one, and keeps what it opens ready. Takes a second of one core.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Locked`] when the vault has none, or cannot be read.
+    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError>;
+
+    /// Opens the vault, until the next start, with the passphrase that was tried last and was right.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Locked`] when there is none.
+    fn unlock(&self) -> Result<(), SecretStoreError>;
+}
+
+/// What is to become of a secret, or of all of them.
+#[derive(Debug, Clone)]
+pub enum SecretChange {
+    /// A value is kept: of a new secret, or another value of one that is there.
+    Put(NewSecret),
+    /// The secret may be given to these hosts from now on; the value stays.
+    Bind {
+        /// Its name.
+        name: SecretName,
+        /// The hosts, in lower case.
+        hosts: BTreeSet<String>,
+    },
+    /// The secret is forgotten, also one that is damaged.
+    Remove(SecretName),
+    /// A passphrase takes the place of the key file, or of another passphrase.
+    Passphrase(Redacted<String>),
 }
 
 /// The name of a secret: `[a-z][a-z0-9_.-]*`, at most 64 characters. It is no secret itself.

@@ -10,7 +10,7 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
 use palyra_types::Redacted;
 
-use crate::registered::Registered;
+use crate::registered::{RegisterError, Registered};
 use crate::rules::assignment::{self, Sought, VALUE_REST};
 use crate::rules::token::{self, TokenRule};
 use crate::rules::vendor::{VENDORS, Vendor};
@@ -123,8 +123,13 @@ impl std::fmt::Debug for Shapes {
 }
 
 impl Armoury {
-    pub(crate) fn new(values: &[Redacted<String>]) -> Arc<Self> {
-        Arc::new(Self { shapes: &SHAPES, values: Registered::new(values) })
+    /// Knows no value.
+    pub(crate) fn without_values() -> Arc<Self> {
+        Arc::new(Self { shapes: &SHAPES, values: None })
+    }
+
+    pub(crate) fn new(values: &[Redacted<String>]) -> Result<Arc<Self>, RegisterError> {
+        Ok(Arc::new(Self { shapes: &SHAPES, values: Registered::new(values)? }))
     }
 
     pub(crate) fn shapes(&self) -> &DFA {

@@ -17,5 +17,5 @@ mod verdict;
 mod registered;
 mod byte_set;
 
-pub use registered::{REGISTERED_CHARS_MIN, REGISTERED_VALUES_MAX};
+pub use registered::{REGISTERED_CHARS_MIN, REGISTERED_VALUES_MAX, RegisterError};
 pub use scanner::{RULESET, SecretScanner};

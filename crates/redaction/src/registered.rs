@@ -14,10 +14,21 @@ use crate::verdict::{Rank, Span, Verdict, View};
 
 /// Characters of a value that is looked for, at least: shorter ones occur by chance.
 pub const REGISTERED_CHARS_MIN: usize = 12;
-/// Values that are looked for, at most; the rest is not.
+/// Values that are looked for, at most; a set of more is refused as a whole.
 pub const REGISTERED_VALUES_MAX: usize = 1_024;
 /// Bytes of a form that make the search look closer. Text is held back from there on.
-const HEAD_BYTES: usize = 4;
+pub(crate) const HEAD_BYTES: usize = 4;
+
+/// Why a set of values is not looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// There are too many of them.
+    #[error("{REGISTERED_VALUES_MAX} values are looked for in texts at most")]
+    TooMany,
+    /// They are too long together for one search.
+    #[error("the values are too long together to be looked for in texts")]
+    TooLarge,
+}
 
 /// The values that are looked for.
 pub(crate) struct Registered {
@@ -35,11 +46,14 @@ impl fmt::Debug for Registered {
 
 impl Registered {
     /// Prepares values; `None` when none of them is long enough.
-    pub(crate) fn new(values: &[Redacted<String>]) -> Option<Self> {
+    pub(crate) fn new(values: &[Redacted<String>]) -> Result<Option<Self>, RegisterError> {
         let long = |value: &&Redacted<String>| value.expose().chars().count() >= REGISTERED_CHARS_MIN;
+        if values.iter().filter(long).count() > REGISTERED_VALUES_MAX {
+            return Err(RegisterError::TooMany);
+        }
         let mut groups: BTreeMap<Box<[u8]>, Vec<Box<[u8]>>> = BTreeMap::new();
         let mut known = 0;
-        for value in values.iter().filter(long).take(REGISTERED_VALUES_MAX) {
+        for value in values.iter().filter(long) {
             known += 1;
             for form in forms(value.expose()) {
                 let group = groups.entry(form[..HEAD_BYTES].into()).or_default();
@@ -49,10 +63,11 @@ impl Registered {
             }
         }
         if groups.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let heads = DFA::builder().prefilter(false).build(groups.keys()).ok()?;
-        Some(Self { heads, groups: groups.into_values().collect(), values: known })
+        let heads = DFA::builder().prefilter(false).build(groups.keys());
+        let heads = heads.map_err(|_| RegisterError::TooLarge)?;
+        Ok(Some(Self { heads, groups: groups.into_values().collect(), values: known }))
     }
 
     pub(crate) fn heads(&self) -> &DFA {

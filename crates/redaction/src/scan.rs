@@ -11,6 +11,7 @@ use palyra_ports::Findings;
 
 use crate::armoury::{Armoury, Trigger};
 use crate::byte_set::TOKEN;
+use crate::registered::HEAD_BYTES;
 use crate::rules::boundary;
 use crate::rules::token::TOKEN_BYTES_MAX;
 use crate::verdict::{CONTEXT_BYTES_MAX, Ended, NOWHERE, Rank, Span, Verdict, View};
@@ -83,6 +84,33 @@ impl Scan {
         self.read = view.text.len();
     }
 
+    /// Compares what was read and not given out with other values, and goes on with them.
+    pub(crate) fn compare_anew(&mut self, armoury: &Armoury, view: View<'_>) {
+        self.open.retain(|candidate| !matches!(candidate.trigger, Trigger::Registered(_)));
+        self.values = armoury.values_start();
+        let Some(values) = armoury.values() else { return };
+        let found = self.spans.clone();
+        let mut state = self.values;
+        // A value is looked at from its head on, of which all but the last byte may have been given out.
+        let from = self.given.saturating_sub(HEAD_BYTES - 1);
+        for (at, byte) in (from..).zip(&view.text[from..self.read]) {
+            state = values.next_state(Anchored::No, state, *byte);
+            if values.is_special(state) && values.is_match(state) {
+                self.hit_values(armoury, values, state, at + 1, view);
+            }
+        }
+        self.values = state;
+        let was_found = |span: &Span| {
+            found
+                .iter()
+                .any(|other| (other.start, other.end, other.rank) == (span.start, span.end, span.rank))
+        };
+        let mut spans = std::mem::take(&mut self.spans);
+        spans.retain(|span| !was_found(span));
+        self.spans = found;
+        spans.into_iter().for_each(|span| self.keep(span, view));
+    }
+
     fn read_shapes(&mut self, armoury: &Armoury, view: View<'_>) {
         let automaton = armoury.shapes();
         let mut state = self.shapes;
@@ -102,17 +130,29 @@ impl Scan {
             shape = automaton.next_state(Anchored::No, shape, *byte);
             value = values.next_state(Anchored::No, value, *byte);
             if values.is_special(value) && values.is_match(value) {
-                for index in 0..values.match_len(value) {
-                    let group = values.match_pattern(value, index).as_usize();
-                    let start = at + 1 - values.pattern_len(values.match_pattern(value, index));
-                    self.meet(armoury, start, at + 1, Trigger::Registered(group), view);
-                }
+                self.hit_values(armoury, values, value, at + 1, view);
             }
             if automaton.is_special(shape) && automaton.is_match(shape) {
                 self.hit_shapes(armoury, shape, at + 1, view);
             }
         }
         (self.shapes, self.values) = (shape, value);
+    }
+
+    #[cold]
+    fn hit_values(
+        &mut self,
+        armoury: &Armoury,
+        values: &impl Automaton,
+        state: StateID,
+        end: usize,
+        view: View<'_>,
+    ) {
+        for index in 0..values.match_len(state) {
+            let pattern = values.match_pattern(state, index);
+            let start = end - values.pattern_len(pattern);
+            self.meet(armoury, start, end, Trigger::Registered(pattern.as_usize()), view);
+        }
     }
 
     #[cold]

@@ -7,6 +7,7 @@ use palyra_types::Redacted;
 
 use crate::armoury::Armoury;
 use crate::json;
+use crate::registered::RegisterError;
 use crate::scan::Scan;
 use crate::stream::Stream;
 use crate::verdict::{Ended, View};
@@ -17,25 +18,39 @@ pub const RULESET: u32 = 1;
 /// Finds secrets by their shape, by their name, by their place, and by knowing them.
 #[derive(Debug)]
 pub struct SecretScanner {
-    armoury: RwLock<Arc<Armoury>>,
+    armoury: Arc<InForce>,
+}
+
+/// What texts are compared with, until it is replaced as a whole.
+#[derive(Debug)]
+pub(crate) struct InForce(RwLock<Arc<Armoury>>);
+
+impl InForce {
+    pub(crate) fn now(&self) -> Arc<Armoury> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl SecretScanner {
     /// Makes a scanner that knows no value yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { armoury: RwLock::new(Armoury::new(&[])) }
+        Self { armoury: Arc::new(InForce(RwLock::new(Armoury::without_values()))) }
     }
 
     /// Replaces the registered values. Those shorter than [`crate::REGISTERED_CHARS_MIN`] are not looked for. Texts
-    /// that have begun go on with the values that were known then.
-    pub fn register(&self, values: &[Redacted<String>]) {
-        let armoury = Armoury::new(values);
-        *self.armoury.write().unwrap_or_else(PoisonError::into_inner) = armoury;
+    /// that have begun are compared with them from the byte on that was not given out yet.
+    ///
+    /// # Errors
+    /// [`RegisterError`]; what was registered before is looked for as before.
+    pub fn register(&self, values: &[Redacted<String>]) -> Result<(), RegisterError> {
+        let armoury = Armoury::new(values)?;
+        *self.armoury.0.write().unwrap_or_else(PoisonError::into_inner) = armoury;
+        Ok(())
     }
 
     fn armoury(&self) -> Arc<Armoury> {
-        Arc::clone(&self.armoury.read().unwrap_or_else(PoisonError::into_inner))
+        self.armoury.now()
     }
 }
 
@@ -62,7 +77,7 @@ impl Redactor for SecretScanner {
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
-        Box::new(Stream::new(self.armoury()))
+        Box::new(Stream::new(Arc::clone(&self.armoury)))
     }
 }
 

@@ -7,6 +7,7 @@ use palyra_types::Redacted;
 
 use crate::armoury::Armoury;
 use crate::scan::Scan;
+use crate::scanner::InForce;
 use crate::verdict::{CONTEXT_BYTES_MAX, Ended, View};
 
 /// Bytes that nobody looks at any more and that are kept all the same, at most: moving the rest costs time.
@@ -15,14 +16,26 @@ const SPENT_BYTES_MAX: usize = 4_096;
 /// Cleans a text as it comes.
 #[derive(Debug)]
 pub(crate) struct Stream {
+    in_force: Arc<InForce>,
     armoury: Arc<Armoury>,
     scan: Scan,
     text: Vec<u8>,
 }
 
 impl Stream {
-    pub(crate) fn new(armoury: Arc<Armoury>) -> Self {
-        Self { scan: Scan::new(&armoury), armoury, text: Vec::new() }
+    pub(crate) fn new(in_force: Arc<InForce>) -> Self {
+        let armoury = in_force.now();
+        Self { scan: Scan::new(&armoury), in_force, armoury, text: Vec::new() }
+    }
+
+    /// Goes on with the values that are registered by now.
+    fn take_up_values(&mut self) {
+        let now = self.in_force.now();
+        if !Arc::ptr_eq(&now, &self.armoury) {
+            self.armoury = now;
+            let view = View { text: &self.text, ended: Ended::NotYet };
+            self.scan.compare_anew(&self.armoury, view);
+        }
     }
 
     fn advance(&mut self, ended: Ended) -> Redacted<String> {
@@ -36,6 +49,7 @@ impl Stream {
 
 impl RedactStream for Stream {
     fn push(&mut self, piece: &str) -> Redacted<String> {
+        self.take_up_values();
         self.text.extend_from_slice(piece.as_bytes());
         let given = self.advance(Ended::NotYet);
         let spent = self.scan.not_needed();
@@ -47,6 +61,7 @@ impl RedactStream for Stream {
     }
 
     fn finish(&mut self) -> Redacted<String> {
+        self.take_up_values();
         let given = self.advance(Ended::Yes);
         let findings = self.scan.take_findings();
         self.scan = Scan::new(&self.armoury);

@@ -1,7 +1,7 @@
 //! What holds for every text: where it is cut does not matter, clean text stays, cleaning twice is cleaning once.
 
 use palyra_ports::Redactor;
-use palyra_redaction::SecretScanner;
+use palyra_redaction::{REGISTERED_VALUES_MAX, RegisterError, SecretScanner};
 use palyra_types::Redacted;
 use proptest::prelude::*;
 
@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn registered_values_are_found_wherever_they_are_cut(value in "[!-~]{12,40}", before in "[a-z ]{0,6}", cut in 0_usize..50) {
         let scanner = scanner();
-        scanner.register(&[Redacted::new(value.clone())]);
+        scanner.register(&[Redacted::new(value.clone())]).expect("a few values");
         let text = format!("{before} {value} and more");
         let whole = clean(&scanner, &text);
         prop_assert!(whole.contains("<secret:vault>") && !whole.contains(&value), "{}", whole);
@@ -119,10 +119,57 @@ proptest! {
     }
 }
 
+/// Registers values in turn and says a text in pieces, the values of each moment before its piece.
+fn said_meanwhile(moments: &[(&[&str], &str)]) -> String {
+    let scanner = scanner();
+    let mut stream = scanner.begin();
+    let mut out = String::new();
+    for (values, piece) in moments {
+        let values: Vec<_> = values.iter().map(|value| Redacted::new((*value).to_owned())).collect();
+        scanner.register(&values).expect("a few values");
+        out.push_str(stream.push(piece).expose());
+    }
+    out.push_str(stream.finish().expose());
+    out
+}
+
+#[test]
+fn a_text_that_has_begun_is_compared_with_what_is_registered_meanwhile() {
+    const ONE: &str = "walnut-harbour-lantern";
+    const TWO: &str = "copper-meadow-thimble";
+    let begun = [
+        (&[ONE][..], "it begins, "),
+        (&[ONE, TWO], "one walnut-harbour-lantern, two copper-meadow-thimble."),
+    ];
+    assert_eq!(said_meanwhile(&begun), "it begins, one <secret:vault>, two <secret:vault>.");
+    // The first that is registered at all, and one in the middle of which the set changes.
+    let first = [(&[][..], "it begins, "), (&[TWO], "two copper-mea"), (&[ONE, TWO], "dow-thimble.")];
+    assert_eq!(said_meanwhile(&first), "it begins, two <secret:vault>.");
+    // What was held back for one value, and is the other's beginning by now.
+    let held = [(&["walnut-harbour-quarrel"][..], "a walnut-har"), (&[ONE], "bour-lantern.")];
+    assert_eq!(said_meanwhile(&held), "a <secret:vault>.");
+    // The control: nobody knew it, and what was shown stays shown.
+    let late = [(&[][..], "a walnut-harbour-lantern, "), (&[ONE], "a walnut-harbour-lantern.")];
+    assert_eq!(said_meanwhile(&late), "a walnut-harbour-lantern, a <secret:vault>.");
+}
+
+#[test]
+fn a_set_of_too_many_values_is_refused_and_the_one_before_stays() {
+    let scanner = scanner();
+    let value = |at: usize| Redacted::new(format!("canary-number-{at:05}"));
+    let most: Vec<_> = (0..REGISTERED_VALUES_MAX).map(value).collect();
+    scanner.register(&most).expect("so many are taken");
+    let last = format!("it is canary-number-{:05}.", REGISTERED_VALUES_MAX - 1);
+    assert_eq!(clean(&scanner, &last), "it is <secret:vault>.");
+    let more: Vec<_> = (1..=REGISTERED_VALUES_MAX + 1).map(value).collect();
+    assert_eq!(scanner.register(&more), Err(RegisterError::TooMany));
+    assert_eq!(clean(&scanner, "it is canary-number-00000."), "it is <secret:vault>.");
+}
+
 #[test]
 fn nothing_is_held_back_that_cannot_become_a_secret() {
     let scanner = scanner();
-    scanner.register(&["wanderlust-is-secret".into()]);
+    scanner.register(&["wanderlust-is-secret".into()]).expect("a few values");
     let mut stream = scanner.begin();
     for piece in ["Hello ", "there, ", "wan", " the answer (42) ", "is: max_tokens = 5; ", "done."] {
         assert_eq!(stream.push(piece).expose(), piece);

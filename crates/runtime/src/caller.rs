@@ -11,3 +11,11 @@ pub struct Caller {
     /// Over which transport.
     pub surface: Surface,
 }
+
+impl Caller {
+    /// Returns whether this is the owner at the daemon's own socket. No run, no tool and no token is.
+    #[must_use]
+    pub fn is_in_person(self, owner: PrincipalId) -> bool {
+        self.surface == Surface::LocalSocket && self.principal == owner
+    }
+}

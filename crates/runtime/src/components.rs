@@ -12,7 +12,6 @@ use std::sync::Arc;
 use palyra_ports::{AppendError, JournalAppendRequest, NewEntry};
 use palyra_types::component::{AddedComponent, ComponentEvent, ComponentRecord, ExaminedComponent};
 use palyra_types::event::JournalEvent;
-use palyra_types::run::Surface;
 use palyra_types::tool::{ToolName, ToolSpec};
 use palyra_types::{ComponentId, PrincipalId, Redacted, Seq};
 
@@ -207,10 +206,8 @@ impl ComponentsHandle {
         }
     }
 
-    /// No run, no tool and no token gets past this: a person at the daemon's own socket does.
     fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
-        let person = caller.surface == Surface::LocalSocket && caller.principal == self.owner;
-        if person { Ok(()) } else { Err(ComponentError::NotAPerson) }
+        if caller.is_in_person(self.owner) { Ok(()) } else { Err(ComponentError::NotAPerson) }
     }
 }
 

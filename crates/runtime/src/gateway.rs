@@ -86,6 +86,9 @@ pub async fn start_with_policy(
     let ports = Arc::new(ports);
     let access = AccessHandle::open(Arc::clone(&ports)).await?;
     let owner = access.local_principal();
+    if let Err(error) = access.vault().settle().await {
+        tracing::error!("a change of the vault is recorded and not carried out: {error}");
+    }
     let agents = AgentRegistry::open(Arc::clone(&ports), owner).await?;
     let models = ModelsHandle::new(Arc::clone(&ports));
     let hub = TapeHub::default();

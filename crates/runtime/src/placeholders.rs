@@ -17,6 +17,7 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
+use palyra_types::vault::VaultEvent;
 use palyra_types::{BootTime, PrincipalId, Redacted};
 
 use crate::parts::RuntimePorts;
@@ -108,6 +109,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             }
         }
         JournalEvent::Tape(event) => for_each_tape_content(event, see),
+        JournalEvent::Vault(event) => for_each_of_vault(event, see),
         JournalEvent::Skill(SkillEvent::Installed(installed)) => {
             see(installed.description.expose());
             see(installed.source.expose());
@@ -127,10 +129,24 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::UndoRequested(_)
         | JournalEvent::ShadowCounted(_)
-        | JournalEvent::Vault(_)
         | JournalEvent::Component(_)
         | JournalEvent::Unknown { .. } => {}
     }
+}
+
+fn for_each_of_vault(event: &VaultEvent, see: &mut dyn FnMut(&str)) {
+    let (secret, hosts) = match event {
+        VaultEvent::Put(put) => {
+            see(put.sent_as.expose());
+            (&put.secret, put.hosts.as_slice())
+        }
+        VaultEvent::Bound { secret, hosts, .. } => (secret, hosts.as_slice()),
+        VaultEvent::Removed { secret, .. } => (secret, &[][..]),
+        VaultEvent::Used(used) => (&used.secret, std::slice::from_ref(&used.host)),
+        VaultEvent::Unlocked { .. } | VaultEvent::PassphraseSet { .. } => return,
+    };
+    see(secret.expose());
+    hosts.iter().for_each(|host| see(host.expose()));
 }
 
 fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use palyra_policy::{UnknownTool, forbidding_skill, unknown_tools};
 use palyra_types::agent::AgentRecord;
-use palyra_types::run::Surface;
 use palyra_types::skill::{ActivatedSkill, InstalledSkill, SkillEvent, SkillFault, SkillRecord};
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, PrincipalId, Redacted, SkillId};
@@ -290,10 +289,8 @@ impl SkillsHandle {
         Ok(found)
     }
 
-    /// No run, no tool and no token gets past this: a person at the daemon's own socket does.
     fn check_person(&self, caller: Caller) -> Result<(), SkillError> {
-        let person = caller.surface == Surface::LocalSocket && caller.principal == self.owner;
-        if person { Ok(()) } else { Err(SkillError::NotAPerson) }
+        if caller.is_in_person(self.owner) { Ok(()) } else { Err(SkillError::NotAPerson) }
     }
 
     fn installed(&self) -> Vec<Known> {

@@ -1,21 +1,22 @@
 //! The vault, for callers: putting, binding, removing and unlocking; what it keeps is seen by nobody.
 //!
-//! Owns who may, and that a change is in the journal before it is made. Nothing that runs on behalf of a run has this
+//! Owns who may, and that a change is in the journal before it is made: it is made ready, recorded, and carried out, and
+//! after a crash the journal says whether what is ready was decided. Nothing that runs on behalf of a run has this
 //! handle. Invariant: no answer of it holds a value. Begin at [`VaultHandle::put`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use palyra_ports::secret_store::{check_hosts, check_value};
+use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
-    JournalAppendRequest, NewEntry, NewSecret, NotASecretName, SecretName, SecretRecord, SecretStore,
-    SecretStoreError, SentAs, Unlock, VaultStatus,
+    AppendError, JournalAppendRequest, NewEntry, NewSecret, NotASecretName, ReadError, SecretChange,
+    SecretName, SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
 };
 use palyra_types::event::JournalEvent;
-use palyra_types::run::Surface;
 use palyra_types::vault::{SecretPut, UnlockOutcome, VaultEvent};
-use palyra_types::{PrincipalId, Redacted};
+use palyra_types::{ErrorCode, PrincipalId, Redacted, Seq};
 use tokio::sync::Mutex;
+use tracing::Instrument;
 
 use crate::caller::Caller;
 use crate::error::RequestError;
@@ -27,6 +28,10 @@ pub use crate::vault_error::VaultError;
 /// Bytes of a passphrase, at least and at most.
 const PASSPHRASE_BYTES_MIN: usize = 12;
 const PASSPHRASE_BYTES_MAX: usize = 1_024;
+/// Entries that are read at once while it is looked for a decision.
+const PAGE_ENTRIES: usize = 1_000;
+/// Pages that are read for one: it was recorded at once, or never.
+const PAGES_MAX: usize = 1_000;
 
 /// Decides about secrets on behalf of the owner.
 #[derive(Clone)]
@@ -94,31 +99,34 @@ impl VaultHandle {
         let sent_as = request.sent_as.map(|text| text.parse::<SentAs>()).transpose();
         let sent_as = sent_as.map_err(|error| unsuitable(error.to_string()))?;
         let hosts = request.hosts.map(|hosts| hosts.iter().map(|host| plain_host(host)).collect());
-        let _one_at_a_time = self.changing.lock().await;
-        let before = self.find(&name).await?;
-        match (request.standing, &before) {
-            (PutStanding::New, Some(_)) => return Err(VaultError::Taken.into()),
-            (PutStanding::Another, None) => return Err(not_found(&name).into()),
-            (PutStanding::New, None) | (PutStanding::Another, Some(_)) => {}
-        }
-        self.check_open().await?;
-        let known_way = before.as_ref().map(|record| record.sent_as.clone());
-        let way = sent_as.clone().or(known_way).unwrap_or_default();
-        check_value(request.value.expose(), &way).map_err(VaultError::from)?;
-        let known_hosts = before.as_ref().map(|record| record.hosts.clone());
-        let all_hosts: BTreeSet<String> = hosts.clone().or(known_hosts).unwrap_or_default();
-        check_hosts(&all_hosts).map_err(VaultError::from)?;
-        let event = VaultEvent::Put(SecretPut {
-            version: before.map_or(1, |record| record.version.saturating_add(1)),
+        let (value, standing) = (request.value, request.standing);
+        self.to_its_end(async move |vault| {
+            match (standing, vault.find(&name).await) {
+                (PutStanding::New, Ok(Some(_))) => return Err(VaultError::Taken.into()),
+                (PutStanding::Another, Ok(None)) => return Err(not_found(&name).into()),
+                // One that is damaged is put anew.
+                (PutStanding::New, Err(error)) if error.code() == ErrorCode::VaultDamaged => {}
+                (_, Err(error)) => return Err(error.into()),
+                (PutStanding::New, Ok(None)) | (PutStanding::Another, Ok(Some(_))) => {}
+            }
+            let now = vault.ports.clock.wall();
+            let change = SecretChange::Put(NewSecret { name, value, hosts, sent_as, now });
+            let record =
+                vault.carry_out(caller, change, |vault, record| vault.put_event(caller, record)).await?;
+            Ok(record.ok_or(VaultError::Interrupted)?)
+        })
+        .await
+    }
+
+    fn put_event(&self, caller: Caller, record: Option<&SecretRecord>) -> VaultEvent {
+        let text = |text: &str| self.clean(text);
+        VaultEvent::Put(SecretPut {
+            version: record.map_or(1, |record| record.version),
             via: caller.surface,
-            secret: name.as_str().into(),
-            hosts: all_hosts.into_iter().map(Redacted::new).collect(),
-            sent_as: way.to_string().into(),
-        });
-        self.append(caller, event).await?;
-        let now = self.ports.clock.wall();
-        let secret = NewSecret { name, value: request.value, hosts, sent_as, now };
-        Ok(self.ask(move |store| store.put(secret)).await?)
+            secret: record.map(|record| text(record.name.as_str())).unwrap_or_default(),
+            hosts: record.map(|record| self.clean_hosts(&record.hosts)).unwrap_or_default(),
+            sent_as: record.map(|record| text(&record.sent_as.to_string())).unwrap_or_default(),
+        })
     }
 
     /// Lets a secret be given to one host more.
@@ -126,8 +134,9 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`RequestError::Append`].
     pub async fn bind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, RequestError> {
+        let host = plain_host(host);
         self.change_hosts(caller, name, |hosts| {
-            hosts.insert(plain_host(host));
+            hosts.insert(host);
         })
         .await
     }
@@ -137,8 +146,9 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`RequestError::Append`].
     pub async fn unbind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, RequestError> {
-        self.change_hosts(caller, name, |hosts| {
-            hosts.remove(&plain_host(host));
+        let host = plain_host(host);
+        self.change_hosts(caller, name, move |hosts| {
+            hosts.remove(&host);
         })
         .await
     }
@@ -147,26 +157,27 @@ impl VaultHandle {
         &self,
         caller: Caller,
         name: &str,
-        change: impl FnOnce(&mut BTreeSet<String>),
+        change: impl FnOnce(&mut BTreeSet<String>) + Send + 'static,
     ) -> Result<SecretRecord, RequestError> {
         self.check_person(caller)?;
         let name = name_of(name)?;
-        let _one_at_a_time = self.changing.lock().await;
-        let record = self.find(&name).await?.ok_or_else(|| not_found(&name))?;
-        let mut hosts = record.hosts.clone();
-        change(&mut hosts);
-        if hosts == record.hosts {
-            return Ok(record);
-        }
-        check_hosts(&hosts).map_err(VaultError::from)?;
-        self.check_open().await?;
-        let event = VaultEvent::Bound {
-            via: caller.surface,
-            secret: name.as_str().into(),
-            hosts: hosts.iter().cloned().map(Redacted::new).collect(),
-        };
-        self.append(caller, event).await?;
-        Ok(self.ask(move |store| store.bind(&name, hosts)).await?)
+        self.to_its_end(async move |vault| {
+            let record = vault.find(&name).await?.ok_or_else(|| not_found(&name))?;
+            let mut hosts = record.hosts.clone();
+            change(&mut hosts);
+            if hosts == record.hosts {
+                return Ok(record);
+            }
+            let change = SecretChange::Bind { name: name.clone(), hosts: hosts.clone() };
+            let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Bound {
+                via: caller.surface,
+                secret: vault.clean(name.as_str()),
+                hosts: vault.clean_hosts(&hosts),
+            };
+            let record = vault.carry_out(caller, change, event).await?;
+            Ok(record.ok_or(VaultError::Interrupted)?)
+        })
+        .await
     }
 
     /// Forgets a secret.
@@ -176,17 +187,17 @@ impl VaultHandle {
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<(), RequestError> {
         self.check_person(caller)?;
         let name = name_of(name)?;
-        let _one_at_a_time = self.changing.lock().await;
-        let (record, status) = (self.find(&name).await?, self.ask(|store| store.status()).await?);
-        if record.is_none() && !status.damaged.contains(&name) {
-            return Err(not_found(&name).into());
-        }
-        let event = VaultEvent::Removed { via: caller.surface, secret: name.as_str().into() };
-        self.append(caller, event).await?;
-        Ok(self.ask(move |store| store.remove(&name)).await?)
+        self.to_its_end(async move |vault| {
+            let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Removed {
+                via: caller.surface,
+                secret: vault.clean(name.as_str()),
+            };
+            vault.carry_out(caller, SecretChange::Remove(name.clone()), event).await.map(drop)
+        })
+        .await
     }
 
-    /// Opens the vault with its passphrase, for the life of the daemon.
+    /// Opens the vault with its passphrase, for the life of the daemon, once that is recorded.
     ///
     /// # Errors
     /// [`VaultError::WrongPassphrase`], which is recorded as well; [`RequestError::Append`].
@@ -196,16 +207,26 @@ impl VaultHandle {
         passphrase: Redacted<String>,
     ) -> Result<VaultStatus, RequestError> {
         self.check_person(caller)?;
-        let _one_at_a_time = self.changing.lock().await;
-        let outcome = match self.ask(move |store| store.unlock(&passphrase)).await? {
-            Unlock::Opened => UnlockOutcome::Opened,
-            Unlock::Wrong => UnlockOutcome::Wrong,
-        };
-        self.append(caller, VaultEvent::Unlocked { via: caller.surface, outcome }).await?;
-        match outcome {
-            UnlockOutcome::Opened => Ok(self.ask(|store| store.status()).await?),
-            UnlockOutcome::Wrong => Err(VaultError::WrongPassphrase.into()),
-        }
+        self.to_its_end(async move |vault| {
+            let outcome = match vault.ask(move |store| store.try_passphrase(&passphrase)).await? {
+                Unlock::Opened => UnlockOutcome::Opened,
+                Unlock::Wrong => UnlockOutcome::Wrong,
+            };
+            if let Err(error) =
+                vault.append(caller, VaultEvent::Unlocked { via: caller.surface, outcome }).await
+            {
+                vault.ask(|store| store.discard()).await?;
+                return Err(error.into());
+            }
+            match outcome {
+                UnlockOutcome::Opened => {
+                    vault.ask(|store| store.unlock()).await?;
+                    Ok(vault.ask(|store| store.status()).await?)
+                }
+                UnlockOutcome::Wrong => Err(VaultError::WrongPassphrase.into()),
+            }
+        })
+        .await
     }
 
     /// Puts a passphrase in the place of the key file, or of another passphrase.
@@ -222,32 +243,104 @@ impl VaultHandle {
             let told = format!("a passphrase has {PASSPHRASE_BYTES_MIN} to {PASSPHRASE_BYTES_MAX} bytes");
             return Err(unsuitable(told).into());
         }
-        let _one_at_a_time = self.changing.lock().await;
-        self.check_open().await?;
-        self.append(caller, VaultEvent::PassphraseSet { via: caller.surface }).await?;
-        self.ask(move |store| store.set_passphrase(&passphrase)).await?;
-        Ok(self.ask(|store| store.status()).await?)
+        self.to_its_end(async move |vault| {
+            let event =
+                |_: &Self, _: Option<&SecretRecord>| VaultEvent::PassphraseSet { via: caller.surface };
+            vault.carry_out(caller, SecretChange::Passphrase(passphrase), event).await?;
+            Ok(vault.ask(|store| store.status()).await?)
+        })
+        .await
     }
 
-    /// No run, no tool and no token gets past this: a person at the daemon's own socket does.
-    fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
-        let person = caller.surface == Surface::LocalSocket && caller.principal == self.owner;
-        if person { Ok(()) } else { Err(VaultError::NotAPerson) }
-    }
-
-    async fn check_open(&self) -> Result<(), VaultError> {
-        match self.ask(|store| store.status()).await?.locked {
-            Some(why) => Err(SecretStoreError::Locked { why }.into()),
-            None => Ok(()),
+    /// Carries out what a crash left ready where the journal says that it was decided, and gives it up otherwise.
+    ///
+    /// # Errors
+    /// [`VaultError`], [`RequestError::Read`]; it stays ready.
+    pub(crate) async fn settle(&self) -> Result<(), RequestError> {
+        let Some(since) = self.ask(|store| store.staged()).await? else { return Ok(()) };
+        if self.ports.maintain.status().health == JournalHealth::Quarantined {
+            // What it says now may be less than what the next start finds.
+            return Err(AppendError::Quarantined.into());
         }
+        let decided = self.is_decided(since).await?;
+        self.ask(move |store| if decided { store.commit() } else { store.discard() }).await?;
+        Ok(())
+    }
+
+    /// Returns whether a change was recorded from `since` on: there is one at a time, so that it is the one.
+    async fn is_decided(&self, since: Seq) -> Result<bool, ReadError> {
+        let mut from = since;
+        for _ in 0..PAGES_MAX {
+            let page = self.ports.maintain.entries(from, PAGE_ENTRIES).await?;
+            let Some(last) = page.last() else { return Ok(false) };
+            if page.iter().any(|entry| is_change(&entry.event)) {
+                return Ok(true);
+            }
+            from = Seq(last.seq.0 + 1);
+        }
+        Ok(false)
+    }
+
+    /// Makes a change ready, records it, and carries it out.
+    async fn carry_out(
+        &self,
+        caller: Caller,
+        change: SecretChange,
+        event: impl FnOnce(&Self, Option<&SecretRecord>) -> VaultEvent,
+    ) -> Result<Option<SecretRecord>, RequestError> {
+        let since = Seq(self.ports.maintain.status().entries);
+        let record = self.ask(move |store| store.stage(change, since)).await?;
+        match self.append(caller, event(self, record.as_ref())).await {
+            Ok(()) => {}
+            // The next start knows.
+            Err(AppendError::Unknown) => return Err(AppendError::Unknown.into()),
+            Err(error) => {
+                self.ask(|store| store.discard()).await?;
+                return Err(error.into());
+            }
+        }
+        self.ask(|store| store.commit()).await?;
+        Ok(record)
+    }
+
+    /// Does a piece of work to its end, also when the caller goes: a call of a client that hangs up is dropped wherever
+    /// it waits. One piece at a time; before it, what an earlier one left is settled.
+    async fn to_its_end<T: Send + 'static, F>(
+        &self,
+        work: impl FnOnce(Self) -> F + Send + 'static,
+    ) -> Result<T, RequestError>
+    where
+        F: Future<Output = Result<T, RequestError>> + Send + 'static,
+    {
+        let one_at_a_time = Arc::clone(&self.changing).lock_owned().await;
+        let vault = self.clone();
+        let working = async move {
+            let _one_at_a_time = one_at_a_time;
+            vault.settle().await?;
+            work(vault).await
+        };
+        let done = tokio::spawn(working.in_current_span()).await;
+        done.unwrap_or_else(|_| Err(VaultError::Interrupted.into()))
+    }
+
+    fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
+        if caller.is_in_person(self.owner) { Ok(()) } else { Err(VaultError::NotAPerson) }
     }
 
     async fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, VaultError> {
-        let records = self.ask(|store| store.list()).await?;
-        Ok(records.into_iter().find(|record| record.name == *name))
+        let name = name.clone();
+        self.ask(move |store| store.find(&name)).await
     }
 
-    async fn append(&self, caller: Caller, event: VaultEvent) -> Result<(), RequestError> {
+    fn clean(&self, text: &str) -> Redacted<String> {
+        self.ports.redactor.redact(text.into()).text
+    }
+
+    fn clean_hosts(&self, hosts: &BTreeSet<String>) -> Vec<Redacted<String>> {
+        hosts.iter().map(|host| self.clean(host)).collect()
+    }
+
+    async fn append(&self, caller: Caller, event: VaultEvent) -> Result<(), AppendError> {
         let entry = NewEntry {
             time: self.ports.clock.wall(),
             principal: caller.principal,
@@ -272,6 +365,18 @@ impl VaultHandle {
             Ok(answer) => Ok(answer?),
             Err(_) => Err(VaultError::Interrupted),
         }
+    }
+}
+
+/// Returns whether an entry says that a change was decided.
+fn is_change(event: &JournalEvent) -> bool {
+    let JournalEvent::Vault(event) = event else { return false };
+    match event {
+        VaultEvent::Put(_)
+        | VaultEvent::Bound { .. }
+        | VaultEvent::Removed { .. }
+        | VaultEvent::PassphraseSet { .. } => true,
+        VaultEvent::Unlocked { .. } | VaultEvent::Used(_) => false,
     }
 }
 

@@ -36,6 +36,7 @@ impl From<SecretStoreError> for VaultError {
             | SecretStoreError::NotBound { .. }
             | SecretStoreError::Unsuitable { .. }
             | SecretStoreError::Locked { .. }
+            | SecretStoreError::Unguarded { .. }
             | SecretStoreError::Damaged { .. } => error.to_string(),
         };
         Self::Refused { code: error.code(), what }

@@ -48,12 +48,15 @@ fn take_control() -> io::Result<OwnedFd> {
         control
     } else {
         // SAFETY: descriptor 3 is replaced and owned from here on; nothing else in this process knows it.
-        unsafe {
+        let moved = unsafe {
             if libc::dup3(rustix::fd::AsRawFd::as_raw_fd(&control), 3, libc::O_CLOEXEC) < 0 {
                 return Err(io::Error::last_os_error());
             }
             OwnedFd::from_raw_fd(3)
-        }
+        };
+        // It is closed here: below, its number would be closed twice.
+        drop(control);
+        moved
     };
     // SAFETY: closes descriptors that this process does not use: it holds 0 to 3 only.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 4_u32, u32::MAX, 0_u32) };

@@ -28,7 +28,7 @@ pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};
 pub use loopback_spellings::LOOPBACK_SPELLINGS;
 pub use memory_journal::MemoryJournal;
-pub use memory_secrets::MemorySecrets;
+pub use memory_secrets::{ChangeSecrets, MemorySecrets};
 pub use no_components::NoComponents;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
 pub use scripted_tools::{ScriptedTools, ToolScript};

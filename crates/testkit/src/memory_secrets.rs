@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use palyra_ports::secret_store::{check_hosts, check_value};
 use palyra_ports::{
-    NewSecret, OpenedSecret, RootKind, SecretName, SecretRecord, SecretStore, SecretStoreError, Unlock,
-    VaultStatus,
+    NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError,
+    Unlock, VaultStatus,
 };
-use palyra_types::Redacted;
+use palyra_types::{Redacted, Seq};
 
 /// A vault that is open until it gets a passphrase and [`MemorySecrets::lock`] is called.
 #[derive(Debug, Default)]
@@ -18,6 +19,16 @@ struct Kept {
     secrets: BTreeMap<SecretName, (SecretRecord, Redacted<String>)>,
     passphrase: Option<Redacted<String>>,
     locked: bool,
+    ready: Option<(SecretChange, Seq)>,
+    tried: Unlocking,
+}
+
+/// Whether a passphrase was tried and right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Unlocking {
+    #[default]
+    No,
+    Tried,
 }
 
 impl MemorySecrets {
@@ -45,36 +56,51 @@ fn not_found(name: &SecretName) -> SecretStoreError {
     SecretStoreError::NotFound { name: name.as_str().to_owned() }
 }
 
+impl Kept {
+    fn put(&self, secret: &NewSecret) -> SecretRecord {
+        let before = self.secrets.get(&secret.name).map(|(record, _)| record.clone());
+        let way = before.as_ref().map(|record| record.sent_as.clone()).unwrap_or_default();
+        let hosts = before.as_ref().map(|record| record.hosts.clone()).unwrap_or_default();
+        SecretRecord {
+            name: secret.name.clone(),
+            version: before.map_or(1, |record| record.version + 1),
+            hosts: secret.hosts.clone().unwrap_or(hosts),
+            sent_as: secret.sent_as.clone().unwrap_or(way),
+            changed: secret.now,
+        }
+    }
+
+    fn bound(&self, name: &SecretName, hosts: &BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
+        let (record, _) = self.secrets.get(name).ok_or_else(|| not_found(name))?;
+        Ok(SecretRecord { hosts: hosts.clone(), ..record.clone() })
+    }
+
+    fn carry_out(&mut self, change: SecretChange) -> Result<(), SecretStoreError> {
+        match change {
+            SecretChange::Put(secret) => {
+                let record = self.put(&secret);
+                self.secrets.insert(secret.name, (record, secret.value));
+            }
+            SecretChange::Bind { name, hosts } => {
+                let record = self.bound(&name, &hosts)?;
+                if let Some((kept, _)) = self.secrets.get_mut(&name) {
+                    *kept = record;
+                }
+            }
+            SecretChange::Remove(name) => drop(self.secrets.remove(&name)),
+            SecretChange::Passphrase(passphrase) => self.passphrase = Some(passphrase),
+        }
+        Ok(())
+    }
+}
+
 impl SecretStore for MemorySecrets {
     fn list(&self) -> Result<Vec<SecretRecord>, SecretStoreError> {
         Ok(self.kept().secrets.values().map(|(record, _)| record.clone()).collect())
     }
 
-    fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError> {
-        let mut kept = self.open_kept()?;
-        let before = kept.secrets.get(&secret.name).map(|(record, _)| record.clone());
-        let way = before.as_ref().map(|record| record.sent_as.clone()).unwrap_or_default();
-        let hosts = before.as_ref().map(|record| record.hosts.clone()).unwrap_or_default();
-        let record = SecretRecord {
-            name: secret.name.clone(),
-            version: before.map_or(1, |record| record.version + 1),
-            hosts: secret.hosts.unwrap_or(hosts),
-            sent_as: secret.sent_as.unwrap_or(way),
-            changed: secret.now,
-        };
-        kept.secrets.insert(secret.name, (record.clone(), secret.value));
-        Ok(record)
-    }
-
-    fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
-        let mut kept = self.open_kept()?;
-        let (record, _) = kept.secrets.get_mut(name).ok_or_else(|| not_found(name))?;
-        record.hosts = hosts;
-        Ok(record.clone())
-    }
-
-    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError> {
-        self.kept().secrets.remove(name).map(drop).ok_or_else(|| not_found(name))
+    fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, SecretStoreError> {
+        Ok(self.kept().secrets.get(name).map(|(record, _)| record.clone()))
     }
 
     fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
@@ -87,10 +113,6 @@ impl SecretStore for MemorySecrets {
         Ok(OpenedSecret { value: value.clone(), sent_as: record.sent_as.clone() })
     }
 
-    fn all_values(&self) -> Result<Vec<Redacted<String>>, SecretStoreError> {
-        Ok(self.open_kept()?.secrets.values().map(|(_, value)| value.clone()).collect())
-    }
-
     fn status(&self) -> Result<VaultStatus, SecretStoreError> {
         let kept = self.kept();
         let key = if kept.passphrase.is_some() { RootKind::Passphrase } else { RootKind::KeyFile };
@@ -98,17 +120,106 @@ impl SecretStore for MemorySecrets {
         Ok(VaultStatus { key, locked, secrets: kept.secrets.len(), damaged: Vec::new() })
     }
 
-    fn unlock(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+    fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError> {
+        if let SecretChange::Remove(name) = &change {
+            self.find(name)?.ok_or_else(|| not_found(name))?;
+        } else {
+            drop(self.open_kept()?);
+        }
+        let mut kept = self.kept();
+        let record = match &change {
+            SecretChange::Put(secret) => {
+                let record = kept.put(secret);
+                check_hosts(&record.hosts)?;
+                check_value(secret.value.expose(), &record.sent_as)?;
+                Some(record)
+            }
+            SecretChange::Bind { name, hosts } => {
+                check_hosts(hosts)?;
+                Some(kept.bound(name, hosts)?)
+            }
+            SecretChange::Remove(_) | SecretChange::Passphrase(_) => None,
+        };
+        kept.ready = Some((change, since));
+        Ok(record)
+    }
+
+    fn staged(&self) -> Result<Option<Seq>, SecretStoreError> {
+        Ok(self.kept().ready.as_ref().map(|(_, since)| *since))
+    }
+
+    fn commit(&self) -> Result<(), SecretStoreError> {
+        let mut kept = self.kept();
+        kept.ready.take().map_or(Ok(()), |(change, _)| kept.carry_out(change))
+    }
+
+    fn discard(&self) -> Result<(), SecretStoreError> {
+        let mut kept = self.kept();
+        (kept.ready, kept.tried) = (None, Unlocking::No);
+        Ok(())
+    }
+
+    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
         let mut kept = self.kept();
         if kept.passphrase.as_ref() != Some(passphrase) {
             return Ok(Unlock::Wrong);
         }
-        kept.locked = false;
+        kept.tried = Unlocking::Tried;
         Ok(Unlock::Opened)
     }
 
-    fn set_passphrase(&self, passphrase: &Redacted<String>) -> Result<(), SecretStoreError> {
-        self.open_kept()?.passphrase = Some(passphrase.clone());
+    fn unlock(&self) -> Result<(), SecretStoreError> {
+        let mut kept = self.kept();
+        kept.locked = kept.locked && std::mem::take(&mut kept.tried) == Unlocking::No;
         Ok(())
     }
 }
+
+/// Makes changes at once, where no journal decides about them.
+pub trait ChangeSecrets: SecretStore {
+    /// Keeps a value.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError> {
+        let record = self.change(SecretChange::Put(secret))?;
+        Ok(record.expect("a value that is kept makes a secret"))
+    }
+
+    /// Says to which hosts a secret may be given.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
+        let record = self.change(SecretChange::Bind { name: name.clone(), hosts })?;
+        Ok(record.expect("what is bound is a secret"))
+    }
+
+    /// Forgets a secret.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError> {
+        self.change(SecretChange::Remove(name.clone())).map(drop)
+    }
+
+    /// Sets a passphrase.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn set_passphrase(&self, passphrase: &str) -> Result<(), SecretStoreError> {
+        self.change(SecretChange::Passphrase(passphrase.into())).map(drop)
+    }
+
+    /// Carries out one change.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn change(&self, change: SecretChange) -> Result<Option<SecretRecord>, SecretStoreError> {
+        let record = self.stage(change, Seq(0))?;
+        self.commit()?;
+        Ok(record)
+    }
+}
+
+impl<S: SecretStore + ?Sized> ChangeSecrets for S {}

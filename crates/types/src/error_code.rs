@@ -248,6 +248,8 @@ error_codes! {
         "the message names the file; put the secret anew, or restore the file from a backup";
     PassphraseWrong = 4606, "passphrase_wrong", "The passphrase is not the vault's.",
         "try again; a passphrase that is lost cannot be had back, and neither can what it seals";
+    SecretUnguarded = 4607, "secret_unguarded", "The value could not be kept out of texts, so it is not kept or given out.",
+        "remove secrets that are not used";
     FetchRefused = 4701, "fetch_refused", "An address, a request or a redirect is of a kind that is not fetched.",
         "nothing to do: the model is told and goes on; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", "A server could not be reached, or its answer could not be used.",

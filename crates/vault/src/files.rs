@@ -18,7 +18,9 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(nofollow).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
@@ -29,8 +31,32 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Puts a whole file in the place of what was there.
-pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// What is left to be feared for a change of a file that was made.
+#[derive(Debug)]
+#[must_use]
+pub(crate) enum Made {
+    /// Nothing: it is on the disk.
+    Durable,
+    /// It is in force, and a power cut may take it back; with the system's word.
+    InForce(io::Error),
+}
+
+impl Made {
+    fn known(synced: io::Result<()>) -> Self {
+        synced.map_or_else(Self::InForce, |()| Self::Durable)
+    }
+
+    /// Demands that it is on the disk.
+    pub(crate) fn durable(self) -> io::Result<()> {
+        match self {
+            Self::Durable => Ok(()),
+            Self::InForce(error) => Err(error),
+        }
+    }
+}
+
+/// Puts a whole file in the place of what was there. An error says that nothing was changed.
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Made> {
     let draft = folder.join(format!("{name}.draft"));
     // One that a power cut left behind.
     let _ = fs::remove_file(&draft);
@@ -38,15 +64,27 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&draft, folder.join(name))?;
-    sync_folder(folder)
+    Ok(Made::known(sync_folder(folder)))
 }
 
-pub(crate) fn remove(folder: &Path, name: &str) -> io::Result<()> {
-    fs::remove_file(folder.join(name))?;
-    sync_folder(folder)
+/// Removes a file, also one that is gone already. An error says that it is there.
+pub(crate) fn remove(folder: &Path, name: &str) -> io::Result<Made> {
+    match fs::remove_file(folder.join(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(Made::known(sync_folder(folder))),
+    }
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
+/// Removes a folder with all it holds, also one that is gone already.
+pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Puts the names of a folder's files on the disk.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 

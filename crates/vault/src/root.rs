@@ -35,58 +35,75 @@ struct PassphraseFile {
     check: Sealed,
 }
 
-/// What a vault has of its root key at its start.
+/// What a vault has of its root key.
 pub(crate) enum Root {
+    /// There is none, and nothing that was sealed: one is made with the first secret.
+    NotYet,
     Key(Key),
     /// With what is missing.
     Locked(String),
 }
 
-/// Whether something lies sealed in the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sealings {
-    None,
-    Some,
-}
-
-/// Returns where the key comes from; makes a key file when there is nothing yet, and never beside what another key
-/// sealed.
-pub(crate) fn find(
-    folder: &Path,
-    sealings: Sealings,
-    entropy: &dyn Entropy,
-) -> Result<(RootKind, Root), SecretStoreError> {
-    if files::read(&folder.join(PASSPHRASE_FILE)).map_err(disk("read"))?.is_some() {
-        return Ok((RootKind::Passphrase, Root::Locked("its passphrase was not given yet".to_owned())));
+/// Returns where the key comes from. Makes none, for a daemon starts on a full disk as well.
+pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, Root) {
+    let unreadable =
+        |file: &str, error: &io::Error| Root::Locked(format!("`{file}` cannot be read: {error}"));
+    let sealings = match sealings {
+        Ok(sealings) => sealings,
+        Err(error) => return (RootKind::KeyFile, unreadable("vault", &error)),
+    };
+    match files::read(&folder.join(PASSPHRASE_FILE)) {
+        Ok(None) => {}
+        Ok(Some(_)) => {
+            return (RootKind::Passphrase, Root::Locked("its passphrase was not given yet".to_owned()));
+        }
+        Err(error) => return (RootKind::Passphrase, unreadable(PASSPHRASE_FILE, &error)),
     }
-    let root = match (files::read(&folder.join(KEY_FILE)).map_err(disk("read"))?, sealings) {
-        (Some(bytes), _) => {
+    let root = match files::read(&folder.join(KEY_FILE)) {
+        Ok(Some(bytes)) => {
             let bytes = Zeroizing::new(bytes);
             match bytes.as_slice().try_into() {
                 Ok(key) => Root::Key(Key::new(key)),
                 Err(_) => Root::Locked(format!("the key file `{KEY_FILE}` does not have {KEY_BYTES} bytes")),
             }
         }
-        (None, Sealings::Some) => Root::Locked(format!("the key file `{KEY_FILE}` is not there")),
-        (None, Sealings::None) => {
-            let key = new_key(entropy);
-            files::write(folder, KEY_FILE, &*key).map_err(disk("written"))?;
-            Root::Key(key)
-        }
+        Ok(None) if sealings > 0 => Root::Locked(format!("the key file `{KEY_FILE}` is not there")),
+        Ok(None) => Root::NotYet,
+        Err(error) => unreadable(KEY_FILE, &error),
     };
-    Ok((RootKind::KeyFile, root))
+    (RootKind::KeyFile, root)
+}
+
+/// Makes a key file where there is none.
+pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<Key, SecretStoreError> {
+    let key = new_key(entropy);
+    files::write(folder, KEY_FILE, &*key).and_then(files::Made::durable).map_err(disk("written"))?;
+    Ok(key)
 }
 
 /// Returns the key of a passphrase, unless it is the wrong one.
-pub(crate) fn unlock(folder: &Path, passphrase: &str) -> Result<Option<Key>, SecretStoreError> {
+pub(crate) fn derived(folder: &Path, passphrase: &str) -> Result<Option<Key>, SecretStoreError> {
+    let file = passphrase_file(folder)?;
+    let key = derive(passphrase, &file.salt, (file.memory_kib, file.passes, file.lanes))?;
+    Ok(file.is_opened_by(&key).then_some(key))
+}
+
+/// Returns whether a key is that of the passphrase which is set by now.
+pub(crate) fn is_right(folder: &Path, key: &Key) -> Result<bool, SecretStoreError> {
+    Ok(passphrase_file(folder)?.is_opened_by(key))
+}
+
+fn passphrase_file(folder: &Path) -> Result<PassphraseFile, SecretStoreError> {
     let bytes = files::read(&folder.join(PASSPHRASE_FILE)).map_err(disk("read"))?;
     let missing = || SecretStoreError::Locked { why: "it has no passphrase".to_owned() };
-    let file: PassphraseFile = serde_json::from_slice(&bytes.ok_or_else(missing)?)
-        .map_err(|error| disk("read")(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-    let params = (file.memory_kib, file.passes, file.lanes);
-    let key = derive(passphrase, &file.salt, params)?;
-    let opens = open(&key, CHECK, &file.check).is_ok_and(|clear| clear.as_slice() == CHECK);
-    Ok(opens.then_some(key))
+    serde_json::from_slice(&bytes.ok_or_else(missing)?)
+        .map_err(|error| disk("read")(io::Error::new(io::ErrorKind::InvalidData, error)))
+}
+
+impl PassphraseFile {
+    fn is_opened_by(&self, key: &Key) -> bool {
+        open(key, CHECK, &self.check).is_ok_and(|clear| clear.as_slice() == CHECK)
+    }
 }
 
 /// Makes the key of a new passphrase, and what will tell it.
@@ -104,7 +121,12 @@ pub(crate) fn with_passphrase(
 }
 
 pub(crate) fn store_passphrase(folder: &Path, file: &[u8]) -> io::Result<()> {
-    files::write(folder, PASSPHRASE_FILE, file)
+    files::write(folder, PASSPHRASE_FILE, file)?.durable()
+}
+
+/// Returns whether a folder was made ready for a passphrase.
+pub(crate) fn has_passphrase(folder: &Path) -> bool {
+    folder.join(PASSPHRASE_FILE).is_file()
 }
 
 fn derive(

@@ -1,22 +1,26 @@
 //! The store: names to sealed files.
 //!
-//! Owns the lock that makes changes one after another. Holds the root key in memory while it is unlocked, and no value.
+//! Owns the locks: changes come one after another, and what takes long is done while values can still be read. Holds
+//! the root key in memory while it is unlocked, and no value. Opening it writes nothing and never fails: what stands in
+//! the way is why it is locked.
 
-use std::collections::BTreeSet;
+mod changing;
+
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use palyra_ports::secret_store::{check_hosts, check_value};
 use palyra_ports::{
-    Entropy, NewSecret, OpenedSecret, RootKind, SecretName, SecretRecord, SecretStore, SecretStoreError,
+    Entropy, OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError,
     Unlock, VaultStatus,
 };
-use palyra_types::{Redacted, Timestamp};
+use palyra_types::{Redacted, Seq, Timestamp};
 
-use crate::envelope::{BoundTo, Envelope, Key};
+use crate::envelope::{Envelope, Key};
 use crate::files;
-use crate::root::{self, Root, Sealings, disk};
+use crate::root::{self, Root, disk};
+use crate::staged::{Change, Staged};
 
 /// Secrets that are kept, at most.
 const SECRETS_MAX: usize = 1000;
@@ -26,7 +30,9 @@ const ENDING: &str = ".sealed.json";
 pub struct Vault {
     folder: PathBuf,
     entropy: Arc<dyn Entropy>,
-    state: Mutex<State>,
+    /// Held by whoever changes something; never waited for by those who read.
+    changing: Mutex<Ready>,
+    state: RwLock<State>,
 }
 
 struct State {
@@ -34,35 +40,107 @@ struct State {
     root: Root,
 }
 
+/// Keys that are not in force yet.
+#[derive(Default)]
+struct Ready {
+    /// Under it everything lies sealed anew, in the folder beside.
+    next: Option<Key>,
+    /// Of a passphrase that was tried and right.
+    tried: Option<Key>,
+}
+
+/// Every value that can be read, and what cannot.
+#[derive(Debug, Default)]
+pub struct Values {
+    /// By name; of a secret of which another value is ready, both, the one that is kept first.
+    pub values: Vec<(SecretName, Redacted<String>)>,
+    /// Those that cannot be read now, or do not open.
+    pub unread: Vec<SecretName>,
+}
+
+/// What was carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carried {
+    /// Nothing was ready.
+    Nothing,
+    /// A secret was removed.
+    Removed(SecretName),
+    /// Something else.
+    Other,
+}
+
 impl Vault {
-    /// Opens the vault in a folder, and makes it when there is none: with a key file.
-    ///
-    /// # Errors
-    /// [`SecretStoreError`] when the folder cannot be used.
-    pub fn open(folder: &Path, entropy: Arc<dyn Entropy>) -> Result<Self, SecretStoreError> {
-        files::make_folder(folder).map_err(disk("made"))?;
+    /// Opens the vault in a folder, which is made with the first secret.
+    #[must_use]
+    pub fn open(folder: &Path, entropy: Arc<dyn Entropy>) -> Self {
+        let (kind, mut root) = root::find(folder, names(folder).map(|names| names.len()));
         // Of a change of the root key that a kill cut off: a half that never counted, or all that was sealed under the
         // key before, and that key. The folders change places in one step, so that this one is whole.
-        match fs::remove_dir_all(beside(folder)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(disk("removed")(error)),
-            Ok(()) | Err(_) => {}
+        let is_ready = match Staged::load(folder) {
+            Ok(staged) => staged.is_some_and(|staged| matches!(staged.change, Change::Passphrase)),
+            // Nobody knows, so nothing is thrown away.
+            Err(_) => true,
+        };
+        if !is_ready && let Err(error) = files::remove_folder(&beside(folder)) {
+            root = Root::Locked(format!("what the key before sealed cannot be removed: {error}"));
         }
-        let sealings = if names(folder)?.is_empty() { Sealings::None } else { Sealings::Some };
-        let (kind, root) = root::find(folder, sealings, &*entropy)?;
-        Ok(Self { folder: folder.to_owned(), entropy, state: Mutex::new(State { kind, root }) })
+        let state = RwLock::new(State { kind, root });
+        Self { folder: folder.to_owned(), entropy, changing: Mutex::default(), state }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Gives every value out that can be read, to whoever keeps them out of texts; of what is ready as well.
+    ///
+    /// # Errors
+    /// [`SecretStoreError::Locked`]; [`SecretStoreError::Disk`] when the folder cannot be read.
+    pub fn values(&self) -> Result<Values, SecretStoreError> {
+        let state = self.state();
+        let mut all = Values::default();
+        if matches!(state.root, Root::NotYet) {
+            return Ok(all);
+        }
+        let key = key_of(&state)?;
+        for name in self.names()? {
+            match self.load(&name).and_then(|envelope| value_of(key, &name, &envelope)) {
+                Ok(value) => all.values.push((name, value)),
+                Err(_) => all.unread.push(name),
+            }
+        }
+        if let Ok(Some(Staged { change: Change::Seal(envelope), .. })) = Staged::load(&self.folder)
+            && let Ok(name) = envelope.name.parse::<SecretName>()
+            && let Ok(value) = value_of(key, &name, &envelope)
+        {
+            all.values.push((name, value));
+        }
+        Ok(all)
+    }
+
+    /// Carries out what is ready, and says what that was.
+    ///
+    /// # Errors
+    /// As [`SecretStore::commit`].
+    pub fn carry_out(&self) -> Result<Carried, SecretStoreError> {
+        changing::carry_out(self, &mut self.ready())
+    }
+
+    fn ready(&self) -> MutexGuard<'_, Ready> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state_to_change(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn names(&self) -> Result<Vec<SecretName>, SecretStoreError> {
-        names(&self.folder)
+        names(&self.folder).map_err(disk("read"))
     }
 
     fn load(&self, name: &SecretName) -> Result<Envelope, SecretStoreError> {
         let bytes = files::read(&self.folder.join(file_of(name))).map_err(disk("read"))?;
-        let bytes = bytes.ok_or_else(|| SecretStoreError::NotFound { name: name.as_str().to_owned() })?;
+        let bytes = bytes.ok_or_else(|| not_found(name))?;
         serde_json::from_slice(&bytes).map_err(|_| damaged(name))
     }
 }
@@ -80,61 +158,23 @@ impl SecretStore for Vault {
         Ok(self.names()?.into_iter().filter_map(read).collect())
     }
 
-    fn put(&self, secret: NewSecret) -> Result<SecretRecord, SecretStoreError> {
+    fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, SecretStoreError> {
         let state = self.state();
-        let key = key_of(&state)?;
-        let before = match self.load(&secret.name) {
-            // Whom it is for counts only as it was sealed: one that is damaged begins anew, for nobody.
-            Ok(envelope) => envelope.open(key, &secret.name).is_ok().then_some(envelope),
-            Err(SecretStoreError::NotFound { .. } | SecretStoreError::Damaged { .. }) => None,
-            Err(error) => return Err(error),
+        let envelope = match self.load(name) {
+            Err(SecretStoreError::NotFound { .. }) => return Ok(None),
+            read => read?,
         };
-        if before.is_none() && self.names()?.len() >= SECRETS_MAX {
-            return Err(SecretStoreError::Unsuitable {
-                why: format!("the vault keeps {SECRETS_MAX} secrets at most"),
-            });
+        if let Ok(key) = key_of(&state) {
+            envelope.open(key, name).map_err(|_| damaged(name))?;
         }
-        let kept = before.as_ref().map(|envelope| envelope.hosts.clone()).unwrap_or_default();
-        let hosts = secret.hosts.unwrap_or(kept);
-        check_hosts(&hosts)?;
-        let kept = before.as_ref().and_then(|envelope| envelope.sent_as().ok()).unwrap_or_default();
-        let sent_as = secret.sent_as.unwrap_or(kept);
-        check_value(secret.value.expose(), &sent_as)?;
-        let version = before.map_or(0, |envelope| envelope.version).saturating_add(1);
-        let (name, changed) = (&secret.name, secret.now.0);
-        let bound = BoundTo { name, version, hosts: &hosts, sent_as: &sent_as, changed };
-        let envelope = Envelope::seal(key, &bound, secret.value.expose().as_bytes(), &*self.entropy);
-        store(&self.folder, &secret.name, &envelope)?;
-        record(secret.name.clone(), &envelope)
-    }
-
-    fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
-        check_hosts(&hosts)?;
-        let state = self.state();
-        let key = key_of(&state)?;
-        let before = self.load(name)?;
-        let value = before.open(key, name).map_err(|_| damaged(name))?;
-        let sent_as = before.sent_as().map_err(|_| damaged(name))?;
-        let (version, changed) = (before.version, before.changed);
-        let bound = BoundTo { name, version, hosts: &hosts, sent_as: &sent_as, changed };
-        let envelope = Envelope::seal(key, &bound, &value, &*self.entropy);
-        store(&self.folder, name, &envelope)?;
-        record(name.clone(), &envelope)
-    }
-
-    fn remove(&self, name: &SecretName) -> Result<(), SecretStoreError> {
-        let _state = self.state();
-        match files::remove(&self.folder, &file_of(name)) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(SecretStoreError::NotFound { name: name.as_str().to_owned() })
-            }
-            Err(error) => Err(disk("written")(error)),
-        }
+        record(name.clone(), &envelope).map(Some)
     }
 
     fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
         let state = self.state();
+        if matches!(state.root, Root::NotYet) {
+            return Err(not_found(name));
+        }
         let key = key_of(&state)?;
         let envelope = self.load(name)?;
         // The value first: hosts that were edited on disk do not open.
@@ -142,14 +182,6 @@ impl SecretStore for Vault {
         let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
         let refusal = || SecretStoreError::NotBound { name: name.as_str().to_owned(), host: host.to_owned() };
         if envelope.hosts.contains(host) { Ok(OpenedSecret { value, sent_as }) } else { Err(refusal()) }
-    }
-
-    fn all_values(&self) -> Result<Vec<Redacted<String>>, SecretStoreError> {
-        let state = self.state();
-        let key = key_of(&state)?;
-        let value = |name: &SecretName| value_of(key, name, &self.load(name)?);
-        // What does not open cannot be looked for; the status names it.
-        Ok(self.names()?.iter().filter_map(|name| value(name).ok()).collect())
     }
 
     fn status(&self) -> Result<VaultStatus, SecretStoreError> {
@@ -160,57 +192,53 @@ impl SecretStore for Vault {
             let envelope = self.load(name)?;
             match &state.root {
                 Root::Key(key) => value_of(key, name, &envelope).map(drop),
-                Root::Locked(_) => envelope.sent_as().map(drop).map_err(|_| damaged(name)),
+                Root::NotYet | Root::Locked(_) => envelope.sent_as().map(drop).map_err(|_| damaged(name)),
             }
         };
         let damaged = names.into_iter().filter(|name| reads(name).is_err()).collect();
         let locked = match &state.root {
             Root::Locked(why) => Some(why.clone()),
-            Root::Key(_) => None,
+            Root::NotYet | Root::Key(_) => None,
         };
         Ok(VaultStatus { key: state.kind, locked, secrets, damaged })
     }
 
-    fn unlock(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
-        let mut state = self.state();
-        Ok(match root::unlock(&self.folder, passphrase.expose())? {
-            Some(key) => {
-                state.root = Root::Key(key);
-                Unlock::Opened
-            }
-            None => Unlock::Wrong,
-        })
+    fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError> {
+        changing::stage(self, &mut self.ready(), change, since)
     }
 
-    /// Every secret is sealed anew, in a folder beside, and the two folders change places in one step.
-    fn set_passphrase(&self, passphrase: &Redacted<String>) -> Result<(), SecretStoreError> {
-        let mut state = self.state();
-        let before = key_of(&state)?;
-        let (after, file) = root::with_passphrase(passphrase.expose(), &*self.entropy)?;
-        let beside = beside(&self.folder);
-        // One that a power cut left behind.
-        let _ = fs::remove_dir_all(&beside);
-        files::make_folder(&beside).map_err(disk("made"))?;
-        for name in self.names()? {
-            let envelope = self.load(&name)?;
-            let value = envelope.open(before, &name).map_err(|_| damaged(&name))?;
-            let sent_as = envelope.sent_as().map_err(|_| damaged(&name))?;
-            let bound = BoundTo {
-                name: &name,
-                version: envelope.version,
-                hosts: &envelope.hosts,
-                sent_as: &sent_as,
-                changed: envelope.changed,
-            };
-            store(&beside, &name, &Envelope::seal(&after, &bound, &value, &*self.entropy))?;
+    fn staged(&self) -> Result<Option<Seq>, SecretStoreError> {
+        let _one_at_a_time = self.ready();
+        Ok(Staged::load(&self.folder).map_err(disk("read"))?.map(|staged| staged.since()))
+    }
+
+    fn commit(&self) -> Result<(), SecretStoreError> {
+        self.carry_out().map(drop)
+    }
+
+    fn discard(&self) -> Result<(), SecretStoreError> {
+        changing::give_up(self, &mut self.ready())
+    }
+
+    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+        let tried = root::derived(&self.folder, passphrase.expose())?;
+        let outcome = if tried.is_some() { Unlock::Opened } else { Unlock::Wrong };
+        self.ready().tried = tried;
+        Ok(outcome)
+    }
+
+    fn unlock(&self) -> Result<(), SecretStoreError> {
+        let tried = self.ready().tried.take();
+        let mut state = self.state_to_change();
+        match tried {
+            Some(key) if root::is_right(&self.folder, &key)? => {
+                state.root = Root::Key(key);
+                Ok(())
+            }
+            Some(_) | None => {
+                Err(SecretStoreError::Locked { why: "no passphrase was given for it".to_owned() })
+            }
         }
-        root::store_passphrase(&beside, &file).map_err(disk("written"))?;
-        files::exchange(&self.folder, &beside).map_err(disk("written"))?;
-        // From here on this is what the folder holds, whatever the disk says of the rest.
-        *state = State { kind: RootKind::Passphrase, root: Root::Key(after) };
-        files::sync_parent(&self.folder).map_err(disk("written"))?;
-        // What is left beside is sealed under the key before, and goes with it; at the next start, if not now.
-        fs::remove_dir_all(&beside).map_err(disk("removed"))
     }
 }
 
@@ -219,10 +247,14 @@ fn beside(folder: &Path) -> PathBuf {
     folder.with_extension("next")
 }
 
-fn names(folder: &Path) -> Result<Vec<SecretName>, SecretStoreError> {
+fn names(folder: &Path) -> io::Result<Vec<SecretName>> {
     let mut names: Vec<SecretName> = Vec::new();
-    for entry in fs::read_dir(folder).map_err(disk("read"))? {
-        let file = entry.map_err(disk("read"))?.file_name();
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(names),
+        entries => entries?,
+    };
+    for entry in entries {
+        let file = entry?.file_name();
         let name = file.to_str().and_then(|file| file.strip_suffix(ENDING));
         names.extend(name.and_then(|name| name.parse().ok()));
     }
@@ -230,14 +262,10 @@ fn names(folder: &Path) -> Result<Vec<SecretName>, SecretStoreError> {
     Ok(names)
 }
 
-fn store(folder: &Path, name: &SecretName, envelope: &Envelope) -> Result<(), SecretStoreError> {
-    let bytes = serde_json::to_vec_pretty(envelope).map_err(|error| disk("written")(error.into()))?;
-    files::write(folder, &file_of(name), &bytes).map_err(disk("written"))
-}
-
 fn key_of(state: &State) -> Result<&Key, SecretStoreError> {
     match &state.root {
         Root::Key(key) => Ok(key),
+        Root::NotYet => Err(SecretStoreError::Locked { why: "it has no key yet".to_owned() }),
         Root::Locked(why) => Err(SecretStoreError::Locked { why: why.clone() }),
     }
 }
@@ -256,6 +284,10 @@ fn record(name: SecretName, envelope: &Envelope) -> Result<SecretRecord, SecretS
     let sent_as = envelope.sent_as().map_err(|_| damaged(&name))?;
     let (version, hosts) = (envelope.version, envelope.hosts.clone());
     Ok(SecretRecord { name, version, hosts, sent_as, changed: Timestamp(envelope.changed) })
+}
+
+fn not_found(name: &SecretName) -> SecretStoreError {
+    SecretStoreError::NotFound { name: name.as_str().to_owned() }
 }
 
 fn damaged(name: &SecretName) -> SecretStoreError {

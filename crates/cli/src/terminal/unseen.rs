@@ -3,6 +3,7 @@
 //! Invariant: the terminal shows what is typed again once this is left, also by Ctrl-C.
 
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::BorrowedFd;
 
 use palyra_types::Redacted;
 use rustix::stdio::stdin;
@@ -37,7 +38,8 @@ pub(crate) enum Times {
 /// Asks for a text: at a terminal without showing it, from a pipe all there is but for one end of a line.
 ///
 /// # Errors
-/// What the system says of the pipe, or that it holds no text.
+/// What the system says of the pipe, or that it holds no text; that the terminal goes on showing what is typed, and then
+/// nothing was asked.
 pub(crate) async fn ask_unseen(
     output: &Output,
     interrupts: &Interrupts,
@@ -47,7 +49,7 @@ pub(crate) async fn ask_unseen(
     if !io::stdin().is_terminal() {
         return tokio::task::spawn_blocking(piped).await.map_err(io::Error::other)?;
     }
-    let _quiet = Quiet::keep(interrupts);
+    let _quiet = Quiet::keep(interrupts, stdin())?;
     interrupts.begin("");
     let mut lines = TypedLines::of_process();
     let mut given: Option<String> = None;
@@ -80,32 +82,53 @@ fn piped() -> io::Result<Unseen> {
 }
 
 /// A terminal that shows nothing of what is typed.
-struct Quiet {
+struct Quiet<'a> {
+    terminal: BorrowedFd<'a>,
     before: Termios,
     interrupts: Interrupts,
 }
 
-impl Quiet {
-    fn keep(interrupts: &Interrupts) -> Option<Self> {
-        let before = tcgetattr(stdin()).ok()?;
+impl<'a> Quiet<'a> {
+    /// # Errors
+    /// When the terminal goes on showing it.
+    fn keep(interrupts: &Interrupts, terminal: BorrowedFd<'a>) -> io::Result<Self> {
+        let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
         quiet.local_modes.remove(LocalModes::ECHO);
         quiet.local_modes.remove(LocalModes::ECHONL);
         let undo = before.clone();
-        interrupts.at_parting(Some(Box::new(move || restore(&undo))));
-        tcsetattr(stdin(), OptionalActions::Flush, &quiet).ok()?;
-        Some(Self { before, interrupts: interrupts.clone() })
+        interrupts.at_parting(Some(Box::new(move || restore(stdin(), &undo))));
+        let kept = Self { terminal, before, interrupts: interrupts.clone() };
+        tcsetattr(terminal, OptionalActions::Flush, &quiet)?;
+        // It is enough for a success that some of it was changed.
+        if tcgetattr(terminal)?.local_modes.contains(LocalModes::ECHO) {
+            return Err(io::Error::other("the terminal goes on showing what is typed"));
+        }
+        Ok(kept)
     }
 }
 
-impl Drop for Quiet {
+impl Drop for Quiet<'_> {
     fn drop(&mut self) {
-        restore(&self.before);
+        restore(self.terminal, &self.before);
         self.interrupts.at_parting(None);
     }
 }
 
-fn restore(before: &Termios) {
+fn restore(terminal: BorrowedFd<'_>, before: &Termios) {
     // Nobody to tell when the terminal is gone.
-    let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+    let _ = tcsetattr(terminal, OptionalActions::Now, before);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn what_would_be_shown_is_not_asked() {
+        let nothing = std::fs::File::open("/dev/null").unwrap();
+        assert!(Quiet::keep(&Interrupts::default(), nothing.as_fd()).is_err());
+    }
 }

@@ -6,10 +6,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::{
     AppendTape, BoundCredential, Clock, CredentialHeader, CredentialUnavailable, CredentialUser,
-    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, SecretName, SecretStore, SecretStoreError,
-    SentAs,
+    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName, SecretStore,
+    SecretStoreError, SentAs,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
@@ -22,13 +23,18 @@ const USUAL_PORT: u16 = 443;
 pub(crate) struct VaultCredentials {
     secrets: Arc<dyn SecretStore>,
     clock: Arc<dyn Clock>,
+    redactor: Arc<dyn Redactor>,
     journal: Arc<Mutex<Option<Arc<dyn AppendTape>>>>,
 }
 
 impl VaultCredentials {
     /// Makes credentials that fill nothing before [`Self::record_in`] says where uses are recorded.
-    pub(crate) fn new(secrets: Arc<dyn SecretStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { secrets, clock, journal: Arc::default() }
+    pub(crate) fn new(
+        secrets: Arc<dyn SecretStore>,
+        clock: Arc<dyn Clock>,
+        redactor: Arc<dyn Redactor>,
+    ) -> Self {
+        Self { secrets, clock, redactor, journal: Arc::default() }
     }
 
     /// Says where uses are recorded from now on.
@@ -44,9 +50,10 @@ impl FillCredential for VaultCredentials {
     ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (secrets, clock) = (Arc::clone(&self.secrets), Arc::clone(&self.clock));
+        let redactor = Arc::clone(&self.redactor);
         async move {
             let handle = credential.handle.clone();
-            let filled = fill(secrets, &*clock, journal, credential).await;
+            let filled = fill(secrets, (&*clock, &*redactor), journal, credential).await;
             filled.map_err(|Unavailable { code, why }| CredentialUnavailable { handle, code, why })
         }
         .boxed()
@@ -67,7 +74,7 @@ impl From<SecretStoreError> for Unavailable {
 
 async fn fill(
     secrets: Arc<dyn SecretStore>,
-    clock: &dyn Clock,
+    (clock, redactor): (&dyn Clock, &dyn Redactor),
     journal: Option<Arc<dyn AppendTape>>,
     credential: BoundCredential,
 ) -> Result<CredentialHeader, Unavailable> {
@@ -83,12 +90,15 @@ async fn fill(
     let opened = opened.await.unwrap_or_else(|_| {
         Err(Unavailable { code: ErrorCode::ShuttingDown, why: "it was interrupted".to_owned() })
     });
+    // What is no name may be anything, and is not written down. The others come from a run as well.
+    let name = if name.parse::<SecretName>().is_ok() { name } else { String::new() };
+    let [secret, host] = [name, host].map(|text| redactor.redact(Redacted::new(text)));
+    let changed = secret.findings.changed() || host.findings.changed();
     let used = SecretUsed {
         on_behalf: used_by.map(|user: CredentialUser| (user.run, user.effect)),
         refused: opened.as_ref().err().map(|refusal| refusal.code),
-        // What is no name may be anything, and is not written down.
-        secret: if name.parse::<SecretName>().is_ok() { name.into() } else { Redacted::default() },
-        host: host.into(),
+        secret: secret.text,
+        host: host.text,
     };
     let entry = NewEntry {
         time: clock.wall(),
@@ -97,7 +107,9 @@ async fn fill(
         run: None,
         event: JournalEvent::Vault(VaultEvent::Used(used)),
     };
-    let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+    let entries = if changed { vec![0] } else { Vec::new() };
+    let redaction = AppendRedaction { ruleset: redactor.ruleset(), entries };
+    let request = JournalAppendRequest { entries: vec![entry], redaction, ..JournalAppendRequest::default() };
     let recorded = journal.append(request).await;
     let opened = opened?;
     recorded.map_err(|error| Unavailable {

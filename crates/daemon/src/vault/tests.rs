@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use palyra_ports::{
     BoundCredential, CredentialHandle, CredentialUser, FillCredential, MaintainJournal, NewSecret,
-    SecretStore,
+    SecretStore, SecretStoreError,
 };
-use palyra_testkit::{MemoryJournal, MemorySecrets};
+use palyra_redaction::SecretScanner;
+use palyra_testkit::{ChangeSecrets, MemoryJournal, MemorySecrets};
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, Seq, Timestamp};
@@ -36,6 +37,10 @@ fn wanted(handle: &str, host: &str, port: u16) -> BoundCredential {
     BoundCredential { host: host.to_owned(), port, handle, used_by: Some(user) }
 }
 
+fn filling(secrets: &Arc<MemorySecrets>) -> VaultCredentials {
+    VaultCredentials::new(Arc::clone(secrets) as _, Arc::new(SystemClock), Arc::new(SecretScanner::new()))
+}
+
 async fn uses(journal: &MemoryJournal) -> Vec<SecretUsed> {
     let entries = journal.entries(Seq(0), 100).await.unwrap();
     let used =
@@ -49,7 +54,7 @@ async fn a_credential_goes_to_its_host_and_each_use_is_recorded() {
     secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     secrets.put(secret("mail", "me:mail-password-77", "basic", "b.example:8443")).unwrap();
     secrets.put(secret("maps", CANARY, "X-Api-Key", "c.example")).unwrap();
-    let credentials = VaultCredentials::new(Arc::clone(&secrets) as _, Arc::new(SystemClock));
+    let credentials = filling(&secrets);
     let early = credentials.fill(wanted("forge", "a.example", 443)).await.unwrap_err();
     assert_eq!(early.code, ErrorCode::VaultLocked, "nothing is given out that cannot be recorded");
     let journal = MemoryJournal::new();
@@ -79,7 +84,7 @@ async fn a_credential_goes_to_its_host_and_each_use_is_recorded() {
         assert_eq!(refused.code, code, "{handle} {host}:{port}");
         assert!(!refused.to_string().contains(CANARY));
     }
-    secrets.set_passphrase(&"correct horse battery".into()).unwrap();
+    secrets.set_passphrase("correct horse battery").unwrap();
     secrets.lock();
     let locked = credentials.fill(wanted("forge", "a.example", 443)).await.unwrap_err();
     assert_eq!(locked.code, ErrorCode::VaultLocked);
@@ -94,14 +99,82 @@ async fn a_credential_goes_to_its_host_and_each_use_is_recorded() {
     assert_eq!(uses[10].refused, Some(ErrorCode::VaultLocked));
 }
 
+#[tokio::test]
+async fn what_a_run_names_is_recorded_without_the_secrets_in_it() {
+    let secrets = Arc::new(MemorySecrets::default());
+    secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
+    let credentials = filling(&secrets);
+    let journal = MemoryJournal::new();
+    credentials.record_in(Arc::new(journal.clone()));
+    let token = ["gh", "p_", &"a1B2c3D4e5F6".repeat(3)].concat();
+    for handle in ["forge", token.as_str()] {
+        credentials.fill(wanted(handle, &format!("{token}.example"), 443)).await.unwrap_err();
+    }
+    let uses = uses(&journal).await;
+    let told: Vec<_> =
+        uses.iter().map(|used| (used.secret.expose().as_str(), used.host.expose().as_str())).collect();
+    assert_eq!(told, [("forge", "<secret:github-token>.example"), ("", "<secret:github-token>.example")]);
+}
+
 #[test]
 fn a_vault_says_where_its_key_is() {
     let state = tempfile::tempdir().unwrap();
-    let held = Held::open(state.path()).unwrap();
+    let held = Held::open(state.path());
+    assert!(!state.path().join("vault").exists(), "a start makes nothing");
+    assert!(held.check().found.starts_with("0 secrets"), "{}", held.check().found);
     held.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     let check = held.check();
     assert!(check.found.starts_with("1 secret under a key file"), "{}", check.found);
     std::fs::remove_file(state.path().join("vault/root.key")).unwrap();
-    let locked = Held::open(state.path()).unwrap().check();
+    let locked = Held::open(state.path()).check();
     assert!(locked.found.contains("locked") && locked.mend.contains("put the key file back"), "{locked:?}");
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_vault_is_told_and_stops_no_start() {
+    let spoiled = |spoil: &dyn Fn(&std::path::Path)| {
+        let state = tempfile::tempdir().unwrap();
+        spoil(&state.path().join("vault"));
+        let held = Held::open(state.path());
+        let refused = held.put(secret("forge", CANARY, "bearer", "a.example"));
+        assert!(matches!(refused, Err(SecretStoreError::Locked { .. })), "{refused:?}");
+        held.check()
+    };
+    let folder = |path: &std::path::Path| std::fs::create_dir(path).unwrap();
+    for check in [
+        spoiled(&|vault| std::fs::write(vault, "no folder").unwrap()),
+        spoiled(&|vault| {
+            folder(vault);
+            folder(&vault.join("root.key"));
+        }),
+        spoiled(&|vault| {
+            folder(vault);
+            std::os::unix::fs::symlink("/nowhere", vault.join("root.key")).unwrap();
+        }),
+        spoiled(&|vault| {
+            folder(vault);
+            folder(&vault.join("passphrase.json"));
+        }),
+    ] {
+        assert_ne!(check.level, palyra_runtime::health::CheckLevel::Ok, "{check:?}");
+    }
+}
+
+/// A value is looked for before it is given out, also when nobody could read it while the others were registered.
+#[test]
+fn a_value_that_could_not_be_read_at_first_is_registered_before_it_is_given_out() {
+    let state = tempfile::tempdir().unwrap();
+    let value = "late-canary-lantern-0417";
+    Held::open(state.path()).put(secret("late", value, "bearer", "a.example")).unwrap();
+    let file = state.path().join("vault/late.sealed.json");
+    let aside = state.path().join("aside");
+    std::fs::rename(&file, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &file).unwrap();
+    let held = Held::open(state.path());
+    let name = "late".parse().unwrap();
+    assert!(held.open(&name, "a.example").is_err(), "no link is followed");
+    std::fs::rename(&aside, &file).unwrap();
+    crate::secrets::part_with(&name);
+    assert_eq!(held.open(&name, "a.example").unwrap().value.expose(), value);
+    assert!(crate::secrets::is_held(&name));
 }

@@ -37,6 +37,14 @@ pub enum SecretStoreError {
         /// The name.
         name: String,
     },
+    /// Its value cannot be kept out of texts, so that nobody may have it.
+    #[error("the value of `{name}` is not kept or given out: {why}")]
+    Unguarded {
+        /// The name.
+        name: String,
+        /// What stands in the way.
+        why: String,
+    },
     /// The disk said no.
     #[error("the vault could not be {doing}")]
     Disk {
@@ -57,6 +65,7 @@ impl SecretStoreError {
             Self::NotBound { .. } => ErrorCode::SecretNotBound,
             Self::Unsuitable { .. } => ErrorCode::SecretUnsuitable,
             Self::Locked { .. } => ErrorCode::VaultLocked,
+            Self::Unguarded { .. } => ErrorCode::SecretUnguarded,
             Self::Damaged { .. } | Self::Disk { .. } => ErrorCode::VaultDamaged,
         }
     }

@@ -117,7 +117,7 @@ impl Printing {
         if has_all && live.shown == Shown::Nothing {
             return;
         }
-        let last = live.printed.state().end();
+        let last = live.printed.end();
         let due = live.gathered.push(last.expose(), now);
         let rest = live.gathered.flush(now);
         due.iter().chain(&rest).for_each(|text| held.push_output(effect, text));
@@ -139,6 +139,13 @@ impl Printed {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Ends the text; returns all that nobody has taken.
+    fn end(&self) -> Redacted<String> {
+        let mut state = self.state();
+        let ended = catch_unwind(AssertUnwindSafe(|| state.end()));
+        ended.unwrap_or_else(|_| state.give_up_cleaning())
+    }
 }
 
 impl HearOutput for Printed {
@@ -152,8 +159,7 @@ impl HearOutput for Printed {
             }
             // The tool is not to suffer for who listens to it.
             if catch_unwind(AssertUnwindSafe(|| state.take(part, &*self.redactor))).is_err() {
-                tracing::error!("the redactor panicked at what a tool printed; this is a bug");
-                *state = State { open: Open::No, ..State::default() };
+                state.give_up_cleaning();
             }
         }
         if nothing_was_ready && !state.ready.is_empty() {
@@ -170,6 +176,13 @@ impl State {
         let cleaning = self.cleaning.get_or_insert_with(|| redactor.begin());
         let clean = cleaning.push(&String::from_utf8_lossy(&text));
         self.give(&clean);
+    }
+
+    /// Shows nothing more, since nobody cleans it.
+    fn give_up_cleaning(&mut self) -> Redacted<String> {
+        tracing::error!("the redactor panicked at what a tool printed; this is a bug");
+        *self = Self { open: Open::No, ..Self::default() };
+        Redacted::default()
     }
 
     fn give(&mut self, clean: &Redacted<String>) {

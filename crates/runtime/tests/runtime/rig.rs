@@ -86,6 +86,7 @@ pub(crate) struct Parts {
     pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
     pub(crate) restore: ScriptedRestore,
     pub(crate) skills: MemorySkillFolders,
+    pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
     pub(crate) rules: ToolPolicyRules,
@@ -173,6 +174,7 @@ impl Parts {
             equipment: None,
             restore: ScriptedRestore::default(),
             skills: MemorySkillFolders::default(),
+            secrets: Arc::default(),
             clock,
             config: GatewayRuntimeConfigSnapshot::default(),
             rules: looking(),
@@ -181,7 +183,8 @@ impl Parts {
     }
 
     pub(crate) async fn start(self) -> Rig {
-        let Self { memory, model, tools, equipment, restore, skills, clock, config, rules, seed } = self;
+        let Self { memory, model, tools, equipment, restore, skills, secrets, clock, config, rules, seed } =
+            self;
         let faults = FaultyJournal::new(memory.clone());
         let default = ModelRef::new("scripted", "scripted");
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
@@ -198,7 +201,7 @@ impl Parts {
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
             redactor: Arc::new(Touchy),
-            secrets: Arc::new(MemorySecrets::default()),
+            secrets,
             skills: Arc::new(skills.clone()),
             components: Arc::new(palyra_testkit::NoComponents),
             workspaces: Arc::new(WantedOrHome),

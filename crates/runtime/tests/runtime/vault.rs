@@ -1,13 +1,19 @@
 //! The vault's handle: for the owner at the socket alone, recorded before it is done, and never with a value.
 
+use std::sync::Arc;
+
+use palyra_ports::{AppendError, AppendTape, JournalAppendRequest, MaintainJournal, NewEntry};
+use palyra_ports::{NewSecret, SecretChange, SecretStore};
 use palyra_runtime::vault::{PutRequest, PutStanding};
 use palyra_runtime::{Caller, RequestError};
-use palyra_types::ErrorCode;
+use palyra_testkit::{ChangeSecrets, MemoryJournal, MemorySecrets};
 use palyra_types::event::JournalEvent;
 use palyra_types::run::Surface;
 use palyra_types::vault::{UnlockOutcome, VaultEvent};
+use palyra_types::{ErrorCode, PrincipalId, Seq, Timestamp};
 
-use crate::rig::Rig;
+use crate::faults::Refusal;
+use crate::rig::{Parts, Rig, SECRET, soon};
 
 const CANARY: &str = "walnut-harbour-lantern-0417";
 
@@ -87,4 +93,132 @@ async fn each_step_is_recorded_once_and_without_the_value() {
     assert!(matches!(set, VaultEvent::PassphraseSet { via: Surface::LocalSocket }));
     assert!(matches!(unlocked, VaultEvent::Unlocked { outcome: UnlockOutcome::Wrong, .. }));
     assert!(matches!(removed, VaultEvent::Removed { .. }));
+}
+
+/// A client that hangs up has its call dropped wherever that waits.
+#[tokio::test]
+async fn a_change_is_made_to_its_end_when_who_asked_for_it_has_gone() {
+    let rig = Rig::start().await;
+    let (vault, me) = (rig.gateway.access.vault(), rig.me());
+    vault.put(me, wish(PutStanding::New, CANARY)).await.unwrap();
+    type Changing = std::pin::Pin<Box<dyn Future<Output = Result<(), RequestError>> + Send>>;
+    let other =
+        |name: &str| PutRequest { name: name.to_owned(), ..wish(PutStanding::New, "another-value-0123") };
+    let again = vault.clone();
+    let changes: [Changing; 5] = [
+        Box::pin({
+            let (vault, wish) = (vault.clone(), other("second"));
+            async move { vault.put(me, wish).await.map(drop) }
+        }),
+        Box::pin({
+            let vault = vault.clone();
+            async move { vault.bind(me, "forge", "b.example").await.map(drop) }
+        }),
+        Box::pin({
+            let vault = vault.clone();
+            async move { vault.unbind(me, "forge", "b.example").await.map(drop) }
+        }),
+        Box::pin({
+            let vault = vault.clone();
+            async move { vault.remove(me, "forge").await }
+        }),
+        Box::pin(async move { again.set_passphrase(me, "correct horse battery".into()).await.map(drop) }),
+    ];
+    for (recorded_so_far, change) in (2..).zip(changes) {
+        let gate = rig.faults.delay_next_answer();
+        let task = tokio::spawn(change);
+        soon("it is recorded", gate.reached()).await;
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled(), "who asked has gone");
+        gate.open();
+        // The next one comes when it is done.
+        let status = vault.unlock(me, "wrong horse battery".into()).await;
+        assert!(code(status).is_some());
+        let changes =
+            recorded(&rig).await.into_iter().filter(|event| !matches!(event, VaultEvent::Unlocked { .. }));
+        assert_eq!(changes.count(), recorded_so_far);
+    }
+    let listed = vault.list(me).await.unwrap();
+    assert_eq!(listed.iter().map(|record| record.name.as_str()).collect::<Vec<_>>(), ["second"]);
+    assert_eq!(code(vault.unlock(me, "correct horse battery".into()).await), None, "the passphrase is set");
+}
+
+#[tokio::test]
+async fn what_cannot_be_recorded_is_not_done_and_opens_nothing() {
+    let mut parts = Parts::new();
+    let secrets = Arc::new(MemorySecrets::default());
+    parts.secrets = Arc::clone(&secrets);
+    let rig = parts.start().await;
+    let (vault, me) = (rig.gateway.access.vault(), rig.me());
+    vault.put(me, wish(PutStanding::New, CANARY)).await.unwrap();
+    vault.set_passphrase(me, "correct horse battery".into()).await.unwrap();
+    rig.faults.refuse(Refusal::All(AppendError::DiskFull));
+    let full = Some(ErrorCode::DiskFull);
+    assert_eq!(code(vault.put(me, wish(PutStanding::Another, "another-value-0123")).await), full);
+    assert_eq!(code(vault.bind(me, "forge", "b.example").await), full);
+    assert_eq!(code(vault.remove(me, "forge").await), full);
+    assert_eq!(code(vault.set_passphrase(me, "another horse battery".into()).await), full);
+    assert!(secrets.staged().unwrap().is_none(), "nothing is left ready");
+    secrets.lock();
+    assert_eq!(code(vault.unlock(me, "correct horse battery".into()).await), full);
+    assert!(secrets.status().unwrap().locked.is_some(), "it was not recorded, so it is not open");
+    rig.faults.mend();
+    let listed = vault.list(me).await.unwrap();
+    assert_eq!((listed[0].version, listed[0].hosts.len()), (1, 1));
+    // The control.
+    assert!(vault.unlock(me, "correct horse battery".into()).await.unwrap().locked.is_none());
+}
+
+/// Says in a journal what a change leaves there.
+async fn record(journal: &MemoryJournal, event: VaultEvent) {
+    let event = JournalEvent::Vault(event);
+    let (time, principal) = (Timestamp(1), PrincipalId::NIL);
+    let entry = NewEntry { time, principal, session: None, run: None, event };
+    let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
+    journal.append(request).await.unwrap();
+}
+
+#[tokio::test]
+async fn after_a_kill_the_vault_is_what_the_journal_says() {
+    let via = Surface::LocalSocket;
+    let removed = VaultEvent::Removed { via, secret: "forge".into() };
+    let unlocked = VaultEvent::Unlocked { via, outcome: UnlockOutcome::Opened };
+    for (event, kept) in [(None, 1), (Some(unlocked), 1), (Some(removed), 0)] {
+        let mut parts = Parts::new();
+        let secrets = Arc::clone(&parts.secrets);
+        let name: palyra_ports::SecretName = "forge".parse().unwrap();
+        let secret = NewSecret { name, value: CANARY.into(), hosts: None, sent_as: None, now: Timestamp(7) };
+        secrets.put(secret).unwrap();
+        // An earlier removal is not this one.
+        record(&parts.memory, VaultEvent::Removed { via, secret: "forge".into() }).await;
+        let since = Seq(parts.memory.status().entries);
+        secrets.stage(SecretChange::Remove("forge".parse().unwrap()), since).unwrap();
+        if let Some(event) = event {
+            record(&parts.memory, event).await;
+        }
+        parts.memory = parts.memory.restarted();
+        let rig = parts.start().await;
+        assert_eq!(rig.gateway.access.vault().list(rig.me()).await.unwrap().len(), kept);
+        assert!(secrets.staged().unwrap().is_none(), "it is settled");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_a_secret_itself_is_not_recorded() {
+    let rig = Rig::start().await;
+    let (vault, me) = (rig.gateway.access.vault(), rig.me());
+    vault.put(me, PutRequest { name: SECRET.to_owned(), ..wish(PutStanding::New, CANARY) }).await.unwrap();
+    vault.bind(me, SECRET, "b.example").await.unwrap();
+    vault.remove(me, SECRET).await.unwrap();
+    let told = recorded(&rig).await;
+    assert_eq!(told.len(), 3);
+    for event in told {
+        let (VaultEvent::Put(palyra_types::vault::SecretPut { secret, .. })
+        | VaultEvent::Bound { secret, .. }
+        | VaultEvent::Removed { secret, .. }) = event
+        else {
+            panic!("something else was recorded")
+        };
+        assert_eq!(secret.expose(), "<secret:vault>");
+    }
 }

@@ -165,6 +165,18 @@ fn a_keeper_that_is_lost_while_it_waits_is_replaced() {
     }
 }
 
+#[test]
+fn a_descriptor_that_was_left_open_in_the_daemon_stands_in_no_programs_way() {
+    for hold in HOLDS {
+        let host = Host::new();
+        let mut daemon = Daemon::with_a_descriptor(&host, hold);
+        daemon.run("echo held");
+        assert_eq!(daemon.printed(), "held", "{hold:?}");
+    }
+}
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_palyra-sandbox-exec");
+
 /// A process that holds programs as the daemon does, and can be killed.
 struct Daemon {
     process: Child,
@@ -173,12 +185,22 @@ struct Daemon {
 
 impl Daemon {
     fn start(host: &Host, hold: Hold) -> Self {
+        Self::started_by(Command::new(PROGRAM), host, hold)
+    }
+
+    /// As whoever starts it may have left it: with descriptor 3 open.
+    fn with_a_descriptor(host: &Host, hold: Hold) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 3</dev/null; exec \"$0\" \"$@\"", PROGRAM]);
+        Self::started_by(shell, host, hold)
+    }
+
+    fn started_by(mut process: Command, host: &Host, hold: Hold) -> Self {
         let word = match hold {
             Hold::Tier(ProcessTier::Isolated) => "C",
             Hold::Tier(ProcessTier::Confined) => "B",
             Hold::WithoutNamespaces => "none",
         };
-        let mut process = Command::new(env!("CARGO_BIN_EXE_palyra-sandbox-exec"));
         process.args(["parent", word]).arg(host.work()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = process.spawn().expect("it starts");
         let output = BufReader::new(process.stdout.take().expect("its output"));

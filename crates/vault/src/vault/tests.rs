@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use palyra_ports::{NewSecret, RootKind, SecretName, SecretStore, SecretStoreError, SentAs, Unlock};
-use palyra_testkit::FixedEntropy;
-use palyra_types::{Redacted, Timestamp};
+use palyra_ports::{
+    NewSecret, RootKind, SecretChange, SecretName, SecretStore, SecretStoreError, SentAs, Unlock,
+};
+use palyra_testkit::{ChangeSecrets, FixedEntropy};
+use palyra_types::{Redacted, Seq, Timestamp};
 use tempfile::TempDir;
 
 use super::Vault;
@@ -13,7 +15,7 @@ use super::Vault;
 const VALUE: &str = "sk-canary-7f3a91-value";
 
 fn vault(folder: &TempDir) -> Vault {
-    Vault::open(&folder.path().join("vault"), Arc::new(FixedEntropy::new(7))).expect("a vault")
+    Vault::open(&folder.path().join("vault"), Arc::new(FixedEntropy::new(7)))
 }
 
 fn name(text: &str) -> SecretName {
@@ -53,7 +55,7 @@ fn nothing_on_disk_holds_a_value_in_any_spelling() {
     let folder = TempDir::new().expect("a folder");
     let kept = vault(&folder);
     kept.put(secret("github", VALUE, Some(&["api.github.com"]))).expect("it is kept");
-    kept.set_passphrase(&"correct horse battery".into()).expect("a passphrase");
+    kept.set_passphrase("correct horse battery").expect("a passphrase");
     let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
     let base64 = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, VALUE);
     let mut files = 0;
@@ -109,7 +111,7 @@ fn what_was_changed_on_disk_does_not_open() {
     let status = kept.status().expect("a status");
     assert_eq!((status.secrets, status.damaged), (2, vec![name("one")]));
     assert_eq!(kept.list().expect("the rest").len(), 1, "what is whole is shown");
-    assert_eq!(kept.all_values().expect("the rest").len(), 1);
+    assert_eq!(kept.values().expect("the rest").values.len(), 1);
     kept.put(secret("one", VALUE, None)).expect("it is put anew");
     assert!(kept.status().expect("a status").damaged.is_empty());
 }
@@ -173,7 +175,7 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
     let kept = vault(&folder);
     assert_eq!(kept.status().expect("a status").key, RootKind::KeyFile);
     kept.put(secret("github", VALUE, Some(&["a.example"]))).expect("it is kept");
-    kept.set_passphrase(&"correct horse battery".into()).expect("a passphrase");
+    kept.set_passphrase("correct horse battery").expect("a passphrase");
     assert!(is_open(&kept));
 
     let kept = vault(&folder);
@@ -181,11 +183,14 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
     assert_eq!((status.key, status.locked.is_some(), status.secrets), (RootKind::Passphrase, true, 1));
     assert!(matches!(kept.open(&name("github"), "a.example"), Err(SecretStoreError::Locked { .. })));
     assert_eq!(kept.list().expect("names are no secret").len(), 1);
-    assert_eq!(kept.unlock(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
+    assert_eq!(kept.try_passphrase(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
     assert!(!is_open(&kept));
-    assert_eq!(kept.unlock(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
+    assert!(matches!(kept.unlock(), Err(SecretStoreError::Locked { .. })), "a wrong one opens nothing");
+    assert_eq!(kept.try_passphrase(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
+    assert!(!is_open(&kept), "it is right, and that is all");
+    kept.unlock().expect("it opens");
     assert_eq!(kept.open(&name("github"), "a.example").expect("the value").value.expose(), VALUE);
-    assert_eq!(kept.all_values().expect("all").len(), 1);
+    assert_eq!(kept.values().expect("all").values.len(), 1);
 }
 
 #[test]
@@ -251,7 +256,7 @@ fn what_cannot_be_read_hides_nothing_else() {
 fn the_key_before_is_gone_after_a_kill_too() {
     let folder = TempDir::new().unwrap();
     let place = folder.path().join("vault");
-    let open = || Vault::open(&place, Arc::new(FixedEntropy::new(1))).unwrap();
+    let open = || Vault::open(&place, Arc::new(FixedEntropy::new(1)));
     open().put(secret("forge", "canary-4711-canary", None)).unwrap();
     // As a kill leaves it between the exchange and the removal.
     let next = folder.path().join("vault.next");
@@ -260,4 +265,79 @@ fn the_key_before_is_gone_after_a_kill_too() {
     let kept = open();
     assert!(!next.exists());
     assert_eq!(kept.list().unwrap().len(), 1);
+}
+
+/// Every change, and what it is made of.
+fn changes() -> Vec<SecretChange> {
+    vec![
+        SecretChange::Put(secret("forge", "another-4711-value", Some(&["b.example"]))),
+        SecretChange::Put(secret("other", "another-4711-value", None)),
+        SecretChange::Bind { name: name("forge"), hosts: hosts(&["b.example"]) },
+        SecretChange::Remove(name("forge")),
+        SecretChange::Passphrase("correct horse battery".into()),
+    ]
+}
+
+fn seen(kept: &Vault) -> String {
+    format!("{:?} {:?}", kept.list().unwrap(), kept.status().unwrap().key)
+}
+
+#[test]
+fn what_is_ready_changes_nothing_and_is_carried_out_by_the_next_start() {
+    for change in changes() {
+        let folder = TempDir::new().unwrap();
+        vault(&folder).put(secret("forge", "canary-4711-canary", Some(&["a.example"]))).unwrap();
+        let told = format!("{change:?}");
+        let before = seen(&vault(&folder));
+        vault(&folder).stage(change.clone(), Seq(7)).unwrap();
+        // As a kill leaves it; twice, for a start can be killed as well.
+        for kept in [vault(&folder), vault(&folder)] {
+            assert_eq!((seen(&kept), kept.staged().unwrap()), (before.clone(), Some(Seq(7))), "{told}");
+        }
+        let kept = vault(&folder);
+        kept.commit().unwrap();
+        let after = seen(&kept);
+        assert!(after != before && kept.staged().unwrap().is_none(), "{told}: {after}");
+        kept.commit().unwrap();
+        assert_eq!((seen(&kept), seen(&vault(&folder))), (after.clone(), after), "{told}");
+        assert!(!folder.path().join("vault.next").exists(), "{told}");
+    }
+}
+
+#[test]
+fn what_is_given_up_leaves_nothing() {
+    for change in changes() {
+        let folder = TempDir::new().unwrap();
+        vault(&folder).put(secret("forge", "canary-4711-canary", Some(&["a.example"]))).unwrap();
+        let before = seen(&vault(&folder));
+        vault(&folder).stage(change, Seq(7)).unwrap();
+        let kept = vault(&folder);
+        kept.discard().unwrap();
+        kept.commit().unwrap();
+        assert_eq!((seen(&kept), kept.staged().unwrap()), (before, None));
+        assert!(!folder.path().join("vault.next").exists());
+        assert_eq!(kept.open(&name("forge"), "a.example").unwrap().value.expose(), "canary-4711-canary");
+    }
+}
+
+#[test]
+fn what_is_removed_is_made_ready_only_where_it_is() {
+    let folder = TempDir::new().unwrap();
+    let kept = vault(&folder);
+    assert!(matches!(kept.remove(&name("forge")), Err(SecretStoreError::NotFound { .. })));
+    assert!(matches!(kept.bind(&name("forge"), hosts(&[])), Err(SecretStoreError::NotFound { .. })));
+    assert!(kept.find(&name("forge")).unwrap().is_none());
+    assert!(!folder.path().join("vault").exists(), "nothing is made for nothing");
+}
+
+/// Values are read while a passphrase is made into a key, which takes as long as somebody may make it.
+#[test]
+fn values_are_read_while_a_passphrase_is_set() {
+    let folder = TempDir::new().unwrap();
+    let kept = vault(&folder);
+    kept.put(secret("forge", "canary-4711-canary", Some(&["a.example"]))).unwrap();
+    let changing = kept.ready();
+    assert!(kept.open(&name("forge"), "a.example").is_ok());
+    assert_eq!(kept.list().unwrap().len(), 1);
+    drop(changing);
 }

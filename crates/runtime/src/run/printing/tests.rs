@@ -121,8 +121,12 @@ fn nobody_listens_to_a_call_that_is_not_shown_any_more() {
     assert_eq!(printing.deadline(), None);
 }
 
-/// Panics at every text.
-struct Broken;
+/// Panics where a text begins, or where it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Broken {
+    AtItsBeginning,
+    AtItsEnd,
+}
 
 impl Redactor for Broken {
     fn ruleset(&self) -> u32 {
@@ -138,17 +142,34 @@ impl Redactor for Broken {
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
+        assert!(*self != Self::AtItsBeginning, "a broken redactor");
+        Box::new(*self)
+    }
+}
+
+impl RedactStream for Broken {
+    fn push(&mut self, _: &str) -> Redacted<String> {
+        Redacted::default()
+    }
+
+    fn finish(&mut self) -> Redacted<String> {
         panic!("a broken redactor")
+    }
+
+    fn take_findings(&mut self) -> Findings {
+        Findings::default()
     }
 }
 
 #[test]
-fn a_redactor_that_panics_ends_the_showing_and_not_the_tool() {
-    let mut printing = Printing::default();
-    let sink = printing.begin(EffectId(1), &(Arc::new(Broken) as Arc<dyn Redactor>));
-    sink.print(b"words");
-    sink.print(b"more");
-    let mut held = Held::default();
-    printing.end(&lost(), LATER, &mut held);
-    assert!(held.is_empty(), "what was not cleaned is not shown");
+fn a_redactor_that_panics_ends_the_showing_and_neither_the_tool_nor_its_run() {
+    for broken in [Broken::AtItsBeginning, Broken::AtItsEnd] {
+        let mut printing = Printing::default();
+        let sink = printing.begin(EffectId(1), &(Arc::new(broken) as Arc<dyn Redactor>));
+        sink.print(b"words");
+        sink.print(b"more");
+        let mut held = Held::default();
+        printing.end(&lost(), LATER, &mut held);
+        assert!(held.is_empty(), "what was not cleaned is not shown");
+    }
 }

@@ -1,0 +1,206 @@
+//! Changes: made ready beside what is there, and put in its place in one step.
+//!
+//! Every function is called with the lock of those who change something. Invariant: until the last step everything is
+//! as it was; after it, what is ready may be carried out again and nothing changes.
+
+use std::collections::BTreeSet;
+
+use palyra_ports::secret_store::{check_hosts, check_value};
+use palyra_ports::{NewSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStoreError};
+use palyra_types::{Redacted, Seq};
+
+use super::{Carried, Ready, SECRETS_MAX, State, Vault, beside, damaged, file_of, key_of, not_found, record};
+use crate::envelope::{BoundTo, Envelope, Key};
+use crate::files::{self, Made};
+use crate::root::{self, Root, disk};
+use crate::staged::{Change, Staged};
+
+pub(super) fn stage(
+    vault: &Vault,
+    ready: &mut Ready,
+    change: SecretChange,
+    since: Seq,
+) -> Result<Option<SecretRecord>, SecretStoreError> {
+    give_up(vault, ready)?;
+    let (change, record) = match change {
+        SecretChange::Put(secret) => sealed(put(vault, secret)?)?,
+        SecretChange::Bind { name, hosts } => sealed(bound(vault, name, &hosts)?)?,
+        SecretChange::Remove(name) => match vault.load(&name) {
+            Err(error @ SecretStoreError::NotFound { .. }) => return Err(error),
+            Ok(_) | Err(_) => (Change::Remove(name.as_str().to_owned()), None),
+        },
+        SecretChange::Passphrase(passphrase) => {
+            ready.next = Some(sealed_anew(vault, &passphrase)?);
+            (Change::Passphrase, None)
+        }
+    };
+    Staged::new(change, since).store(&vault.folder)?;
+    Ok(record)
+}
+
+fn sealed(
+    (name, envelope): (SecretName, Envelope),
+) -> Result<(Change, Option<SecretRecord>), SecretStoreError> {
+    let record = record(name, &envelope)?;
+    Ok((Change::Seal(envelope), Some(record)))
+}
+
+/// Returns the key that new values are sealed under; the first of them brings it about.
+fn key_to_seal(vault: &Vault) -> Result<Key, SecretStoreError> {
+    {
+        let state = vault.state();
+        if !matches!(state.root, Root::NotYet) {
+            return key_of(&state).cloned();
+        }
+    }
+    files::make_folder(&vault.folder).map_err(disk("made"))?;
+    // Somebody may have put a key or secrets there meanwhile.
+    let (kind, found) = root::find(&vault.folder, super::names(&vault.folder).map(|names| names.len()));
+    let root = match found {
+        Root::NotYet => Root::Key(root::make(&vault.folder, &*vault.entropy)?),
+        found @ (Root::Key(_) | Root::Locked(_)) => found,
+    };
+    let mut state = vault.state_to_change();
+    *state = State { kind, root };
+    key_of(&state).cloned()
+}
+
+fn put(vault: &Vault, secret: NewSecret) -> Result<(SecretName, Envelope), SecretStoreError> {
+    let key = key_to_seal(vault)?;
+    let before = match vault.load(&secret.name) {
+        // Whom it is for counts only as it was sealed: one that is damaged begins anew, for nobody.
+        Ok(envelope) => envelope.open(&key, &secret.name).is_ok().then_some(envelope),
+        Err(SecretStoreError::NotFound { .. } | SecretStoreError::Damaged { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if before.is_none() && vault.names()?.len() >= SECRETS_MAX {
+        let why = format!("the vault keeps {SECRETS_MAX} secrets at most");
+        return Err(SecretStoreError::Unsuitable { why });
+    }
+    let kept = before.as_ref().map(|envelope| envelope.hosts.clone()).unwrap_or_default();
+    let hosts = secret.hosts.unwrap_or(kept);
+    check_hosts(&hosts)?;
+    let kept = before.as_ref().and_then(|envelope| envelope.sent_as().ok()).unwrap_or_default();
+    let sent_as = secret.sent_as.unwrap_or(kept);
+    check_value(secret.value.expose(), &sent_as)?;
+    let version = before.map_or(0, |envelope| envelope.version).saturating_add(1);
+    let (name, changed) = (&secret.name, secret.now.0);
+    let bound = BoundTo { name, version, hosts: &hosts, sent_as: &sent_as, changed };
+    let envelope = Envelope::seal(&key, &bound, secret.value.expose().as_bytes(), &*vault.entropy);
+    Ok((secret.name, envelope))
+}
+
+fn bound(
+    vault: &Vault,
+    name: SecretName,
+    hosts: &BTreeSet<String>,
+) -> Result<(SecretName, Envelope), SecretStoreError> {
+    check_hosts(hosts)?;
+    let state = vault.state();
+    if matches!(state.root, Root::NotYet) {
+        return Err(not_found(&name));
+    }
+    let key = key_of(&state)?;
+    let envelope = again(vault, key, key, &name, Some(hosts))?;
+    Ok((name, envelope))
+}
+
+/// Seals a secret anew: its value, version and time stay.
+fn again(
+    vault: &Vault,
+    before: &Key,
+    after: &Key,
+    name: &SecretName,
+    hosts: Option<&BTreeSet<String>>,
+) -> Result<Envelope, SecretStoreError> {
+    let envelope = vault.load(name)?;
+    let value = envelope.open(before, name).map_err(|_| damaged(name))?;
+    let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
+    let hosts = hosts.unwrap_or(&envelope.hosts);
+    let (version, changed) = (envelope.version, envelope.changed);
+    let bound = BoundTo { name, version, hosts, sent_as: &sent_as, changed };
+    Ok(Envelope::seal(after, &bound, &value, &*vault.entropy))
+}
+
+/// Seals everything under the key of a passphrase, in the folder beside.
+fn sealed_anew(vault: &Vault, passphrase: &Redacted<String>) -> Result<Key, SecretStoreError> {
+    let before = match &vault.state().root {
+        Root::NotYet => None,
+        Root::Key(key) => Some(key.clone()),
+        Root::Locked(why) => return Err(SecretStoreError::Locked { why: why.clone() }),
+    };
+    files::make_folder(&vault.folder).map_err(disk("made"))?;
+    let (after, file) = root::with_passphrase(passphrase.expose(), &*vault.entropy)?;
+    let beside = beside(&vault.folder);
+    files::make_folder(&beside).map_err(disk("made"))?;
+    if let Some(before) = before {
+        for name in vault.names()? {
+            let bytes = bytes_of(&again(vault, &before, &after, &name, None)?)?;
+            let made = files::write(&beside, &file_of(&name), &bytes);
+            made.and_then(Made::durable).map_err(disk("written"))?;
+        }
+    }
+    root::store_passphrase(&beside, &file).map_err(disk("written"))?;
+    files::sync_parent(&vault.folder).map_err(disk("written"))?;
+    Ok(after)
+}
+
+pub(super) fn carry_out(vault: &Vault, ready: &mut Ready) -> Result<Carried, SecretStoreError> {
+    let Some(staged) = Staged::load(&vault.folder).map_err(disk("read"))? else {
+        return Ok(Carried::Nothing);
+    };
+    let name = staged.change.name();
+    let (made, carried) = match (staged.change, name) {
+        (Change::Seal(envelope), Some(name)) => {
+            (files::write(&vault.folder, &file_of(&name), &bytes_of(&envelope)?), Carried::Other)
+        }
+        (Change::Remove(_), Some(name)) => {
+            (files::remove(&vault.folder, &file_of(&name)), Carried::Removed(name))
+        }
+        (Change::Passphrase, _) => return change_places(vault, ready.next.take()).map(|()| Carried::Other),
+        // No such name was ever made ready.
+        (Change::Seal(_) | Change::Remove(_), None) => (Ok(Made::Durable), Carried::Nothing),
+    };
+    match made.map_err(disk("written"))? {
+        Made::Durable => Staged::forget(&vault.folder).map_err(disk("written"))?,
+        // It is in force. What is ready is on the disk, and carries it out once more after a power cut.
+        Made::InForce(_) => {}
+    }
+    Ok(carried)
+}
+
+/// Lets the folder that was sealed anew take its place; what was ready goes with the one before.
+fn change_places(vault: &Vault, next: Option<Key>) -> Result<(), SecretStoreError> {
+    let beside = beside(&vault.folder);
+    if !root::has_passphrase(&beside) {
+        Staged::forget(&vault.folder).map_err(disk("written"))?;
+        let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(disk("sealed anew")(gone));
+    }
+    {
+        let mut state = vault.state_to_change();
+        files::exchange(&vault.folder, &beside).map_err(disk("written"))?;
+        let locked = || Root::Locked("its passphrase was not given yet".to_owned());
+        *state = State { kind: RootKind::Passphrase, root: next.map_or_else(locked, Root::Key) };
+    }
+    // It is in force. What is left beside is sealed under the key before, and goes with it: at the next change or start,
+    // if not now. What a power cut takes back is still ready there.
+    if files::sync_parent(&vault.folder).is_ok() {
+        let _ = files::remove_folder(&beside);
+    }
+    Ok(())
+}
+
+pub(super) fn give_up(vault: &Vault, ready: &mut Ready) -> Result<(), SecretStoreError> {
+    *ready = Ready::default();
+    if Staged::load(&vault.folder).map_err(disk("read"))?.is_some() {
+        // What was carried out already has to stay when this is gone.
+        files::sync_folder(&vault.folder).map_err(disk("written"))?;
+        Staged::forget(&vault.folder).map_err(disk("written"))?;
+    }
+    files::remove_folder(&beside(&vault.folder)).map_err(disk("removed"))
+}
+
+fn bytes_of(envelope: &Envelope) -> Result<Vec<u8>, SecretStoreError> {
+    serde_json::to_vec_pretty(envelope).map_err(|error| disk("written")(error.into()))
+}
