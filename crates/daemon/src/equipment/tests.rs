@@ -3,15 +3,15 @@
 use palyra_types::tool::{EffectContract, ToolSpec};
 
 use super::*;
-use crate::config;
 use crate::vault::{Held, VaultCredentials};
+use crate::{config, secrets};
 
 #[test]
 fn the_page_about_the_tools_has_each_of_them_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
-    let vault = Held::open(folder.path()).expect("a vault");
-    let credentials: Arc<dyn FillCredential> =
-        Arc::new(VaultCredentials::new(Arc::clone(&vault) as _, Arc::new(SystemClock)));
+    let vault = Held::open(folder.path());
+    let credentials = VaultCredentials::new(vault as _, Arc::new(SystemClock), secrets::scanner());
+    let credentials: Arc<dyn FillCredential> = Arc::new(credentials);
     let config = config::load(None, &BTreeMap::new(), &[]).expect("defaults");
     let place = Place {
         state_dir: folder.path(),
