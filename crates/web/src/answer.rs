@@ -9,11 +9,9 @@ use std::fmt::Write;
 use palyra_html::{Page, PageLimits, Whole, read_page, visible};
 use palyra_ports::{BodyCompleteness, FetchHop, FetchMethod, FetchResponse};
 
-use crate::failure::WebFailure;
+use crate::failure::{FAILURE_FROM, WebFailure};
 use crate::text::{Declared, Kind, decode};
 
-/// The first status that says that a request failed.
-pub(crate) const FAILURE_FROM: u16 = 400;
 /// The longest address that is told.
 const URL_BYTES_MAX: usize = 1024;
 /// The longest value of a header that is told.

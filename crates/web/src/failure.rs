@@ -3,7 +3,8 @@
 use palyra_ports::{FetchError, FetchFailure, FetchReach};
 use palyra_types::ErrorCode;
 
-use crate::answer::FAILURE_FROM;
+/// The first status that says that a request failed.
+pub(crate) const FAILURE_FROM: u16 = 400;
 
 /// Why a granted call failed; its text is the outcome that the model reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -111,11 +111,16 @@ fn walk(
     for path in list(folder)? {
         if path.is_file() {
             read(root, &path, texts, others)?;
-        } else if path.file_name().is_some_and(|name| name != "target") {
+        } else if !is_built(&path) {
             walk(root, &path, texts, others)?;
         }
     }
     Ok(())
+}
+
+/// Whether cargo builds into a folder, which it marks (<https://bford.info/cachedir/>); any other may be called so, too.
+fn is_built(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == "target") && folder.join("CACHEDIR.TAG").exists()
 }
 
 fn list(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
@@ -227,6 +232,24 @@ mod tests {
         let found: Vec<_> =
             house.crates[0].dependencies.iter().map(|d| (d.package.as_str(), d.table, d.line)).collect();
         assert_eq!(found, [("serde", Table::Normal, 4), ("palyra-b", Table::Tests, 6)]);
+    }
+
+    #[test]
+    fn what_is_called_target_is_seen_unless_cargo_builds_there() {
+        let root = std::env::temp_dir().join(format!("xtask-target-{}", std::process::id()));
+        for (folder, marked) in [("crates/a/src/target", false), ("crates/a/target", true)] {
+            let folder = root.join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("tests.rs"), "//! Tests.\n").unwrap();
+            if marked {
+                std::fs::write(folder.join("CACHEDIR.TAG"), "").unwrap();
+            }
+        }
+        let (mut texts, mut others) = (Vec::new(), Vec::new());
+        walk(&root, &root, &mut texts, &mut others).unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+        let seen: Vec<_> = texts.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(seen, ["crates/a/src/target/tests.rs"]);
     }
 
     #[test]

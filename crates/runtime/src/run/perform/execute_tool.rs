@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, OutputSink, Supervision};
-use palyra_run_core::{Grant, RunInput};
+use palyra_run_core::{Execution, Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
@@ -68,8 +68,10 @@ async fn execute_tool_call(
     stop: CancellationToken,
     output: OutputSink,
 ) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+    let execution = grant.execution();
     if stop.is_cancelled() {
-        return Ok(failed(ErrorCode::ToolCancelled, "the run was stopped before this call began"));
+        let stopped = failed(ErrorCode::ToolCancelled, "the run was stopped before this call began");
+        return never_begun(execution, stopped, UnknownOutcomeCause::Cancelled);
     }
     let clock = &engine.ports.clock;
     let contract = grant.contract();
@@ -81,7 +83,7 @@ async fn execute_tool_call(
     let mut work = engine.ports.tools.execute(grant, supervision);
     let cause = tokio::select! {
         biased;
-        finished = &mut work => return settle(finished),
+        finished = &mut work => return settle(finished, execution),
         () = stop.cancelled() => UnknownOutcomeCause::Cancelled,
         () = clock.sleep_until(deadline) => UnknownOutcomeCause::Deadline,
     };
@@ -96,19 +98,33 @@ async fn execute_tool_call(
         (
             Some(finished),
             EffectContract::Opaque | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local,
-        ) => settle(finished),
+        ) => settle(finished, execution),
         // What a pure call says after it was told to stop is not what was asked for.
         (Some(_), EffectContract::Pure) | (None, _) => Err(cause),
     }
 }
 
+/// What a call that did not begin now comes to: one that began before a restart may have been done then.
+fn never_begun(
+    execution: Execution,
+    outcome: ToolExecutionOutcome,
+    cause: UnknownOutcomeCause,
+) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+    match execution {
+        Execution::First => Ok(outcome),
+        Execution::Again => Err(cause),
+    }
+}
+
 fn settle(
     finished: Result<ToolExecutionOutcome, ExecuteToolError>,
+    execution: Execution,
 ) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
     match finished {
         Ok(outcome) => Ok(outcome),
         Err(error @ ExecuteToolError::Unknown { .. }) => {
-            Ok(failed(ErrorCode::ToolUnknown, &error.to_string()))
+            let unknown = failed(ErrorCode::ToolUnknown, &error.to_string());
+            never_begun(execution, unknown, UnknownOutcomeCause::ExecutorLost)
         }
         Err(ExecuteToolError::OutcomeUnknown { .. }) => Err(UnknownOutcomeCause::ExecutorLost),
     }
@@ -121,5 +137,25 @@ fn failed(code: ErrorCode, output: &str) -> ToolExecutionOutcome {
         output_bytes_total: 0,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::tool::ToolName;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_began_before_a_restart_is_not_said_to_have_done_nothing() {
+        let stopped = || failed(ErrorCode::ToolCancelled, "stopped");
+        let cause = UnknownOutcomeCause::Cancelled;
+        assert_eq!(never_begun(Execution::First, stopped(), cause), Ok(stopped()));
+        assert_eq!(never_begun(Execution::Again, stopped(), cause), Err(cause));
+
+        let gone = || Err(ExecuteToolError::Unknown { tool: ToolName::new("gone") });
+        let first = settle(gone(), Execution::First).unwrap();
+        assert_eq!(first.failure, Some(ErrorCode::ToolUnknown));
+        assert_eq!(settle(gone(), Execution::Again), Err(UnknownOutcomeCause::ExecutorLost));
     }
 }
