@@ -15,11 +15,13 @@ mod call;
 mod settings;
 
 mod program;
+mod opened;
 mod plan;
 mod reach;
 mod shown;
 mod running;
 mod transcript;
+mod unread;
 mod failure;
 
 pub use commands::Commands;

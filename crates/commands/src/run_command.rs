@@ -18,6 +18,7 @@ use crate::plan::{Planned, Wanted, plan};
 use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
 use crate::running::{self, Hearing, Running};
 use crate::shown;
+use crate::transcript::Transcript;
 
 pub(crate) const NAME: &str = "run_command";
 const VERSION: u32 = 1;
@@ -187,7 +188,7 @@ pub(crate) async fn run(
 /// Waits for a program's end; ends it when its time is over, or when nobody wants it any more.
 pub(crate) async fn to_its_end(
     parts: &Parts,
-    mut running: Running,
+    mut running: Running<Transcript>,
     supervision: &Supervision,
     span: Duration,
 ) -> Made {
