@@ -49,6 +49,15 @@ pub(crate) struct Granted {
     pub(crate) output_bytes_max: usize,
 }
 
+impl Granted {
+    /// Returns how much of what a program prints is kept for the result, beside what is said of its end.
+    pub(crate) fn printed_bytes_max(&self) -> usize {
+        /// Room for how it ended, whom it reached, and how to read on.
+        const TOLD_BYTES_MAX: usize = 1024;
+        self.output_bytes_max.saturating_sub(TOLD_BYTES_MAX)
+    }
+}
+
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Made {

@@ -20,6 +20,7 @@ use crate::job_table::Jobs;
 use crate::plan::strongest;
 use crate::settings::CommandSettings;
 use crate::tapes::Tapes;
+use crate::transcript::shortened;
 use crate::{git, jobs, read_output, run_command};
 
 /// The tools that start programs. Cheap to clone.
@@ -56,15 +57,21 @@ impl Commands {
         self.parts.tapes.clone()
     }
 
+    /// Carries out a call; what it tells is no longer than it may be.
     pub(crate) async fn run(
         &self,
         granted: &Granted,
         supervision: &Supervision,
     ) -> Result<Made, CommandFailure> {
+        let made = self.carry_out(granted, supervision).await?;
+        Ok(Made { text: shortened(made.text, granted.output_bytes_max), ..made })
+    }
+
+    async fn carry_out(&self, granted: &Granted, supervision: &Supervision) -> Result<Made, CommandFailure> {
         match granted.tool.as_str() {
             run_command::NAME => run_command::run(&self.parts, granted, supervision).await,
             jobs::START => jobs::start(&self.parts, granted).await,
-            jobs::TAIL => jobs::tail(&self.parts, granted),
+            jobs::TAIL => jobs::tail(&self.parts, granted, supervision),
             jobs::STOP => jobs::stop(&self.parts, granted).await,
             git::NAME => git::run(&self.parts, granted, supervision).await,
             read_output::NAME => read_output::run(&self.parts, granted, supervision).await,

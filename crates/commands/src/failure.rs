@@ -62,6 +62,7 @@ impl From<SandboxError> for CommandFailure {
         match error {
             SandboxError::Missing { .. } => Self::SandboxMissing(text),
             SandboxError::NotStarted { .. } => Self::NotFound(text),
+            SandboxError::TooLong { .. } => Self::Arguments(text),
             SandboxError::Broken { stage, cause } => {
                 Self::SandboxFailed(format!("the sandbox could not be made at `{stage}`: {cause}"))
             }

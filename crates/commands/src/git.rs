@@ -1,6 +1,7 @@
 //! `git`: what a repository says of itself. It reads, and nothing else: what the repository would have git run, runs
 //! without network in a workspace that cannot be changed.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_ports::{ConfinedCommand, Network, ProcessTier, Supervision, WorkspaceAccess};
@@ -12,9 +13,10 @@ use serde_json::json;
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
-use crate::program::find_program;
+use crate::program::{Place, locate_program};
 use crate::run_command::{parse, to_its_end};
 use crate::running::{Hearing, gather};
+use crate::settings::CommandSettings;
 
 pub(crate) const NAME: &str = "git";
 const VERSION: u32 = 1;
@@ -94,13 +96,10 @@ pub(crate) async fn run(
             option.escape_debug()
         )));
     }
-    let gone =
-        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
-    let workspace = granted.workspace_root.canonicalize().map_err(gone)?;
-    let program = find_program(&parts.settings, &workspace, &workspace, "git")?;
-    if program.sealed.is_some() {
-        return Err(CommandFailure::PathRefused("git lies in the workspace".to_owned()));
-    }
+    let (settings, root) = (parts.settings.clone(), granted.workspace_root.clone());
+    let located = tokio::task::spawn_blocking(move || locate(&settings, &root)).await;
+    let lost = |_| Err(CommandFailure::SandboxFailed("git could not be looked for".to_owned()));
+    let (workspace, program) = located.unwrap_or_else(lost)?;
     let offer = parts.sandbox.offer();
     let tier = if offer.missing_for(ProcessTier::Isolated).is_none() {
         ProcessTier::Isolated
@@ -120,7 +119,7 @@ pub(crate) async fn run(
     let shared = parts.settings.environment.iter().map(|(name, value)| (name.into(), value.into()));
     let command = ConfinedCommand {
         tier,
-        program: program.path,
+        program,
         arguments: words.chain(arguments.options).map(Into::into).collect(),
         environment: shared.chain(quiet.map(|(name, value)| (name.into(), value.into()))).collect(),
         directory: workspace.clone(),
@@ -132,9 +131,21 @@ pub(crate) async fn run(
         network: Network::None,
         limits: parts.settings.limits,
     };
-    let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
+    let hearing = Hearing { bytes_max: granted.printed_bytes_max(), watched: supervision.output.clone() };
     let running = gather(parts.sandbox.start(command).await?, hearing)?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (DEADLINE, granted)).await })
+}
+
+/// Finds the workspace and git, without reading it: it is not bound to what anybody looked at.
+fn locate(settings: &CommandSettings, root: &Path) -> Result<(PathBuf, PathBuf), CommandFailure> {
+    let gone =
+        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
+    let workspace = root.canonicalize().map_err(gone)?;
+    let git = locate_program(settings, &workspace, &workspace, "git")?;
+    match git.place {
+        Place::System => Ok((workspace, git.path)),
+        Place::Workspace => Err(CommandFailure::PathRefused("git lies in the workspace".to_owned())),
+    }
 }
 
 /// Returns whether an option writes a file or starts a program that nobody was asked about. Git takes any unambiguous

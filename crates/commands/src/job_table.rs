@@ -13,6 +13,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use crate::failure::CommandFailure;
 use crate::reach::Door;
 use crate::running::{Gathered, Running};
+use crate::unread::Unread;
 
 /// Jobs that run at once, of all sessions.
 pub(crate) const JOBS_MAX: usize = 16;
@@ -35,7 +36,7 @@ struct Table {
 #[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) tier: ProcessTier,
-    pub(crate) output: Gathered,
+    pub(crate) output: Gathered<Unread>,
     pub(crate) door: Option<Arc<Door>>,
     stop: Arc<Notify>,
     ended: watch::Receiver<Option<Ended>>,
@@ -75,7 +76,13 @@ impl Jobs {
     }
 
     /// Follows a program to its end, and returns its number.
-    pub(crate) fn keep(&self, session: SessionId, tier: ProcessTier, running: Running, room: Room) -> u64 {
+    pub(crate) fn keep(
+        &self,
+        session: SessionId,
+        tier: ProcessTier,
+        running: Running<Unread>,
+        room: Room,
+    ) -> u64 {
         let (stop, output, door) = (Arc::new(Notify::new()), running.output.clone(), running.door.clone());
         let (end, ended) = watch::channel(None);
         tokio::spawn(follow(running, Arc::clone(&stop), end, room));
@@ -106,7 +113,12 @@ impl Jobs {
     }
 }
 
-async fn follow(mut running: Running, stop: Arc<Notify>, end: watch::Sender<Option<Ended>>, room: Room) {
+async fn follow(
+    mut running: Running<Unread>,
+    stop: Arc<Notify>,
+    end: watch::Sender<Option<Ended>>,
+    room: Room,
+) {
     let ended = {
         let mut ended = std::pin::pin!(running.process.wait());
         tokio::select! {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use palyra_ports::OutputSink;
+use palyra_ports::{OutputSink, Supervision};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -17,6 +17,7 @@ use crate::run_command::{
     argv_schema, credentials_schema, folder_schema, hosts_schema, how, parse, planned_again,
 };
 use crate::running::{self, Hearing};
+use crate::unread::Look;
 
 pub(crate) const START: &str = "start_job";
 pub(crate) const TAIL: &str = "tail_job";
@@ -24,7 +25,7 @@ pub(crate) const STOP: &str = "stop_job";
 const VERSION: u32 = 1;
 const DEADLINE: Duration = Duration::from_secs(60);
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
-/// Bytes of output that are kept of each job until somebody looks.
+/// Bytes of output that are kept of each job until somebody has read them.
 const KEPT_BYTES_MAX: usize = 128 * 1024;
 
 pub(crate) fn start_spec() -> ToolSpec {
@@ -56,11 +57,17 @@ pub(crate) fn start_spec() -> ToolSpec {
 }
 
 pub(crate) fn tail_spec() -> ToolSpec {
-    of_a_job(
+    let mut spec = of_a_job(
         TAIL,
-        "Says whether a job still runs, and what it printed since the last look.",
+        "Says whether a job still runs, and what it printed since the last look. What is too long for one look is told \
+         by the next.",
         EffectContract::Pure,
-    )
+    );
+    spec.schema["properties"]["from"] = json!({
+        "type": "integer", "minimum": 0,
+        "description": "The byte of its output to begin with, to have the last look once more; where that ended when left out.",
+    });
+    spec
 }
 
 pub(crate) fn stop_spec() -> ToolSpec {
@@ -91,6 +98,13 @@ fn of_a_job(name: &str, description: &str, contract: EffectContract) -> ToolSpec
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct LookAtJob {
+    job: String,
+    from: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OfJob {
     job: String,
 }
@@ -107,19 +121,33 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
 }
 
-pub(crate) fn tail(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
-    let named: OfJob = parse(&granted.arguments)?;
-    let job = parts.jobs.find(granted.session, &named.job)?;
+pub(crate) fn tail(
+    parts: &Parts,
+    granted: &Granted,
+    supervision: &Supervision,
+) -> Result<Made, CommandFailure> {
+    /// More than the line takes that tells which bytes they are.
+    const TOLD_BYTES: usize = 160;
+    let LookAtJob { job, from } = parse(&granted.arguments)?;
+    let job = parts.jobs.find(granted.session, &job)?;
+    if supervision.cancel.is_cancelled() {
+        return Err(CommandFailure::Cancelled);
+    }
     let mut state = job.ended().map_or("still running".to_owned(), how);
     if let Some(door) = &job.door {
         state = format!("{state}\n{}", door.told());
     }
-    let mut output = job.output.get();
-    let bytes_total = output.total();
-    let printed = output.take();
-    let text =
-        if printed.is_empty() { format!("{state}; nothing new") } else { format!("{state}\n\n{printed}") };
-    Ok(Made { text, bytes_total, failed: None, tier: Some(job.tier) })
+    let room = granted.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
+    let look = job.output.get().look(from, room);
+    let Look { from, to, total, text: printed } = look;
+    let text = match (printed.is_empty(), to < total) {
+        (true, _) => format!("{state}; nothing new"),
+        (false, false) => format!("{state}; bytes {from} to {to} of its output\n\n{printed}"),
+        (false, true) => {
+            format!("{state}; bytes {from} to {to} of its output, {total} so far; look again\n\n{printed}")
+        }
+    };
+    Ok(Made { text, bytes_total: total - from, failed: None, tier: Some(job.tier) })
 }
 
 pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {

@@ -18,11 +18,13 @@ mod settings;
 mod tapes;
 
 mod program;
+mod opened;
 mod plan;
 mod reach;
 mod shown;
 mod running;
 mod transcript;
+mod unread;
 mod failure;
 
 pub use commands::Commands;

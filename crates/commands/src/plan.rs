@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use palyra_ports::{ProcessTier, SandboxOffer, SealedFile};
+use palyra_ports::{COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, text_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::CommandFailure;
@@ -81,6 +81,7 @@ pub(crate) fn plan(
     let gone =
         |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
     let workspace = workspace_root.canonicalize().map_err(gone)?;
+    check_length(settings, &wanted.argv)?;
     let folder = folder_of(&workspace, wanted.folder.as_deref())?;
     let word =
         wanted.argv.first().ok_or_else(|| CommandFailure::Arguments("`argv` names no program".to_owned()))?;
@@ -103,6 +104,13 @@ pub(crate) fn plan(
     };
     let sealed = [Some(program), script].into_iter().flatten().filter_map(|found| found.sealed).collect();
     Ok(Planned { plan, workspace, sealed })
+}
+
+/// Refuses what no program would be given, before anybody is asked about it.
+fn check_length(settings: &CommandSettings, argv: &[String]) -> Result<(), CommandFailure> {
+    let environment = settings.environment.iter().flat_map(|(name, value)| [name, value]);
+    let bytes = text_bytes(argv.iter().chain(environment).map(String::len));
+    if bytes > COMMAND_BYTES_MAX { Err(SandboxError::TooLong { bytes }.into()) } else { Ok(()) }
 }
 
 /// Commands can do harm, so that they get the strongest tier that there is.

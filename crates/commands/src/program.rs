@@ -5,7 +5,7 @@
 //! followed; one in the workspace is read once and run from what was read.
 
 use std::fs;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use sha2::{Digest, Sha256};
 
 use crate::failure::CommandFailure;
+use crate::opened::{open_file, read_whole};
 use crate::settings::CommandSettings;
 
 /// Bytes of a program or script that is run, at most.
@@ -42,13 +43,40 @@ pub(crate) struct Found {
     pub(crate) sealed: Option<SealedFile>,
 }
 
-/// Finds the program of a command that starts in `folder`.
+/// Where a file that a command runs is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// Its real path.
+    pub(crate) path: PathBuf,
+    pub(crate) place: Place,
+}
+
+/// Who could change a file that a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Commands.
+    Workspace,
+    /// Nobody who is held.
+    System,
+}
+
+/// Finds the program of a command that starts in `folder`; blocks on what it reads.
 pub(crate) fn find_program(
     settings: &CommandSettings,
     workspace: &Path,
     folder: &Path,
     word: &str,
 ) -> Result<Found, CommandFailure> {
+    look_at(workspace, locate_program(settings, workspace, folder, word)?)
+}
+
+/// Says where that program is, and reads nothing of it; blocks all the same.
+pub(crate) fn locate_program(
+    settings: &CommandSettings,
+    workspace: &Path,
+    folder: &Path,
+    word: &str,
+) -> Result<Located, CommandFailure> {
     let candidates: Vec<PathBuf> = if word.contains('/') {
         vec![folder.join(word)]
     } else {
@@ -60,7 +88,7 @@ pub(crate) fn find_program(
             places(&candidates)
         ))
     })?;
-    look_at(settings, workspace, found)
+    locate(settings, workspace, found)
 }
 
 /// Finds the script that an interpreter is told to run: its first argument that is no option, when that is a file of
@@ -81,17 +109,13 @@ pub(crate) fn find_script(
     if !path.is_file() {
         return Ok(None);
     }
-    look_at(settings, workspace, &path).map(Some)
+    look_at(workspace, locate(settings, workspace, &path)?).map(Some)
 }
 
-fn look_at(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<Found, CommandFailure> {
-    let told =
-        |error: io::Error| CommandFailure::NotFound(format!("`{}` cannot be read: {error}", path.display()));
-    let real = path.canonicalize().map_err(told)?;
+fn locate(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<Located, CommandFailure> {
+    let real = path.canonicalize().map_err(unreadable(path))?;
     if real.starts_with(workspace) {
-        let bytes = read_all(&real, SEALED_BYTES_MAX).map_err(told)?;
-        let sealed = SealedFile { path: real.clone(), bytes: Arc::new(seal(&bytes).map_err(told)?) };
-        return Ok(Found { path: real, digest: Sha256::digest(&bytes).into(), sealed: Some(sealed) });
+        return Ok(Located { path: real, place: Place::Workspace });
     }
     let readable = settings.readable.iter().filter_map(|place| place.canonicalize().ok());
     let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
@@ -101,8 +125,21 @@ fn look_at(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<
             real.display()
         )));
     }
-    let digest = digest_of(&real).map_err(told)?;
-    Ok(Found { path: real, digest, sealed: None })
+    Ok(Located { path: real, place: Place::System })
+}
+
+fn look_at(workspace: &Path, located: Located) -> Result<Found, CommandFailure> {
+    let Located { path, place } = located;
+    let looked = match place {
+        Place::Workspace => sealed(workspace, &path),
+        Place::System => digest_of(workspace, &path).map(|digest| (digest, None)),
+    };
+    let (digest, sealed) = looked.map_err(unreadable(&path))?;
+    Ok(Found { path, digest, sealed })
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> CommandFailure {
+    move |error| CommandFailure::NotFound(format!("`{}` cannot be read: {error}", path.display()))
 }
 
 fn is_program(path: &Path) -> bool {
@@ -115,27 +152,17 @@ fn places(candidates: &[PathBuf]) -> String {
     folders.join(", ")
 }
 
-fn read_all(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+fn sealed(workspace: &Path, path: &Path) -> io::Result<([u8; 32], Option<SealedFile>)> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "it is too large to be run from the workspace",
-        ));
-    }
-    Ok(bytes)
+    read_whole(&open_file(workspace, path)?, SEALED_BYTES_MAX, |piece| bytes.extend_from_slice(piece))?;
+    let file = SealedFile { path: path.to_owned(), bytes: Arc::new(seal(&bytes)?) };
+    Ok((Sha256::digest(&bytes).into(), Some(file)))
 }
 
-fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
-    let mut file = fs::File::open(path)?.take(PROGRAM_BYTES_MAX);
-    let (mut hash, mut piece) = (Sha256::new(), vec![0; 64 * 1024]);
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hash.finalize().into()),
-            length => hash.update(&piece[..length]),
-        }
-    }
+fn digest_of(workspace: &Path, path: &Path) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    read_whole(&open_file(workspace, path)?, PROGRAM_BYTES_MAX, |piece| hash.update(piece))?;
+    Ok(hash.finalize().into())
 }
 
 /// Copies bytes to memory that nobody can change any more.

@@ -19,6 +19,7 @@ use crate::plan::{Planned, Wanted, plan};
 use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
 use crate::running::{self, Hearing, Running};
 use crate::shown;
+use crate::transcript::Transcript;
 
 pub(crate) const NAME: &str = "run_command";
 const VERSION: u32 = 1;
@@ -180,7 +181,7 @@ pub(crate) async fn run(
     }
     let tier = planned.plan.tier.of_process();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
-    let hearing = Hearing { bytes_max: granted.output_bytes_max, watched: supervision.output.clone() };
+    let hearing = Hearing { bytes_max: granted.printed_bytes_max(), watched: supervision.output.clone() };
     let running = running::start(parts.ground(granted), planned, hearing).await?;
     Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (span, granted)).await })
 }
@@ -188,7 +189,7 @@ pub(crate) async fn run(
 /// Waits for a program's end; ends it when its time is over, or when nobody wants it any more.
 pub(crate) async fn to_its_end(
     parts: &Parts,
-    mut running: Running,
+    mut running: Running<Transcript>,
     supervision: &Supervision,
     (span, granted): (Duration, &Granted),
 ) -> Made {

@@ -14,7 +14,6 @@ use crate::failure::CommandFailure;
 use crate::plan::{Plan, Planned};
 use crate::reach::{self, Door, Reach};
 use crate::settings::CommandSettings;
-use crate::transcript::Transcript;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 16 * 1024;
@@ -27,20 +26,35 @@ pub(crate) struct Hearing {
     pub(crate) watched: OutputSink,
 }
 
-/// Output that is still being gathered.
-#[derive(Debug, Clone)]
-pub(crate) struct Gathered(Arc<Mutex<Transcript>>);
+/// What keeps output.
+pub(crate) trait Keep: Send + 'static {
+    /// Makes an empty one that keeps so many bytes.
+    fn new(bytes_max: usize) -> Self;
 
-impl Gathered {
-    pub(crate) fn get(&self) -> MutexGuard<'_, Transcript> {
+    /// Adds what was printed.
+    fn push(&mut self, bytes: &[u8]);
+}
+
+/// Output that is still being gathered.
+#[derive(Debug)]
+pub(crate) struct Gathered<K>(Arc<Mutex<K>>);
+
+impl<K> Gathered<K> {
+    pub(crate) fn get(&self) -> MutexGuard<'_, K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl<K> Clone for Gathered<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
 /// A program that runs, and its output.
-pub(crate) struct Running {
+pub(crate) struct Running<K> {
     pub(crate) process: Box<dyn ConfinedProcess>,
-    pub(crate) output: Gathered,
+    pub(crate) output: Gathered<K>,
     /// The way out, when it has one; closed once the program has ended.
     pub(crate) door: Option<Arc<Door>>,
     readers: Vec<tokio::task::JoinHandle<()>>,
@@ -57,11 +71,11 @@ pub(crate) struct Ground<'p> {
 }
 
 /// Starts what was planned.
-pub(crate) async fn start(
+pub(crate) async fn start<K: Keep>(
     ground: Ground<'_>,
     planned: Planned,
     hearing: Hearing,
-) -> Result<Running, CommandFailure> {
+) -> Result<Running<K>, CommandFailure> {
     let Plan { hosts, credentials, .. } = &planned.plan;
     let reach = Reach::read(hosts, credentials)?;
     let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
@@ -86,12 +100,12 @@ fn open(
 }
 
 /// Gathers what a program prints, output and errors in the order in which they come.
-pub(crate) fn gather(
+pub(crate) fn gather<K: Keep>(
     mut process: Box<dyn ConfinedProcess>,
     hearing: Hearing,
-) -> Result<Running, CommandFailure> {
+) -> Result<Running<K>, CommandFailure> {
     let Hearing { bytes_max, watched } = hearing;
-    let output = Gathered(Arc::new(Mutex::new(Transcript::new(bytes_max))));
+    let output = Gathered(Arc::new(Mutex::new(K::new(bytes_max))));
     let broken =
         |error: std::io::Error| CommandFailure::SandboxFailed(format!("its output cannot be read: {error}"));
     let mut readers = Vec::new();
@@ -102,7 +116,7 @@ pub(crate) fn gather(
     Ok(Running { process, output, door: None, readers })
 }
 
-impl Running {
+impl<K: Keep> Running<K> {
     /// Waits until it has ended and all that it printed was read.
     pub(crate) async fn wait(&mut self) -> Ended {
         let ended = self.process.wait().await;
@@ -123,7 +137,7 @@ fn reader_of(end: OwnedFd) -> std::io::Result<pipe::Receiver> {
     pipe::Receiver::from_owned_fd(end)
 }
 
-async fn read_all(mut end: pipe::Receiver, output: Gathered, watched: OutputSink) {
+async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched: OutputSink) {
     let mut piece = vec![0; PIECE_BYTES];
     while let Ok(length) = end.read(&mut piece).await {
         if length == 0 {

@@ -4,6 +4,8 @@
 
 use std::collections::VecDeque;
 
+use crate::running::Keep;
+
 /// The beginning and the end of an output.
 #[derive(Debug, Clone)]
 pub(crate) struct Transcript {
@@ -13,13 +15,12 @@ pub(crate) struct Transcript {
     total: u64,
 }
 
-impl Transcript {
-    /// Makes an empty one that keeps so many bytes.
-    pub(crate) fn new(bytes_max: usize) -> Self {
+impl Keep for Transcript {
+    fn new(bytes_max: usize) -> Self {
         Self { head: Vec::new(), tail: VecDeque::new(), half: bytes_max / 2, total: 0 }
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let to_head = bytes.len().min(self.half - self.head.len());
         self.head.extend_from_slice(&bytes[..to_head]);
@@ -28,7 +29,9 @@ impl Transcript {
         let over = self.tail.len().saturating_sub(self.half);
         self.tail.drain(..over);
     }
+}
 
+impl Transcript {
     /// Returns how many bytes were printed.
     pub(crate) fn total(&self) -> u64 {
         self.total
@@ -50,13 +53,19 @@ impl Transcript {
         bytes.extend(&self.tail);
         String::from_utf8_lossy(&bytes).into_owned()
     }
+}
 
-    /// Takes what was printed since the last time.
-    pub(crate) fn take(&mut self) -> String {
-        let text = self.text();
-        *self = Self { head: Vec::new(), tail: VecDeque::new(), half: self.half, total: 0 };
-        text
+/// Returns a text of at most so many bytes: its beginning and its end, where it is longer.
+pub(crate) fn shortened(text: String, bytes_max: usize) -> String {
+    /// More than the line takes that tells of it.
+    const TOLD_BYTES: usize = 64;
+    if text.len() <= bytes_max {
+        return text;
     }
+    let half = bytes_max.saturating_sub(TOLD_BYTES) / 2;
+    let (head, tail) = (text.floor_char_boundary(half), text.ceil_char_boundary(text.len() - half));
+    let told = format!("\n[{} bytes are left out here]\n", tail - head);
+    [&text[..head], told.as_str(), &text[tail..]].concat()
 }
 
 #[cfg(test)]
@@ -77,7 +86,16 @@ mod tests {
     fn a_short_one_is_kept_whole() {
         let mut kept = Transcript::new(8);
         kept.push(b"abcdef");
-        assert_eq!(kept.take(), "abcdef");
-        assert_eq!(kept.take(), "");
+        assert_eq!(kept.text(), "abcdef");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut_between_characters() {
+        assert_eq!(shortened("short".to_owned(), 5), "short");
+        let cut = shortened("\u{fffd}".repeat(1000), 100);
+        assert!(cut.len() <= 100, "{}", cut.len());
+        assert!(
+            cut.starts_with('\u{fffd}') && cut.ends_with('\u{fffd}') && cut.contains(" bytes are left out")
+        );
     }
 }

@@ -50,8 +50,9 @@ pub use hear_output::{HearOutput, OutputSink};
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
-    ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network, ProcessLimits, ProcessSandbox,
-    ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile, WorkspaceAccess,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network,
+    ProcessLimits, ProcessSandbox, ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,
+    WorkspaceAccess, text_bytes,
 };
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,

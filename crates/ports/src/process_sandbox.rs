@@ -75,6 +75,30 @@ pub struct ConfinedCommand {
     pub limits: ProcessLimits,
 }
 
+/// Bytes of all texts of one command together, at most, as [`ConfinedCommand::text_bytes`] counts them.
+pub const COMMAND_BYTES_MAX: usize = 112 * 1024;
+
+/// Bytes that each text counts beyond its own.
+const TEXT_BYTES_BESIDE: usize = 8;
+
+impl ConfinedCommand {
+    /// Returns the bytes of its arguments, environment and paths, and eight more for each of them.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        let paths = [&self.program, &self.directory, &self.workspace].into_iter();
+        let paths =
+            paths.chain(&self.kept).chain(&self.readable).chain(self.sealed.iter().map(|file| &file.path));
+        let pairs = self.environment.iter().flat_map(|(name, value)| [name, value]);
+        let texts = self.arguments.iter().chain(pairs).map(|text| text.len());
+        text_bytes(texts.chain(paths.map(|path| path.as_os_str().len())))
+    }
+}
+
+/// Counts texts of some lengths as [`ConfinedCommand::text_bytes`] does.
+pub fn text_bytes(lengths: impl Iterator<Item = usize>) -> usize {
+    lengths.fold(0, |sum, length| sum.saturating_add(length).saturating_add(TEXT_BYTES_BESIDE))
+}
+
 /// What a program may do in its workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WorkspaceAccess {
@@ -226,6 +250,15 @@ pub enum SandboxError {
         program: String,
         /// Why, for a person.
         cause: String,
+    },
+    /// Its arguments, environment and paths are too long together.
+    #[error(
+        "arguments and environment take {bytes} bytes, and {COMMAND_BYTES_MAX} are passed on at most; put the rest into a \
+         file"
+    )]
+    TooLong {
+        /// What they take, as [`ConfinedCommand::text_bytes`] counts.
+        bytes: usize,
     },
     /// A mechanism failed while it was put in place.
     #[error("the sandbox could not be made at `{stage}`")]

@@ -5,11 +5,11 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::pipe::PipeFlags;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 use crate::failure::Failure;
 use crate::fork::fork;
@@ -23,10 +23,15 @@ const NOT_STARTED: i32 = 127;
 /// What is added to a program's share of memory, in thousandths, when the kernel looks for somebody to end.
 const OUT_OF_MEMORY_SCORE: &str = "500";
 
-/// Starts the program in a process of its own, and tells the daemon that it runs, or why it does not.
-pub(crate) fn start(order: &Order, control: BorrowedFd<'_>) -> Result<Pid, Failure> {
+/// Starts the program, by its descriptor where one is given, in a process of its own, and tells the daemon that it runs,
+/// or why it does not.
+pub(crate) fn start(
+    order: &Order,
+    program: Option<&OwnedFd>,
+    control: BorrowedFd<'_>,
+) -> Result<Pid, Failure> {
     let (began, begins) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
-    let pid = fork(|| run(order, control, &begins))?;
+    let pid = fork(|| run(order, program, control, &begins))?;
     drop(begins);
     let mut failed = [0; 1];
     let failed = rustix::io::retry_on_intr(|| rustix::io::read(&began, &mut failed[..]));
@@ -38,8 +43,8 @@ pub(crate) fn start(order: &Order, control: BorrowedFd<'_>) -> Result<Pid, Failu
 }
 
 /// Becomes the program; returns the exit code when it cannot.
-fn run(order: &Order, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
-    let failure = confine(order).and_then(|()| become_program(order));
+fn run(order: &Order, program: Option<&OwnedFd>, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
+    let failure = confine(order, program).and_then(|()| become_program(order, program));
     let told = match failure {
         Ok(never) => match never {},
         Err(failure) => failure.told(),
@@ -49,9 +54,7 @@ fn run(order: &Order, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
     NOT_STARTED
 }
 
-fn confine(order: &Order) -> Result<(), Failure> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(Failure::at("death signal"))?;
+fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
     rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
     // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
@@ -60,7 +63,7 @@ fn confine(order: &Order) -> Result<(), Failure> {
     process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
-    landlock_rules::restrict(order)?;
+    landlock_rules::restrict(order, program)?;
     close_on_exec().map_err(Failure::at("descriptors"))?;
     // Last of all: it allows little of what was done so far.
     syscall_filter::apply(Surroundings::of(order))
@@ -73,7 +76,7 @@ fn close_on_exec() -> io::Result<()> {
     if marked < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn become_program(order: &Order) -> Result<std::convert::Infallible, Failure> {
+fn become_program(order: &Order, opened: Option<&OwnedFd>) -> Result<std::convert::Infallible, Failure> {
     let stage = "program";
     let text = |bytes: &[u8]| CString::new(bytes).map_err(Failure::at(stage));
     let program = text(order.program.as_slice())?;
@@ -86,7 +89,18 @@ fn become_program(order: &Order) -> Result<std::convert::Infallible, Failure> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
     };
     let (arguments_ended, environment_ended) = (ended(&arguments), ended(&environment));
-    // SAFETY: both lists end with a null pointer, and their texts live until the call returns, which is a failure.
-    unsafe { libc::execve(program.as_ptr(), arguments_ended.as_ptr(), environment_ended.as_ptr()) };
+    let (arguments, environment) = (arguments_ended.as_ptr(), environment_ended.as_ptr());
+    // SAFETY: both lists end with a null pointer, and their texts live until the calls return, which is a failure.
+    unsafe {
+        match opened {
+            Some(opened) => {
+                let (at, flags) = (opened.as_raw_fd(), libc::AT_EMPTY_PATH);
+                libc::syscall(libc::SYS_execveat, at, c"".as_ptr(), arguments, environment, flags);
+            }
+            None => {
+                libc::execve(program.as_ptr(), arguments, environment);
+            }
+        }
+    }
     Err(Failure { stage, cause: io::Error::last_os_error() })
 }

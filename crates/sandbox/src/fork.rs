@@ -1,25 +1,48 @@
 //! Making a process, and waiting for it.
 //!
-//! Owns both calls and knows nothing of what the process is for. Invariant: the maker has one thread.
+//! Owns both calls and knows nothing of what the process is for. Invariant: the maker has one thread, and no child
+//! outlives it.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, pidfd_open};
 
 use crate::failure::Failure;
 
-/// Makes a child that runs `body` and exits with what it returns.
+/// Exit code of a child whose maker was gone before it began.
+const ALONE: i32 = 71;
+
+/// Makes a child that runs `body` and exits with what it returns. It ends with its maker at the latest.
 pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, Failure> {
+    let maker = pidfd_open(getpid(), PidfdFlags::empty()).map_err(Failure::at("pidfd"))?;
     // SAFETY: this process has one thread, so the child may do anything that the parent may.
     match unsafe { libc::fork() } {
         -1 => Err(Failure { stage: "fork", cause: io::Error::last_os_error() }),
         0 => {
-            let code = body();
+            let code = match end_with(&maker) {
+                Ok(()) => {
+                    drop(maker);
+                    body()
+                }
+                Err(_alone) => ALONE,
+            };
             // SAFETY: ends the child without running what the parent registered for its own exit.
             unsafe { libc::_exit(code) }
         }
         pid => Pid::from_raw(pid).ok_or(Failure { stage: "fork", cause: io::Error::other("no child") }),
+    }
+}
+
+/// Has the kernel end this process with its maker; fails when that is gone already, for then nothing would.
+fn end_with(maker: &OwnedFd) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    match retry_on_intr(|| poll(&mut [PollFd::new(maker, PollFlags::IN)], Some(&now)))? {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::BrokenPipe.into()),
     }
 }
 
@@ -31,5 +54,24 @@ pub(crate) fn wait_for(pid: Pid) -> io::Result<WaitStatus> {
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_whose_maker_was_gone_before_it_began_is_told() {
+        let mut maker = std::process::Command::new("/bin/cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let held = || pidfd_open(Pid::from_child(&maker), PidfdFlags::empty()).expect("it is there");
+        let (before, after) = (held(), held());
+        end_with(&before).expect("its maker lives");
+        drop(maker.stdin.take());
+        maker.wait().expect("it ends");
+        assert!(end_with(&after).is_err());
     }
 }

@@ -47,14 +47,14 @@ fn take_control() -> io::Result<OwnedFd> {
     let control = if rustix::fd::AsRawFd::as_raw_fd(&control) == 3 {
         control
     } else {
-        // SAFETY: descriptor 3 is replaced and owned from here on; nothing else in this process knows it.
+        // SAFETY: descriptor 3 came along, so that nothing in this process owns it; from here on the result does.
         let moved = unsafe {
             if libc::dup3(rustix::fd::AsRawFd::as_raw_fd(&control), 3, libc::O_CLOEXEC) < 0 {
                 return Err(io::Error::last_os_error());
             }
             OwnedFd::from_raw_fd(3)
         };
-        // It is closed here: below, its number would be closed twice.
+        // Before all that came along is closed: nothing is closed twice.
         drop(control);
         moved
     };
@@ -116,7 +116,7 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
         Namespaces::None => {
             rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
                 .map_err(Failure::at("subreaper"))?;
-            child::start(&order, control)?
+            child::start(&order, None, control)?
         }
     };
     drop(report);

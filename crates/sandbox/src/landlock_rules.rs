@@ -4,6 +4,7 @@
 //! handled: files, TCP, abstract sockets and signals. Source: landlock(7).
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
@@ -21,8 +22,9 @@ const STAGE: &str = "Landlock";
 const KNOWN: ABI = ABI::V9;
 
 /// Restricts this process and all that it starts.
-pub(crate) fn restrict(order: &Order) -> Result<(), Failure> {
+pub(crate) fn restrict(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
     let status = ruleset(order)
+        .and_then(|rules| allow_opened(rules, program))
         .and_then(RulesetCreated::restrict_self)
         .map_err(|error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) })?;
     let RestrictionStatus { ruleset, no_new_privs, .. } = status;
@@ -77,6 +79,12 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
         InWorkspace::Change => change,
     };
     allow(created, &order.workspace.path(), in_workspace)
+}
+
+/// Allows a program that is started by its descriptor: its mount may be taken off its path meanwhile.
+fn allow_opened(ruleset: RulesetCreated, program: Option<&OwnedFd>) -> Result<RulesetCreated, RulesetError> {
+    let Some(program) = program else { return Ok(ruleset) };
+    ruleset.add_rule(PathBeneath::new(program, AccessFs::Execute | AccessFs::ReadFile))
 }
 
 /// Allows something of a path that is there; what is not there stays out of reach.

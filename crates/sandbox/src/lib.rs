@@ -23,6 +23,7 @@ mod fork;
 mod failure;
 mod namespaces;
 mod mounts;
+mod kept_files;
 mod reaper;
 mod child;
 mod landlock_rules;

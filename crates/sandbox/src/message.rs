@@ -9,15 +9,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use palyra_ports::{
+    COMMAND_BYTES_MAX, ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess,
+};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bytes of a message, at most: arguments and environment of a program are most of it.
+/// Bytes of a message, at most: arguments and environment of a program are most of it, and a third longer in Base64.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 160 * 1024;
+const _: () = assert!(COMMAND_BYTES_MAX / 3 * 4 + 4096 < MESSAGE_BYTES_MAX);
 
 /// Where a keeper takes its place before it knows what for; its first message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -125,9 +130,22 @@ pub(crate) enum Told {
 /// The daemon's only word after the order.
 pub(crate) const STOP: &[u8] = b"stop";
 
-/// A file name or an argument: bytes as the system has them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A file name or an argument: bytes as the system has them, in Base64.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bytes(Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        STANDARD.decode(text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
 
 impl Bytes {
     pub(crate) fn path(&self) -> PathBuf {

@@ -20,6 +20,7 @@ use rustix::mount::{
 };
 
 use crate::failure::Failure;
+use crate::kept_files::{Held, way_to};
 use crate::message::{InWorkspace, Order};
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
@@ -53,9 +54,10 @@ pub(crate) const SYSTEM_FILES: [&str; 16] = [
 pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Tier B: the host's own root, read-only but for the workspace, with a process table, scratch space and kept files
-/// of its own.
-pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
+/// of its own. Returns the program where it is to be started by its descriptor.
+pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let kept = ways(order);
     let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
     let readable = open_all(order)?;
     // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
@@ -63,20 +65,21 @@ pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<(), F
     change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, Depth::All)?;
     mount_proc(Path::new("/proc"))?;
     // Covered at once by the scratch space, so that nobody finds the files but where they belong.
-    let sealed = seal(order, sealed, Path::new("/tmp"))?;
+    let copies = seal(order, sealed, Path::new("/tmp"))?;
     mount_scratch(Path::new("/tmp"), order.limits.scratch_bytes_max)?;
     // What lies below the place that was just covered has to come back.
     for source in readable.into_iter().filter(|source| source.path.starts_with("/tmp")) {
         source.put(Path::new("/"))?;
     }
     workspace.put(Path::new("/"))?;
-    keep_files(order)?;
-    put_all(sealed)
+    keep_files(kept)?;
+    put_all(order, copies, sealed)
 }
 
-/// Tier C: nothing but what is named here.
-pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure> {
+/// Tier C: nothing but what is named here. Returns the program likewise.
+pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let kept = ways(order);
     let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
     let mut sources = open_all(order)?;
     for path in SYSTEM_FILES {
@@ -113,15 +116,15 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<(), Failure>
     make_folder(&root.join("proc"))?;
     mount_proc(&root.join("proc"))?;
     make_folder(&root.join("tmp"))?;
-    let sealed = seal(order, sealed, &root.join("tmp"))?;
+    let copies = seal(order, sealed, &root.join("tmp"))?;
     for scratch in ["tmp", "dev/shm"] {
         make_folder(&root.join(scratch))?;
         mount_scratch(&root.join(scratch), order.limits.scratch_bytes_max)?;
     }
     workspace.put(root)?;
     enter(root)?;
-    keep_files(order)?;
-    put_all(sealed)
+    keep_files(kept)?;
+    put_all(order, copies, sealed)
 }
 
 fn change_of_workspace(order: &Order) -> Change {
@@ -140,31 +143,53 @@ fn seal(order: &Order, sealed: &[OwnedFd], place: &Path) -> Result<Vec<Source>, 
     tmpfs(place, &format!("mode=755,size={SEALED_BYTES_MAX},nr_inodes=64"))?;
     let mut sources = Vec::new();
     for (index, (path, bytes)) in order.sealed.iter().zip(sealed).enumerate() {
-        let copy = place.join(index.to_string());
+        let path = path.path();
+        // Some kernels call a process after its file's name.
+        let copy = place.join(index.to_string()).join(path.file_name().unwrap_or_default());
         copy_sealed(bytes, &copy).map_err(Failure::at("sealed file"))?;
         let source = Source::open(&copy, Change::Refused)?;
-        sources.push(Source { path: path.path(), ..source });
+        sources.push(Source { path, ..source });
     }
     Ok(sources)
 }
 
 fn copy_sealed(bytes: &OwnedFd, to: &Path) -> io::Result<()> {
+    fs::create_dir(to.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     let mut from = fs::File::from(bytes.try_clone()?);
     from.seek(io::SeekFrom::Start(0))?;
     let mut to = fs::OpenOptions::new().write(true).create_new(true).mode(0o555).open(to)?;
     io::copy(&mut from, &mut to).map(drop)
 }
 
-fn put_all(sources: Vec<Source>) -> Result<(), Failure> {
-    for source in sources {
-        if fs::symlink_metadata(&source.path).is_ok() {
-            source.put(Path::new("/"))?;
-        } else {
+/// Puts the sealed files over their names. Who renames another file over such a name, outside of these mounts, takes
+/// the mount off it: so a program that the kernel starts by itself is started by what is returned. One that it starts by
+/// an interpreter is opened by name all the same.
+fn put_all(order: &Order, copies: Vec<Source>, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
+    let mut program = None;
+    for (copy, bytes) in copies.into_iter().zip(sealed) {
+        if fs::symlink_metadata(&copy.path).is_err() {
             let cause = io::Error::from(io::ErrorKind::NotFound);
             return Err(Failure { stage: "sealed file", cause });
         }
+        if copy.path == order.program.path() && is_native(bytes).map_err(Failure::at("sealed file"))? {
+            program = Some(copy.tree.try_clone().map_err(Failure::at("sealed file"))?);
+        }
+        copy.put(Path::new("/"))?;
     }
-    Ok(())
+    Ok(program)
+}
+
+/// Says whether this machine runs a file by itself, by its first bytes. Source: elf(5), linux/elf-em.h.
+fn is_native(file: &OwnedFd) -> io::Result<bool> {
+    const MACHINE_AT: usize = 18;
+    #[cfg(target_arch = "x86_64")]
+    const MACHINES: [u16; 2] = [62, 3];
+    #[cfg(target_arch = "aarch64")]
+    const MACHINES: [u16; 2] = [183, 40];
+    let mut head = [0; MACHINE_AT + 2];
+    let length = rustix::io::pread(file, &mut head[..], 0)?;
+    let machine = u16::from_le_bytes([head[MACHINE_AT], head[MACHINE_AT + 1]]);
+    Ok(length == head.len() && head.starts_with(b"\x7fELF") && MACHINES.contains(&machine))
 }
 
 /// Tries the two mounts that hosts forbid first, in namespaces just made.
@@ -184,24 +209,25 @@ fn enter(root: &Path) -> Result<(), Failure> {
     change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY, Depth::This)
 }
 
-/// Binds the kept files read-only, and each folder above them onto itself, so that none can be moved away.
-fn keep_files(order: &Order) -> Result<(), Failure> {
+/// Looks what has to be held for the kept files, while all of the host can be seen.
+fn ways(order: &Order) -> Vec<(PathBuf, Held)> {
     let workspace = order.workspace.path();
-    let mut held: Vec<PathBuf> = Vec::new();
-    for kept in order.kept.iter().map(crate::message::Bytes::path) {
-        let Ok(inner) = kept.strip_prefix(&workspace) else { continue };
-        if fs::symlink_metadata(&kept).is_err() {
+    order.kept.iter().flat_map(|kept| way_to(&workspace, &kept.path())).collect()
+}
+
+/// Binds what is held onto itself, so that none can be moved away, and what stays as it is read-only.
+fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<(), Failure> {
+    let mut done: Vec<(PathBuf, Held)> = Vec::new();
+    for (path, held) in kept {
+        if done.contains(&(path.clone(), Held::Whole)) || done.contains(&(path.clone(), held)) {
             continue;
         }
-        let mut above = workspace.clone();
-        for part in inner.components() {
-            above.push(part);
-            if above != kept && !held.contains(&above) {
-                Source::open(&above, Change::Allowed)?.put(Path::new("/"))?;
-                held.push(above.clone());
-            }
-        }
-        Source::open(&kept, Change::Refused)?.put(Path::new("/"))?;
+        let change = match held {
+            Held::Place => Change::Allowed,
+            Held::Whole => Change::Refused,
+        };
+        Source::open_itself(&path, change)?.put(Path::new("/"))?;
+        done.push((path, held));
     }
     Ok(())
 }
@@ -261,6 +287,12 @@ impl Source {
         Self::try_open(path, change).map_err(|cause| Failure { stage: "mount source", cause: cause.into() })
     }
 
+    /// Opens a link itself, where it is one.
+    fn open_itself(path: &Path, change: Change) -> Result<Self, Failure> {
+        Self::try_open_with(path, change, OpenTreeFlags::AT_SYMLINK_NOFOLLOW)
+            .map_err(|cause| Failure { stage: "kept file", cause: cause.into() })
+    }
+
     fn open_if_there(path: &Path) -> Result<Option<Self>, Failure> {
         match Self::try_open(path, Change::Refused) {
             Ok(source) => Ok(Some(source)),
@@ -270,9 +302,13 @@ impl Source {
     }
 
     fn try_open(path: &Path, change: Change) -> Result<Self, Errno> {
+        Self::try_open_with(path, change, OpenTreeFlags::empty())
+    }
+
+    fn try_open_with(path: &Path, change: Change, more: OpenTreeFlags) -> Result<Self, Errno> {
         let flags =
             OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-        Ok(Self { path: path.to_owned(), tree: open_tree(CWD, path, flags)?, change })
+        Ok(Self { path: path.to_owned(), tree: open_tree(CWD, path, flags | more)?, change })
     }
 
     /// Mounts it at its own path below `root`.

@@ -50,14 +50,11 @@ pub(crate) fn told_of(status: WaitStatus) -> Told {
 }
 
 fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<Told, Failure> {
-    // With its keeper gone nobody would end it.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(Failure::at("death signal"))?;
-    match order.tier {
+    let program = match order.tier {
         Tier::Confined => mounts::beside_the_host(order, sealed)?,
         Tier::Isolated => mounts::own_root(order, sealed)?,
-    }
-    let pid = child::start(order, control)?;
+    };
+    let pid = child::start(order, program.as_ref(), control)?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     let_go_of_output().map_err(Failure::at("output"))?;
     let limits = order.limits;
@@ -118,7 +115,62 @@ pub(crate) fn end_descendants() -> io::Result<()> {
 }
 
 fn children_of_this_process() -> io::Result<Vec<Pid>> {
-    let path = format!("/proc/self/task/{}/children", rustix::process::getpid().as_raw_nonzero());
-    let children = std::fs::read_to_string(path)?;
-    Ok(children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)).collect())
+    let own = rustix::process::getpid();
+    let path = format!("/proc/self/task/{}/children", own.as_raw_nonzero());
+    let pid = |text: &str| text.parse().ok().and_then(Pid::from_raw);
+    match std::fs::read_to_string(path) {
+        Ok(children) => Ok(children.split_ascii_whitespace().filter_map(pid).collect()),
+        // Not every kernel keeps the list.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => children_by_parent(own),
+        Err(error) => Err(error),
+    }
+}
+
+/// Finds them by what each process says of its parent.
+fn children_by_parent(parent: Pid) -> io::Result<Vec<Pid>> {
+    let mut children = Vec::new();
+    for process in std::fs::read_dir("/proc")?.flatten() {
+        let name = process.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
+            continue;
+        };
+        // One that has just ended has no file. Its name, in brackets, may hold anything; what follows is state and parent.
+        let Ok(told) = std::fs::read_to_string(process.path().join("stat")) else { continue };
+        let mut behind = told.rsplit(')').next().unwrap_or_default().split_ascii_whitespace().skip(1);
+        if behind.next().and_then(|told| told.parse().ok()) == Some(parent.as_raw_nonzero().get()) {
+            children.push(pid);
+        }
+    }
+    Ok(children)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_found_without_the_kernels_list_too() {
+        let cat = || {
+            std::process::Command::new("/bin/cat")
+                .stdin(std::process::Stdio::piped())
+                .spawn()
+                .expect("it runs")
+        };
+        let started = [cat(), cat()];
+        let mut found = children_by_parent(rustix::process::getpid()).expect("processes");
+        let mut own: Vec<Pid> = started.iter().map(Pid::from_child).collect();
+        found.retain(|pid| own.contains(pid));
+        found.sort_unstable_by_key(|pid| pid.as_raw_nonzero());
+        own.sort_unstable_by_key(|pid| pid.as_raw_nonzero());
+        assert_eq!(found, own);
+        for mut one in started {
+            drop(one.stdin.take());
+            one.wait().expect("it ends");
+            assert!(
+                !children_by_parent(rustix::process::getpid())
+                    .expect("processes")
+                    .contains(&Pid::from_child(&one))
+            );
+        }
+    }
 }

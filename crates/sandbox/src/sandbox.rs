@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError, SandboxOffer,
-    WorkspaceAccess,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError,
+    SandboxOffer, WorkspaceAccess,
 };
 
 use crate::control_groups::ControlGroups;
@@ -75,6 +75,10 @@ impl ProcessSandbox for Sandbox {
         Box::pin(async move {
             if let Some(mechanism) = parts.missing(&command) {
                 return Err(SandboxError::Missing { mechanism });
+            }
+            let bytes = command.text_bytes();
+            if bytes > COMMAND_BYTES_MAX {
+                return Err(SandboxError::TooLong { bytes });
             }
             let program = command.program.display().to_string();
             let keepers = Arc::clone(&parts.keepers);

@@ -338,6 +338,71 @@ async fn a_job_goes_on_is_looked_at_and_ended() {
 }
 
 #[tokio::test]
+async fn a_look_at_a_job_is_no_longer_than_it_may_be_and_loses_nothing() {
+    let bench = Bench::new();
+    let script = r#"{"argv":["sh","-c","seq 1 4000; printf '\\377%.0s' $(seq 1 4000); exec sleep 1000"]}"#;
+    bench.run("start_job", script).await.expect("it started");
+    let look = async |arguments: &str| bench.run("tail_job", arguments).await.expect("a look").text;
+    let mut seen = String::new();
+    let wanted: String =
+        (1..=4000).map(|number| format!("{number}\n")).chain(["\u{fffd}".repeat(4000)]).collect();
+    while seen.len() < wanted.len() {
+        let text = look(r#"{"job":"job-1"}"#).await;
+        assert!(text.len() <= 4096, "{}", text.len());
+        if let Some((told, printed)) = text.split_once("\n\n") {
+            let from: u64 =
+                told.split(' ').nth(3).and_then(|from| from.parse().ok()).expect("where it begins");
+            // As one does whose answer was lost.
+            let again = look(&format!(r#"{{"job":"job-1","from":{from}}}"#)).await;
+            assert!(again.split_once("\n\n").is_some_and(|(_, again)| again.starts_with(printed)), "{again}");
+            seen.push_str(again.split_once("\n\n").expect("it printed").1);
+        }
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(seen, wanted);
+    // One that was cancelled takes nothing.
+    let cancelled = supervision();
+    cancelled.cancel.cancel();
+    let granted = bench.granted("tail_job", r#"{"job":"job-1"}"#, "");
+    assert_eq!(bench.tools.run(&granted, &cancelled).await, Err(CommandFailure::Cancelled));
+}
+
+#[tokio::test]
+async fn what_a_command_says_is_no_longer_than_it_may_be() {
+    let bench = Bench::new();
+    let script = r#"{"argv":["sh","-c","printf '\\377%.0s' $(seq 1 4000)"]}"#;
+    let made = bench.run("run_command", script).await.expect("it ran");
+    assert!(made.text.len() <= 4096 && made.text.starts_with("exit code 0\n"), "{}", made.text.len());
+}
+
+#[tokio::test]
+async fn more_words_than_a_program_is_given_are_refused_before_anybody_is_asked() {
+    let bench = Bench::new();
+    let words = |count: usize| serde_json::json!({ "argv": vec!["x".repeat(16_000); count] }).to_string();
+    let refused = bench.prepare(&words(8)).expect_err("it is refused");
+    assert_eq!(refused.code(), ErrorCode::ToolArgumentsInvalid, "{refused}");
+    assert!(refused.to_string().contains("put the rest into a file"), "{refused}");
+    assert!(matches!(bench.prepare(&words(7)), Err(CommandFailure::NotFound(_))));
+}
+
+#[tokio::test]
+async fn a_program_too_large_to_be_looked_at_is_refused_not_looked_at_in_part() {
+    let (mut bench, tools) = (Bench::new(), tempfile::tempdir().expect("a folder"));
+    let settings = CommandSettings { readable: vec![tools.path().to_owned()], ..CommandSettings::default() };
+    let parts = Arc::get_mut(&mut bench.tools.parts).expect("nobody else has them");
+    parts.settings = settings;
+    let program = tools.path().join("tool");
+    let file = std::fs::File::create(&program).expect("a program");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+    let arguments = format!(r#"{{"argv":["{}"]}}"#, program.display());
+    file.set_len(1 << 20).expect("its length");
+    bench.prepare(&arguments).expect("it fits");
+    file.set_len((512 << 20) + 1).expect("its length");
+    let refused = bench.prepare(&arguments).expect_err("it is refused");
+    assert!(refused.to_string().contains("too large"), "{refused}");
+}
+
+#[tokio::test]
 async fn jobs_belong_to_their_session_and_are_counted() {
     let bench = Bench::new();
     for _ in 0..crate::job_table::JOBS_MAX {

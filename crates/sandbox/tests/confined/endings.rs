@@ -1,6 +1,9 @@
 //! How programs end, and that nothing of them is left.
 
-use palyra_ports::{Ended, ProcessTier, SandboxError};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+use palyra_ports::{COMMAND_BYTES_MAX, Ended, ProcessTier, SandboxError};
 
 use crate::host::{BOTH, HOLDS, Host};
 
@@ -46,5 +49,23 @@ async fn a_stop_ends_what_ran_away_too() {
         assert_eq!(process.wait().await, Ended::Stopped);
         // The write end is held by whoever is left.
         assert_eq!(std::io::Read::read(&mut output, &mut line).expect("the end"), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn as_many_words_reach_the_program_as_may_and_more_are_refused_by_name() {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let script = "printf %s \"$@\" | wc -c";
+        let mut command = host.command(tier, "/bin/sh", &["-c", script, "sh"]);
+        let room = COMMAND_BYTES_MAX - command.text_bytes() - 2 * 8;
+        // Bytes that no JSON string holds as they are.
+        command.arguments.push(OsString::from_vec(vec![0xff; room / 2]));
+        command.arguments.push(OsString::from_vec(vec![1; room - room / 2]));
+        assert_eq!(command.text_bytes(), COMMAND_BYTES_MAX);
+        assert_eq!(host.run(command.clone()).await.printed(), room.to_string(), "{hold:?}");
+        command.arguments[4].push("x");
+        let refused = host.start(command).await.err();
+        assert!(matches!(refused, Some(SandboxError::TooLong { bytes }) if bytes == COMMAND_BYTES_MAX + 1));
     }
 }
