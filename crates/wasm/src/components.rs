@@ -186,7 +186,7 @@ fn code_of(error: &CallError) -> ErrorCode {
     match error {
         CallError::Said(_) => ErrorCode::ToolFailed,
         CallError::Trapped(_) => ErrorCode::ComponentTrapped,
-        CallError::OutOfFuel | CallError::TimedOut => ErrorCode::ComponentLimit,
+        CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => ErrorCode::ComponentLimit,
     }
 }
 
