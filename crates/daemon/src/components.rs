@@ -50,9 +50,10 @@ impl ComponentShelf for KnownToTheRules {
         let (tools, policy, checks) = (Arc::clone(&self.tools), self.policy.clone(), self.checks.clone());
         let offered = self.shelf.offer(components);
         async move {
-            offered.await?;
+            let written = offered.await;
+            // What is offered is so whatever the disk said.
             refit(&policy, &checks, &*tools);
-            Ok(())
+            written
         }
         .boxed()
     }
@@ -106,4 +107,62 @@ fn compile(
 ) -> Result<ToolCallPolicySnapshot, CompilePolicyError> {
     let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
     ToolCallPolicySnapshot::compile(catalog, known.rules().clone(), digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_policy::ToolPolicyRules;
+    use palyra_types::component::AddedComponent;
+    use palyra_types::tool::EffectContract;
+    use palyra_types::{ComponentId, PrincipalId, Seq, Timestamp};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_rules_know_what_is_offered_whatever_the_disk_says() {
+        let folder = tempfile::tempdir().unwrap();
+        // Nothing can be put in the place of a folder that holds something.
+        std::fs::create_dir_all(folder.path().join("offered.json/in-the-way")).unwrap();
+        let shelf = Arc::new(palyra_wasm::Components::new(palyra_wasm::ComponentParts {
+            folder: folder.path().to_owned(),
+            program: PathBuf::new(),
+            sandbox: crate::host_sandbox::HostSandbox::new(folder.path().join("scratch")),
+            compiling: palyra_wasm::COMPILE_LIMITS,
+            fetch: None,
+            clock: Arc::new(crate::system::SystemClock),
+        }));
+        let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+        let rules =
+            ToolCallPolicySnapshot::compile(shelf.catalog(), ToolPolicyRules::shipped(), digest).unwrap();
+        let known = KnownToTheRules {
+            tools: Arc::clone(&shelf) as _,
+            shelf,
+            policy: watch::Sender::new(Arc::new(rules)),
+            checks: watch::Sender::new(Arc::default()),
+        };
+        let added = AddedComponent {
+            component: ComponentId::from_parts(1, 2),
+            sha256: [7; 32],
+            bytes: 1,
+            tool_version: 1,
+            contract: EffectContract::Keyed,
+            name: "count".into(),
+            text: "Counts.".into(),
+            schema: r#"{"type":"object"}"#.into(),
+            capabilities: Vec::new(),
+            source: "/count.wasm".into(),
+        };
+        let record = ComponentRecord {
+            added,
+            by: PrincipalId::from_parts(1, 1),
+            created: Timestamp(1),
+            removed: None,
+            seq: Seq(1),
+        };
+        let told = known.offer(vec![record]).await;
+        assert!(matches!(told, Err(ComponentShelfError::System { .. })), "{told:?}");
+        let count = ToolName::new("count");
+        assert!(known.tools.catalog().get(&count).is_some(), "it is offered");
+        assert!(known.policy.borrow().catalog().get(&count).is_some(), "and judged by the rules");
+    }
 }

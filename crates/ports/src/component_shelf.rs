@@ -24,7 +24,8 @@ pub trait ComponentShelf: Send + Sync {
     /// [`ComponentShelfError::Invalid`] says what stands against it.
     fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentShelfError>;
 
-    /// Offers exactly these from now on; answers when the rules know them.
+    /// Offers exactly these from now on, and forgets what all others kept; answers when the rules know them. They are
+    /// offered also where the answer is an error of the disk.
     fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentShelfError>>;
 
     /// Forgets what a tool kept between its calls.

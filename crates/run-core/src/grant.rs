@@ -63,6 +63,7 @@ pub struct Grant {
     pub(crate) session: SessionId,
     pub(crate) principal: PrincipalId,
     pub(crate) tool: ToolName,
+    pub(crate) tool_version: u32,
     pub(crate) arguments: Redacted<String>,
     pub(crate) workspace_root: Redacted<PathBuf>,
     pub(crate) contract: EffectContract,
@@ -101,6 +102,12 @@ impl Grant {
     #[must_use]
     pub fn tool(&self) -> &ToolName {
         &self.tool
+    }
+
+    /// Returns the version of the tool that was decided about.
+    #[must_use]
+    pub fn tool_version(&self) -> u32 {
+        self.tool_version
     }
 
     /// Returns the arguments: JSON text that was validated against the tool's schema.

@@ -35,6 +35,9 @@ pub enum ComponentError {
     /// Too many were added.
     #[error("{COMPONENTS_MAX} components are added already; remove one")]
     TooMany,
+    /// The daemon ended meanwhile.
+    #[error("the change was interrupted; `palyra tools list` tells whether it was made")]
+    Interrupted,
     /// It cannot be looked at, or not be offered.
     #[error(transparent)]
     Shelf(#[from] ComponentShelfError),
@@ -50,6 +53,7 @@ impl ComponentError {
             Self::NameTaken { .. } | Self::Twin { .. } => ErrorCode::ComponentInvalid,
             Self::Changed => ErrorCode::ComponentChanged,
             Self::TooMany => ErrorCode::ComponentLimit,
+            Self::Interrupted => ErrorCode::ShuttingDown,
             Self::Shelf(error) => error.code(),
         }
     }

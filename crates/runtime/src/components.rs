@@ -1,8 +1,8 @@
 //! Components, for callers: looking at a file, adding, removing.
 //!
 //! Owns who may decide, which names are free, and in which order a change reaches journal and tools. Nothing that runs on
-//! behalf of a run has this handle. Invariant: what is added has the digest that a person was shown. Begin at
-//! [`ComponentsHandle::add`].
+//! behalf of a run has this handle. Invariants: what is added has the digest that a person was shown; changes come one by
+//! one, and one that began is finished whoever still waits for it. Begin at [`ComponentsHandle::add`].
 
 mod names;
 
@@ -14,6 +14,7 @@ use palyra_types::component::{AddedComponent, ComponentEvent, ComponentRecord, E
 use palyra_types::event::JournalEvent;
 use palyra_types::tool::{ToolName, ToolSpec};
 use palyra_types::{ComponentId, PrincipalId, Redacted, Seq};
+use tracing::Instrument;
 
 use names::Standing;
 
@@ -99,8 +100,20 @@ impl ComponentsHandle {
         shown: [u8; 32],
     ) -> Result<Added, RequestError> {
         self.check_person(caller)?;
+        // Nobody waits while it is compiled; below, it is ready.
+        if self.look_at(source.clone()).await?.sha256 != shown {
+            return Err(ComponentError::Changed.into());
+        }
+        self.to_its_end(move |this| async move { this.add_now(caller, source, shown).await }).await
+    }
+
+    async fn add_now(
+        &self,
+        caller: Caller,
+        source: Redacted<PathBuf>,
+        shown: [u8; 32],
+    ) -> Result<Added, RequestError> {
         let ports = &self.engine.ports;
-        let _changing = self.engine.components.lock().await;
         let examined = self.look_at(source.clone()).await?;
         if examined.sha256 != shown {
             return Err(ComponentError::Changed.into());
@@ -124,6 +137,11 @@ impl ComponentsHandle {
         records.retain(|known| Some(known.added.component) != replaced);
         records.push(record(Seq(u64::MAX)));
         ports.components.check(&records).map_err(ComponentError::from)?;
+        if replaced.is_none() {
+            // What one of this name kept that is gone is not for this one.
+            let tool = ToolName::new(added.name.expose());
+            ports.components.forget_values(tool).await.map_err(ComponentError::from)?;
+        }
         let removal = replaced.map(|component| ComponentEvent::Removed { component });
         let events: Vec<_> = removal.into_iter().chain([ComponentEvent::Added(added.clone())]).collect();
         let behind = events.len() as u64 - 1;
@@ -139,8 +157,12 @@ impl ComponentsHandle {
     /// names it; [`RequestError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<ComponentRecord, RequestError> {
         self.check_person(caller)?;
+        let name = name.to_owned();
+        self.to_its_end(move |this| async move { this.remove_now(caller, &name).await }).await
+    }
+
+    async fn remove_now(&self, caller: Caller, name: &str) -> Result<ComponentRecord, RequestError> {
         let ports = &self.engine.ports;
-        let _changing = self.engine.components.lock().await;
         let mut records = there(ports).await?;
         let is_meant = |record: &ComponentRecord| {
             let added = &record.added;
@@ -152,11 +174,26 @@ impl ComponentsHandle {
         let removed = ComponentEvent::Removed { component: record.added.component };
         append(ports, caller.principal, vec![removed]).await?;
         ports.components.offer(records).await.map_err(ComponentError::from)?;
-        if !record.added.is_erased() {
-            let tool = ToolName::new(record.added.name.expose());
-            ports.components.forget_values(tool).await.map_err(ComponentError::from)?;
-        }
         Ok(record)
+    }
+
+    /// Makes a change to its end, also when the caller goes: the call of a client that hangs up is dropped wherever it
+    /// waits.
+    async fn to_its_end<T: Send + 'static, F>(
+        &self,
+        change: impl FnOnce(Self) -> F + Send + 'static,
+    ) -> Result<T, RequestError>
+    where
+        F: Future<Output = Result<T, RequestError>> + Send + 'static,
+    {
+        let changing = Arc::clone(&self.engine.components).lock_owned().await;
+        let changed = change(self.clone());
+        let working = async move {
+            let _changing = changing;
+            changed.await
+        };
+        let done = tokio::spawn(working.in_current_span()).await;
+        done.unwrap_or_else(|_| Err(ComponentError::Interrupted.into()))
     }
 
     async fn look_at(&self, source: Redacted<PathBuf>) -> Result<ExaminedComponent, RequestError> {
@@ -190,7 +227,10 @@ impl ComponentsHandle {
         let ports = &self.engine.ports;
         let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let ExaminedComponent { sha256, bytes, description } = examined;
-        let same_name = all.iter().filter(|record| record.added.name.expose() == description.name.as_str());
+        let same_name = all.iter().filter(|record| {
+            // One whose name was erased may have had this one.
+            record.added.is_erased() || record.added.name.expose() == description.name.as_str()
+        });
         let clean = |text: String| ports.redactor.redact(Redacted::new(text)).text;
         AddedComponent {
             component: ComponentId::from_parts(ms, random),
@@ -212,12 +252,18 @@ impl ComponentsHandle {
 }
 
 /// Offers what the journal says, which is right whatever was offered before.
-pub(crate) async fn offer_all(ports: &RuntimePorts) {
-    let offered = match there(ports).await {
-        Ok(records) => ports.components.offer(records).await.map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
+pub(crate) async fn offer_all(engine: &Arc<Engine>) {
+    let changing = Arc::clone(&engine.components).lock_owned().await;
+    let ports = Arc::clone(&engine.ports);
+    let offering = async move {
+        let _changing = changing;
+        match there(&ports).await {
+            Ok(records) => ports.components.offer(records).await.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
     };
-    if let Err(error) = offered {
+    let offered = tokio::spawn(offering.in_current_span()).await;
+    if let Err(error) = offered.unwrap_or_else(|lost| Err(lost.to_string())) {
         tracing::warn!("components are not offered as the journal says: {error}");
     }
 }

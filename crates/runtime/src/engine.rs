@@ -70,7 +70,7 @@ pub(crate) struct Engine {
     /// Microseconds of the newest entry's time, as far as it is known here.
     newest: AtomicI64,
     /// Held while components are changed: changes come one by one.
-    pub(crate) components: tokio::sync::Mutex<()>,
+    pub(crate) components: Arc<tokio::sync::Mutex<()>>,
     guesses: Guesses,
     /// The tools there are, written out, as they were when somebody last asked.
     catalog: Mutex<Arc<WrittenCatalog>>,
@@ -105,7 +105,7 @@ impl Engine {
             log_id: status.log_id,
             newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),
             catalog: Mutex::new(Arc::new(WrittenCatalog::new(tools))),
-            components: tokio::sync::Mutex::default(),
+            components: Arc::default(),
             guesses: Guesses::default(),
             stored: Mutex::default(),
             ports,

@@ -95,7 +95,7 @@ pub async fn start_with_policy(
     let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
     let engine = Arc::new(engine);
     engine.skills.check_all(&ports).await;
-    crate::components::offer_all(&ports).await;
+    crate::components::offer_all(&engine).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = Undoing::new(Arc::clone(&engine));
     undoing.finish_open().await;

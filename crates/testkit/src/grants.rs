@@ -39,6 +39,7 @@ pub struct GrantRequest {
     contract: EffectContract,
     deadline: Duration,
     output_bytes_max: usize,
+    tool_version: u32,
 }
 
 impl GrantRequest {
@@ -52,6 +53,7 @@ impl GrantRequest {
             contract: EffectContract::Pure,
             deadline: Duration::from_secs(120),
             output_bytes_max: 64 * 1_024,
+            tool_version: 1,
         }
     }
 
@@ -71,6 +73,12 @@ impl GrantRequest {
     #[must_use]
     pub fn output_bytes_max(self, output_bytes_max: usize) -> Self {
         Self { output_bytes_max, ..self }
+    }
+
+    /// Sets which version of the tool was decided about; 1 where nobody says.
+    #[must_use]
+    pub fn tool_version(self, tool_version: u32) -> Self {
+        Self { tool_version, ..self }
     }
 
     /// Drives a run until it executes the call.
@@ -162,7 +170,7 @@ impl GrantRequest {
             deadline: self.deadline,
             output_bytes_max: self.output_bytes_max,
             conduct,
-            tool_version: 1,
+            tool_version: self.tool_version,
             risk: ApprovalRiskLevel::Low,
             taints: Taints::NONE,
             approval: ApprovalTerms::default(),
@@ -214,6 +222,7 @@ mod tests {
             .contract(EffectContract::Opaque)
             .deadline(Duration::from_secs(3))
             .output_bytes_max(17)
+            .tool_version(4)
             .grant();
         assert_eq!(grant.tool().as_str(), "read_file");
         assert_eq!(grant.arguments().expose(), r#"{"path":"a"}"#);
@@ -221,6 +230,7 @@ mod tests {
         assert_eq!(grant.contract(), EffectContract::Opaque);
         assert_eq!(grant.deadline(), Duration::from_secs(3));
         assert_eq!(grant.output_bytes_max(), 17);
+        assert_eq!(grant.tool_version(), 4);
         assert_eq!(grant_for("x", "{}", Path::new("/")).contract(), EffectContract::Pure);
     }
 }

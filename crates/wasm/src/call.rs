@@ -1,8 +1,12 @@
 //! One call of a component, from an empty store to its answer.
 //!
-//! Invariant: a store is made for one call and thrown away with it.
+//! Invariant: a store is made for one call and thrown away with it, and all that is done with a component, its start
+//! included, ends with the time it was given.
+
+use std::time::Duration;
 
 use palyra_types::{PrincipalId, Redacted};
+use tokio::time::{Instant, timeout_at};
 use wasmtime::{Store, Trap};
 
 use crate::bindings::Tool;
@@ -10,7 +14,7 @@ use crate::compiled::{Compiled, one_line};
 use crate::described::Described;
 use crate::engine::TICK;
 use crate::inside::Inside;
-use crate::limits::{CallLimits, TEXT_BYTES_MAX, limiter};
+use crate::limits::{CallLimits, TEXT_BYTES_MAX};
 use crate::machine::Machine;
 use crate::reach::{Given, Ports};
 
@@ -43,6 +47,9 @@ pub enum CallError {
     /// Its time was over.
     #[error("the component was ended, because it took longer than a call may")]
     TimedOut,
+    /// Its time was over before it began: others were inside components all the while.
+    #[error("as many components as may be were running all the while; nothing of it ran")]
+    NoRoom,
 }
 
 impl Machine {
@@ -51,12 +58,13 @@ impl Machine {
     /// # Errors
     /// [`CallError`] when it traps or takes too much.
     pub async fn describe(&self, compiled: &Compiled) -> Result<Described, CallError> {
-        let _room = self.room.acquire().await.expect("it is never closed");
-        let _counted = self.ticker.count();
         let limits = CallLimits { fuel: DESCRIBE_FUEL, ..CallLimits::default() };
-        let (mut store, tool) = enter(self, compiled, Inside::with_nothing(), limits).await?;
-        let described = tool.call_describe(&mut store).await.map_err(|error| ended(&error))?;
-        Ok(described.into())
+        let asked = async {
+            let (mut store, tool) = enter(self, compiled, Inside::with_nothing(), limits).await?;
+            let described = tool.call_describe(&mut store).await.map_err(|error| ended(&error))?;
+            Ok(described.into())
+        };
+        self.in_time(limits.time_max, asked).await
     }
 
     /// Makes an instance with nothing to reach, and throws it away: the least that a call can cost.
@@ -64,7 +72,9 @@ impl Machine {
     /// # Errors
     /// [`CallError`] when it traps at its start.
     pub async fn instantiate(&self, compiled: &Compiled) -> Result<(), CallError> {
-        enter(self, compiled, Inside::with_nothing(), CallLimits::default()).await.map(drop)
+        let limits = CallLimits::default();
+        let entered = enter(self, compiled, Inside::with_nothing(), limits);
+        self.in_time(limits.time_max, async { entered.await.map(drop) }).await
     }
 
     /// Calls a component.
@@ -79,16 +89,29 @@ impl Machine {
         ports: Ports,
         limits: CallLimits,
     ) -> Result<String, CallError> {
-        let _room = self.room.acquire().await.expect("it is never closed");
+        let called = async {
+            let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
+            let inside = Inside::new(given, ports, request.principal).map_err(broken)?;
+            let (mut store, tool) = enter(self, compiled, inside, limits).await?;
+            let ran = tool.call_run(&mut store, request.arguments.expose()).await;
+            let answer = ran.map_err(|error| ended(&error))?;
+            answer.map(bounded).map_err(|said| CallError::Said(bounded(said)))
+        };
+        self.in_time(limits.time_max, called).await
+    }
+
+    /// Does something with a component once there is room for it, and ends it with its time, waiting included. Waiting
+    /// does not use fuel, and the epoch is looked at by running code only.
+    async fn in_time<T>(
+        &self,
+        time_max: Duration,
+        work: impl Future<Output = Result<T, CallError>>,
+    ) -> Result<T, CallError> {
+        let end = Instant::now() + time_max;
+        let room = timeout_at(end, self.room.acquire()).await;
+        let _room = room.map_err(|_| CallError::NoRoom)?.expect("it is never closed");
         let _counted = self.ticker.count();
-        let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
-        let inside = Inside::new(given, ports, request.principal).map_err(broken)?;
-        let (mut store, tool) = enter(self, compiled, inside, limits).await?;
-        let ran = tool.call_run(&mut store, request.arguments.expose());
-        // Waiting does not use fuel, and the epoch is looked at by running code only.
-        let answer = tokio::time::timeout(limits.time_max, ran).await.map_err(|_| CallError::TimedOut)?;
-        let answer = answer.map_err(|error| ended(&error))?;
-        answer.map(bounded).map_err(|said| CallError::Said(bounded(said)))
+        timeout_at(end, work).await.unwrap_or(Err(CallError::TimedOut))
     }
 }
 
@@ -105,7 +128,7 @@ async fn enter(
 ) -> Result<(Store<Inside>, Tool), CallError> {
     let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
     let mut store = Store::new(&machine.engine, inside);
-    store.limiter(|inside| limiter(&mut inside.limits));
+    store.limiter(|inside| &mut inside.limits);
     store.set_fuel(limits.fuel).map_err(broken)?;
     store.fuel_async_yield_interval(Some(YIELD_FUEL)).map_err(broken)?;
     let ticks = limits.time_max.as_millis() / TICK.as_millis();

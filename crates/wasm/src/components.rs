@@ -1,13 +1,14 @@
 //! Components as tools: the ones that a person added, each called with exactly what it was given.
 //!
-//! Invariant: a call reaches what its component was pinned with, and only while the component's bytes are those.
+//! Invariant: a call reaches what its component was pinned with, and only while the component is the version that was
+//! decided about and its bytes are those.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Shared};
 use palyra_ports::{
     CancelFlag, Clock, ComponentShelfError, CredentialUser, ExecuteToolError, FetchHttp, PreparedCall,
     ProcessLimits, ProcessSandbox, Supervision, ToolRuntime,
@@ -18,6 +19,7 @@ use palyra_types::tool::{
     EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName,
 };
 use palyra_types::{ErrorCode, Redacted};
+use tokio::time::Instant;
 
 use crate::call::{CallError, CallRequest};
 use crate::compiled::Compiled;
@@ -31,6 +33,13 @@ use crate::workshop::{KeptFault, Workshop};
 
 /// The folder of values below that of components.
 const VALUES: &str = "values";
+
+/// What is told where a call found no room in its time.
+const NO_ROOM: &str = "as many components as may be were running all the while";
+
+/// What is told where a component is not ready in the time of a call.
+const COMPILING: &str =
+    "the component is still being compiled for this version of the daemon; call it again later";
 
 /// What components are made of and reach through.
 pub struct ComponentParts {
@@ -64,7 +73,14 @@ pub(crate) struct Inner {
     machine: OnceLock<Result<Machine, String>>,
     offered: Mutex<Arc<Offered>>,
     compiled: Mutex<BTreeMap<[u8; 32], Compiled>>,
+    /// What is being made ready, by tasks of their own.
+    making: Mutex<BTreeMap<[u8; 32], Making>>,
+    /// Held while what is offered changes, disk and all.
+    pub(crate) offering: Arc<tokio::sync::Mutex<()>>,
 }
+
+/// A component that is being made ready, for all who wait for it.
+type Making = Shared<BoxFuture<'static, Result<Compiled, KeptFault>>>;
 
 impl Components {
     /// Offers what was offered last.
@@ -77,6 +93,8 @@ impl Components {
             offered: Mutex::new(Arc::new(Offered::read(&folder))),
             machine: OnceLock::new(),
             compiled: Mutex::default(),
+            making: Mutex::default(),
+            offering: Arc::default(),
             fetch,
             clock,
             folder,
@@ -104,32 +122,75 @@ impl Inner {
         made.clone().map_err(|what| ComponentShelfError::Host { what })
     }
 
-    /// Returns a component that can be called; its bytes were compared with their digest when it was first asked for.
-    pub(crate) async fn ready(&self, digest: [u8; 32]) -> Result<Compiled, KeptFault> {
-        if let Some(compiled) = self.compiled().get(&digest) {
-            return Ok(compiled.clone());
-        }
-        let compiled = self.workshop.ready(&self.machine()?, digest).await?;
-        self.compiled().insert(digest, compiled.clone());
-        Ok(compiled)
+    fn making(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Making>> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn run(&self, added: &AddedComponent, grant: &Grant, supervision: &Supervision) -> Answer {
-        let compiled = match self.ready(added.sha256).await {
-            Ok(compiled) => compiled,
-            Err(KeptFault::Changed) => {
-                let what = "the component is not what was pinned; nothing of it ran";
-                return Answer::failed(ErrorCode::ComponentChanged, what.to_owned());
+    /// Returns a component that can be called; its bytes were compared with their digest when it was first asked for.
+    pub(crate) async fn ready(self: &Arc<Self>, digest: [u8; 32]) -> Result<Compiled, KeptFault> {
+        let making = {
+            let mut making = self.making();
+            if let Some(compiled) = self.compiled().get(&digest) {
+                return Ok(compiled.clone());
             }
-            Err(KeptFault::Shelf(fault)) => return Answer::failed(fault.code(), fault.to_string()),
+            making.entry(digest).or_insert_with(|| self.make(digest)).clone()
+        };
+        making.await
+    }
+
+    /// Makes a component ready in a task that goes on when whoever asked is gone: compiling may take longer than a call.
+    fn make(self: &Arc<Self>, digest: [u8; 32]) -> Making {
+        let (inner, after) = (Arc::clone(self), Arc::clone(self));
+        let made = tokio::spawn(async move { inner.workshop.ready(&inner.machine()?, digest).await });
+        let done = tokio::spawn(async move {
+            let lost = |error: tokio::task::JoinError| {
+                KeptFault::from(ComponentShelfError::System { what: error.to_string() })
+            };
+            let made = made.await.unwrap_or_else(|error| Err(lost(error)));
+            let mut making = after.making();
+            if let Ok(compiled) = &made {
+                after.compiled().insert(digest, compiled.clone());
+            }
+            making.remove(&digest);
+            made
+        });
+        let lost = |_| Err(ComponentShelfError::System { what: "the daemon ends".to_owned() }.into());
+        done.map(move |done| done.unwrap_or_else(lost)).boxed().shared()
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        added: &AddedComponent,
+        grant: &Grant,
+        supervision: &Supervision,
+    ) -> Answer {
+        if added.tool_version != grant.tool_version() {
+            let what = "another version of the component was added since this call was decided about";
+            return Answer::unbegun(ErrorCode::ComponentChanged, what);
+        }
+        let end = Instant::now() + grant.deadline();
+        let ready = tokio::select! {
+            biased;
+            () = supervision.cancel.cancelled() => {
+                return Answer::unbegun(ErrorCode::ToolCancelled, "the call was stopped with its run");
+            }
+            ready = tokio::time::timeout_at(end, self.ready(added.sha256)) => ready,
+        };
+        let compiled = match ready {
+            Ok(Ok(compiled)) => compiled,
+            Ok(Err(KeptFault::Changed)) => {
+                return Answer::unbegun(ErrorCode::ComponentChanged, "the component is not what was pinned");
+            }
+            Ok(Err(KeptFault::Shelf(fault))) => return Answer::unbegun(fault.code(), fault),
+            Err(_) => return Answer::unbegun(ErrorCode::ComponentLimit, COMPILING),
         };
         let machine = match self.machine() {
             Ok(machine) => machine,
-            Err(fault) => return Answer::failed(fault.code(), fault.to_string()),
+            Err(fault) => return Answer::unbegun(fault.code(), fault),
         };
         let request = CallRequest { arguments: grant.arguments().clone(), principal: grant.principal() };
         let ports = self.ports(supervision.cancel.clone());
-        let limits = CallLimits { time_max: grant.deadline(), ..CallLimits::default() };
+        let limits = CallLimits { time_max: end.duration_since(Instant::now()), ..CallLimits::default() };
         let call = machine.call(&compiled, request, given(added, grant, supervision), ports, limits);
         let ended = tokio::select! {
             biased;
@@ -138,7 +199,8 @@ impl Inner {
             ended = call => Some(ended),
         };
         match ended {
-            Some(Ok(text)) => Answer { failure: None, text },
+            Some(Ok(text)) => Answer { failure: None, text, ran: Ran::Perhaps },
+            Some(Err(CallError::NoRoom)) => Answer::unbegun(ErrorCode::ComponentLimit, NO_ROOM),
             Some(Err(error)) => Answer::failed(code_of(&error), error.to_string()),
             None => {
                 Answer::failed(ErrorCode::ToolCancelled, "the component was stopped with its run".to_owned())
@@ -159,15 +221,28 @@ impl Inner {
 struct Answer {
     failure: Option<ErrorCode>,
     text: String,
+    ran: Ran,
+}
+
+/// How much of a component ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    Nothing,
+    Perhaps,
 }
 
 impl Answer {
     fn failed(code: ErrorCode, text: String) -> Self {
-        Self { failure: Some(code), text }
+        Self { failure: Some(code), text, ran: Ran::Perhaps }
+    }
+
+    fn unbegun(code: ErrorCode, why: impl std::fmt::Display) -> Self {
+        let text = format!("{why}; nothing of it ran");
+        Self { failure: Some(code), text, ran: Ran::Nothing }
     }
 
     fn outcome(mut self, contract: EffectContract, output_bytes_max: usize) -> ToolExecutionOutcome {
-        if self.failure.is_some() && contract != EffectContract::Pure {
+        if self.failure.is_some() && self.ran == Ran::Perhaps && contract != EffectContract::Pure {
             self.text.push_str("; what it did before that stays done");
         }
         let output_bytes_total = self.text.len() as u64;
@@ -186,7 +261,7 @@ fn code_of(error: &CallError) -> ErrorCode {
     match error {
         CallError::Said(_) => ErrorCode::ToolFailed,
         CallError::Trapped(_) => ErrorCode::ComponentTrapped,
-        CallError::OutOfFuel | CallError::TimedOut => ErrorCode::ComponentLimit,
+        CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => ErrorCode::ComponentLimit,
     }
 }
 

@@ -3,10 +3,11 @@
 //! Invariant: what decides about compiled code is the same in every process of this executable, because what one
 //! compiles another runs; only where instances get their memory differs.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 use crate::limits::{CALLS_MAX, MEMORY_BYTES_MAX, PARTS_MAX, STACK_BYTES_MAX, TABLE_ELEMENTS_MAX};
 
@@ -55,49 +56,106 @@ pub(crate) fn compiling() -> Config {
     config
 }
 
-/// Advances the engine's epoch while calls run, and sleeps while none does.
-pub(crate) struct Ticker {
-    running: Mutex<u64>,
+/// Ticks while calls run, and sleeps while none does; ends its thread when it is dropped.
+pub(crate) struct Ticker(Arc<Clockwork>);
+
+struct Clockwork {
+    state: Mutex<State>,
     changed: Condvar,
 }
 
-impl Ticker {
-    pub(crate) fn start(engine: Engine) -> Arc<Self> {
-        let ticker = Arc::new(Self { running: Mutex::new(0), changed: Condvar::new() });
-        let weak = Arc::downgrade(&ticker);
-        let named = std::thread::Builder::new().name("component-clock".to_owned());
-        // Without it deadlines are kept by fuel and by the caller alone.
-        let _ = named.spawn(move || {
-            while let Some(ticker) = weak.upgrade() {
-                ticker.tick(&engine);
-            }
-        });
-        ticker
-    }
+#[derive(Default)]
+struct State {
+    /// Calls that run.
+    running: u64,
+    ended: bool,
+}
 
-    fn tick(&self, engine: &Engine) {
-        const IDLE: Duration = Duration::from_secs(60);
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let span = if *running == 0 { IDLE } else { TICK };
-        let (running, _) = self.changed.wait_timeout(running, span).unwrap_or_else(PoisonError::into_inner);
-        if *running > 0 {
-            engine.increment_epoch();
-        }
+impl Ticker {
+    /// Calls `tick` every [`TICK`] while calls run.
+    ///
+    /// # Errors
+    /// The host's, when there can be no further thread.
+    pub(crate) fn start(tick: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let clockwork = Arc::new(Clockwork { state: Mutex::default(), changed: Condvar::new() });
+        let named = std::thread::Builder::new().name("component-clock".to_owned());
+        let of_thread = Arc::clone(&clockwork);
+        named.spawn(move || of_thread.run(&tick))?;
+        Ok(Self(clockwork))
     }
 
     /// Counts a call for as long as the answer lives.
-    pub(crate) fn count(self: &Arc<Self>) -> Counted {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.changed.notify_one();
-        Counted(Arc::clone(self))
+    pub(crate) fn count(&self) -> Counted {
+        self.0.state().running += 1;
+        self.0.changed.notify_one();
+        Counted(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.0.state().ended = true;
+        self.0.changed.notify_one();
+    }
+}
+
+impl Clockwork {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, tick: &dyn Fn()) {
+        let mut state = self.state();
+        loop {
+            let idle = |state: &mut State| state.running == 0 && !state.ended;
+            state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+            if state.ended {
+                return;
+            }
+            // A call that begins wakes this too, and is no reason to tick.
+            let waited = self.changed.wait_timeout_while(state, TICK, |state| !state.ended);
+            let (after, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = after;
+            if waited.timed_out() {
+                tick();
+            }
+        }
     }
 }
 
 /// A call that runs.
-pub(crate) struct Counted(Arc<Ticker>);
+pub(crate) struct Counted(Arc<Clockwork>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.state().running -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn calls_that_begin_and_end_do_not_make_time_pass_faster() {
+        let begun = Instant::now();
+        let (told, ticks) = mpsc::channel();
+        let ticker = Ticker::start(move || told.send(()).expect("it is heard")).unwrap();
+        ticks.try_recv().expect_err("nothing runs");
+        let running = ticker.count();
+        ticks.recv().expect("a tick while a call runs");
+        for _ in 0..2_000 {
+            drop(ticker.count());
+            std::thread::yield_now();
+        }
+        drop(running);
+        drop(ticker);
+        // The thread is gone, and with it whoever tells; what it had told is all there is.
+        let told = 1 + ticks.iter().count() as u128;
+        let passed = begun.elapsed().as_millis() / TICK.as_millis();
+        assert!(told <= passed, "{told} ticks in the time of {passed}");
     }
 }

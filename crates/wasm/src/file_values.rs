@@ -1,9 +1,10 @@
 //! What tools keep between their calls, on the disk: one file for each tool and person.
 //!
 //! Owns the file's form: a line of its own, the SHA-256 of what follows, then each key and value behind its length (four
-//! bytes, little-endian). Invariant: a file is replaced as a whole or not at all, and one that was changed is not read.
+//! bytes, little-endian). Invariants: a file is replaced as a whole or not at all, and one that was changed is not read; once
+//! it is known which tools there are, no other one's file is there or comes back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -22,20 +23,23 @@ const DIGEST_BYTES: usize = 32;
 /// Bytes of a name's digest that stand in a file's name.
 const NAME_DIGEST_BYTES: usize = 16;
 
+/// How the name of a file ends that is not yet whole.
+const UNFINISHED: &str = "new";
+
 type Values = BTreeMap<String, Vec<u8>>;
 
 /// Keeps values below a folder of the daemon's own.
 pub struct FileValues {
     folder: PathBuf,
-    /// Held while a file is read or replaced.
-    at_work: Mutex<()>,
+    /// Held while a file is read or replaced; how the files of the tools there are begin, once that is known.
+    at_work: Mutex<Option<BTreeSet<String>>>,
 }
 
 impl FileValues {
     /// Keeps values below `folder`, which is made with the first one.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, at_work: Mutex::new(()) }
+        Self { folder, at_work: Mutex::default() }
     }
 
     fn path(&self, tool: &str, of: PrincipalId) -> PathBuf {
@@ -66,7 +70,7 @@ impl FileValues {
             }
         }
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let unfinished = path.with_extension("new");
+        let unfinished = path.with_extension(UNFINISHED);
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         file.write_all(HEADER)?;
@@ -121,7 +125,10 @@ impl KeepValues for FileValues {
         key: &str,
         value: Option<Vec<u8>>,
     ) -> Result<(), KeyValueError> {
-        let _at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        if there.as_ref().is_some_and(|there| !there.contains(&prefix(tool))) {
+            return Err(KeyValueError::Failed("the tool was removed, and keeps nothing any more".to_owned()));
+        }
         let mut values = self.read(tool, of)?;
         put(&mut values, key, value)?;
         self.write(&self.path(tool, of), &values).map_err(failed)
@@ -134,17 +141,38 @@ impl KeepValues for FileValues {
 
     fn forget(&self, tool: &str) -> Result<(), KeyValueError> {
         let _at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = prefix(tool);
+        self.remove(|of_tool, _| of_tool == gone)
+    }
+
+    fn keep_only(&self, tools: &[&str]) -> Result<(), KeyValueError> {
+        let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = at_work.insert(tools.iter().map(|tool| prefix(tool)).collect());
+        // An unfinished file is what a kill left: nobody else is at work.
+        self.remove(|of_tool, rest| !there.contains(of_tool) || rest.ends_with(UNFINISHED))
+    }
+}
+
+impl FileValues {
+    /// Removes the files whose names, in two parts, are meant.
+    fn remove(&self, is_meant: impl Fn(&str, &str) -> bool) -> Result<(), KeyValueError> {
         let folder = match std::fs::read_dir(&self.folder) {
             Ok(folder) => folder,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(failed(error)),
         };
-        let of_tool = format!("{}-", prefix(tool));
+        let mut removed = false;
         for entry in folder {
             let entry = entry.map_err(failed)?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(&of_tool)) {
+            let name = entry.file_name();
+            let parts = name.to_str().and_then(|name| name.split_once('-'));
+            if parts.is_some_and(|(of_tool, rest)| is_meant(of_tool, rest)) {
                 std::fs::remove_file(entry.path()).map_err(failed)?;
+                removed = true;
             }
+        }
+        if !removed {
+            return Ok(());
         }
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)
     }
@@ -174,6 +202,31 @@ mod tests {
         open().forget("count").unwrap();
         assert!(open().keys("count", person(1)).unwrap().is_empty());
         assert_eq!(open().get("other", person(1), "n").unwrap(), Some(vec![3]));
+    }
+
+    #[test]
+    fn a_tool_that_is_no_longer_there_keeps_nothing_and_nothing_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || FileValues::new(folder.path().join("values"));
+        let values = open();
+        for tool in ["gone", "stays"] {
+            values.set(tool, person(1), "n", Some(vec![1])).unwrap();
+        }
+        std::fs::write(values.path("stays", person(2)).with_extension(UNFINISHED), "half of it").unwrap();
+        // What a kill leaves between a removal and this: the next start sweeps.
+        let values = open();
+        values.keep_only(&["stays"]).unwrap();
+        let names = || std::fs::read_dir(folder.path().join("values")).unwrap().count();
+        assert_eq!(names(), 1);
+        // A call that still runs writes nothing into the place of what was removed.
+        let late = values.set("gone", person(1), "n", Some(vec![2]));
+        assert!(matches!(late, Err(KeyValueError::Failed(_))), "{late:?}");
+        assert_eq!((names(), values.get("gone", person(1), "n")), (1, Ok(None)));
+        // The control: what stays keeps its values, and what is added keeps new ones.
+        assert_eq!(values.get("stays", person(1), "n"), Ok(Some(vec![1])));
+        values.keep_only(&["stays", "gone"]).unwrap();
+        values.set("gone", person(1), "n", Some(vec![3])).unwrap();
+        assert_eq!(values.get("gone", person(1), "n"), Ok(Some(vec![3])));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //!
 //! Stands before those functions of `wasi:filesystem` that take a path. Invariant: where files may be changed, no path
 //! leads through a link or to what is kept, and no link is made; where they may only be read, the bindings below refuse
-//! every change. Which folder a path starts from does not matter: a descriptor below what is kept is never given out.
+//! every change. Which folder a path starts from does not matter: no descriptor of what is kept, nor of a folder in which
+//! it takes a second name to know it, is given out, and no such folder is moved.
 
 use std::pin::Pin;
 
+use palyra_types::places::{folded, is_git, leads_to_what_runs_later, runs_later};
 use wasmtime::StoreContextMut;
 use wasmtime::component::{ComponentNamedList, Lift, Linker, LinkerInstance, Lower, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView};
@@ -17,8 +19,19 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use crate::inside::Inside;
 use crate::reach::GivenFiles;
 
-/// Names that are left alone wherever they stand: what lies there runs with the next command, or steers it.
-const KEPT: [&str; 6] = [".git", ".gitmodules", ".envrc", ".vscode", ".idea", ".palyra"];
+/// Where a daemon finds instructions in a workspace.
+const OWN: &str = ".palyra";
+/// Where daemons keep their things in a home.
+const OWN_PAIRS: [(&str, &str); 2] = [(".config", "palyra"), (".local", "state")];
+
+/// What becomes of the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It is changed in its place.
+    Stays,
+    /// Other paths start from it, or it is found under another name.
+    Leads,
+}
 
 /// Where the guarded functions are found.
 const INTERFACE: &str = "wasi:filesystem/types@0.2.12";
@@ -40,7 +53,7 @@ fn openings(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     type Opening = (Folder, PathFlags, String, OpenFlags, DescriptorFlags);
     guard(files, "open-at", |inside, (folder, links, path, open, flags): Opening| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path).await? {
+            Ok(match inside.stays(&folder, &path, End::Leads).await? {
                 Ok(()) => told(inside.filesystem().open_at(folder, links, path, open, flags).await)?,
                 Err(code) => Err(code),
             })
@@ -51,7 +64,7 @@ fn openings(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
 fn changes(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     guard(files, "create-directory-at", |inside, (folder, path): (Folder, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path).await? {
+            Ok(match inside.stays(&folder, &path, End::Stays).await? {
                 Ok(()) => told(inside.filesystem().create_directory_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
@@ -59,7 +72,7 @@ fn changes(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     })?;
     guard(files, "remove-directory-at", |inside, (folder, path): (Folder, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path).await? {
+            Ok(match inside.stays(&folder, &path, End::Stays).await? {
                 Ok(()) => told(inside.filesystem().remove_directory_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
@@ -67,7 +80,7 @@ fn changes(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     })?;
     guard(files, "unlink-file-at", |inside, (folder, path): (Folder, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path).await? {
+            Ok(match inside.stays(&folder, &path, End::Stays).await? {
                 Ok(()) => told(inside.filesystem().unlink_file_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
@@ -80,8 +93,8 @@ fn moves(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     type Renaming = (Folder, String, Folder, String);
     guard(files, "rename-at", |inside, (folder, path, new, to): Renaming| {
         Box::pin(async move {
-            let (from, onto) = (inside.stays(&folder, &path).await?, inside.stays(&new, &to).await?);
-            Ok(match from.and(onto) {
+            let from = inside.stays(&folder, &path, End::Leads).await?;
+            Ok(match from.and(inside.stays(&new, &to, End::Leads).await?) {
                 Ok(()) => told(inside.filesystem().rename_at(folder, path, new, to).await)?,
                 Err(code) => Err(code),
             })
@@ -90,7 +103,7 @@ fn moves(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     type Times = (Folder, PathFlags, String, NewTimestamp, NewTimestamp);
     guard(files, "set-times-at", |inside, (folder, links, path, read, written): Times| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path).await? {
+            Ok(match inside.stays(&folder, &path, End::Stays).await? {
                 Ok(()) => told(inside.filesystem().set_times_at(folder, links, path, read, written).await)?,
                 Err(code) => Err(code),
             })
@@ -129,26 +142,43 @@ fn told<T>(done: Result<T, FsError>) -> Told<T> {
 
 impl Inside {
     /// Returns whether a path stays clear of what is kept and of links.
-    async fn stays(&mut self, folder: &Folder, path: &str) -> Told<()> {
-        if !matches!(self.given.files, GivenFiles::Change(_)) {
-            return Ok(Ok(()));
-        }
-        let mut so_far = String::new();
+    async fn stays(&mut self, folder: &Folder, path: &str, end: End) -> Told<()> {
+        let GivenFiles::Change(root) = &self.given.files else { return Ok(Ok(())) };
+        // The name above a path counts only where the path starts from the root: no other folder that counts is held.
+        let above = root.file_name().map(|name| folded(&name.to_string_lossy())).unwrap_or_default();
+        let (mut names, mut so_far) = (vec![above], String::new());
         for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
-            if KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)) {
-                return Ok(Err(ErrorCode::NotPermitted));
-            }
             if !so_far.is_empty() {
                 so_far.push('/');
             }
             so_far.push_str(name);
+            if name == ".." {
+                names.pop();
+            } else {
+                names.push(folded(name));
+            }
+            if names.is_empty() || is_kept(&names) {
+                return Ok(Err(ErrorCode::NotPermitted));
+            }
             let folder = Resource::new_borrow(folder.rep());
             if self.filesystem().readlink_at(folder, so_far.clone()).await.is_ok() {
                 return Ok(Err(ErrorCode::NotPermitted));
             }
         }
-        Ok(Ok(()))
+        let leads = names.len() > 1 && names.last().is_some_and(|last| leads_to_what_runs_later(last));
+        Ok(if leads && end == End::Leads { Err(ErrorCode::NotPermitted) } else { Ok(()) })
     }
+}
+
+/// Returns whether the last of these names is left alone: what lies there runs later, or steers what does.
+fn is_kept(names: &[String]) -> bool {
+    let [above @ .., name] = names else { return false };
+    let Some(above) = above.last() else { return false };
+    is_git(name)
+        || name == OWN
+        || runs_later(name, None)
+        || runs_later(above, Some(name))
+        || OWN_PAIRS.contains(&(above, name))
 }
 
 #[cfg(test)]

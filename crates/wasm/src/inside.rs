@@ -1,11 +1,10 @@
 //! What stands behind a component's imports during one call.
 
 use palyra_types::PrincipalId;
-use wasmtime::StoreLimits;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use crate::limits::store_limits;
+use crate::limits::{CallLimiter, HANDLES_MAX};
 use crate::reach::{Given, GivenFiles, Ports};
 
 /// Where a component finds the workspace.
@@ -14,7 +13,7 @@ const WORKSPACE: &str = "/workspace";
 /// One call's state.
 pub(crate) struct Inside {
     pub(crate) table: ResourceTable,
-    pub(crate) limits: StoreLimits,
+    pub(crate) limits: CallLimiter,
     pub(crate) given: Given,
     pub(crate) ports: Option<Ports>,
     pub(crate) principal: PrincipalId,
@@ -27,9 +26,11 @@ pub(crate) struct Inside {
 
 impl Inside {
     pub(crate) fn with_nothing() -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(HANDLES_MAX);
         Self {
-            table: ResourceTable::new(),
-            limits: store_limits(),
+            table,
+            limits: CallLimiter::default(),
             given: Given::default(),
             ports: None,
             principal: PrincipalId::from_parts(0, 0),

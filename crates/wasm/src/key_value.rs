@@ -56,6 +56,12 @@ pub trait KeepValues: Send + Sync {
     /// # Errors
     /// [`KeyValueError`] as the store says.
     fn forget(&self, tool: &str) -> Result<(), KeyValueError>;
+
+    /// Forgets all that other tools than these kept, and keeps nothing of them until it is told of others.
+    ///
+    /// # Errors
+    /// [`KeyValueError`] as the store says.
+    fn keep_only(&self, tools: &[&str]) -> Result<(), KeyValueError>;
 }
 
 /// Puts a value among others, or takes it out.
@@ -111,6 +117,12 @@ impl KeepValues for MemoryValues {
     }
     fn forget(&self, tool: &str) -> Result<(), KeyValueError> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _), _| kept != tool);
+        Ok(())
+    }
+
+    fn keep_only(&self, tools: &[&str]) -> Result<(), KeyValueError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(kept, _), _| tools.contains(&kept.as_str()));
         Ok(())
     }
 }

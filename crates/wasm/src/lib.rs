@@ -11,6 +11,7 @@ mod examine;
 mod offered;
 mod shelf;
 mod workshop;
+mod native;
 mod compiler;
 
 mod machine;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wasmtime::{ResourceLimiter, StoreLimits, StoreLimitsBuilder};
 
-/// Bytes of one linear memory, at most.
+/// Bytes of all linear memories of one call together, at most.
 pub(crate) const MEMORY_BYTES_MAX: usize = 64 << 20;
 /// Elements of one table, at most.
 pub(crate) const TABLE_ELEMENTS_MAX: usize = 20_000;
@@ -21,6 +21,9 @@ pub(crate) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// How long one call may take, waiting included.
 pub(crate) const CALL_TIME_MAX: Duration = Duration::from_secs(30);
+/// Files, folders, streams, clocks and secrets that one call holds at once, at most; each may be a descriptor of the
+/// daemon's.
+pub(crate) const HANDLES_MAX: usize = 128;
 /// Requests that one call makes of other machines, at most.
 pub(crate) const REQUESTS_MAX: u32 = 64;
 
@@ -39,17 +42,59 @@ impl Default for CallLimits {
     }
 }
 
-pub(crate) fn store_limits() -> StoreLimits {
-    StoreLimitsBuilder::new()
-        .memory_size(MEMORY_BYTES_MAX)
-        .table_elements(TABLE_ELEMENTS_MAX)
-        .instances(PARTS_MAX as usize)
-        .memories(PARTS_MAX as usize)
-        .tables(PARTS_MAX as usize)
-        .build()
+/// Keeps a store within its limits.
+pub(crate) struct CallLimiter {
+    each: StoreLimits,
+    /// Bytes of all memories, as far as they were asked for.
+    memory_bytes: usize,
 }
 
-/// Keeps a store within its limits.
-pub(crate) fn limiter(limits: &mut StoreLimits) -> &mut dyn ResourceLimiter {
-    limits
+impl Default for CallLimiter {
+    fn default() -> Self {
+        let each = StoreLimitsBuilder::new()
+            .memory_size(MEMORY_BYTES_MAX)
+            .table_elements(TABLE_ELEMENTS_MAX)
+            .instances(PARTS_MAX as usize)
+            .memories(PARTS_MAX as usize)
+            .tables(PARTS_MAX as usize)
+            .build();
+        Self { each, memory_bytes: 0 }
+    }
+}
+
+impl ResourceLimiter for CallLimiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let all = self.memory_bytes.saturating_add(desired.saturating_sub(current));
+        if all > MEMORY_BYTES_MAX || !self.each.memory_growing(current, desired, maximum)? {
+            return Ok(false);
+        }
+        self.memory_bytes = all;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        self.each.table_growing(current, desired, maximum)
+    }
+
+    fn instances(&self) -> usize {
+        self.each.instances()
+    }
+
+    fn tables(&self) -> usize {
+        self.each.tables()
+    }
+
+    fn memories(&self) -> usize {
+        self.each.memories()
+    }
 }

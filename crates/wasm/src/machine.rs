@@ -31,7 +31,8 @@ impl Machine {
     /// Makes the engine.
     ///
     /// # Errors
-    /// [`MachineError`] when the host cannot reserve the address space, or has another processor than was built for.
+    /// [`MachineError`] when the host cannot reserve the address space, has no thread left, or has another processor
+    /// than was built for.
     pub fn new() -> Result<Self, MachineError> {
         let told = |error: wasmtime::Error| MachineError(format!("{error:#}"));
         let engine = Engine::new(&engine::running()).map_err(told)?;
@@ -40,7 +41,9 @@ impl Machine {
         guarded_files::add_to_linker(&mut linker).map_err(told)?;
         Tool::add_to_linker::<_, HasSelf<_>>(&mut linker, |inside: &mut Inside| inside).map_err(told)?;
         let room = Arc::new(tokio::sync::Semaphore::new(CALLS_MAX as usize));
-        let ticker = Ticker::start(engine.clone());
-        Ok(Self { engine, linker: Arc::new(linker), room, ticker })
+        let ticking = engine.clone();
+        let ticker = Ticker::start(move || ticking.increment_epoch());
+        let ticker = ticker.map_err(|error| MachineError(format!("no thread for their clock: {error}")))?;
+        Ok(Self { engine, linker: Arc::new(linker), room, ticker: Arc::new(ticker) })
     }
 }

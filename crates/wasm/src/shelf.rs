@@ -16,9 +16,10 @@ use crate::offered::Offered;
 use crate::workshop::{KeptFault, blocking};
 
 impl Inner {
-    async fn examine(&self, source: std::path::PathBuf) -> Result<ExaminedComponent, Fault> {
+    async fn examine(self: &Arc<Self>, source: std::path::PathBuf) -> Result<ExaminedComponent, Fault> {
         let workshop = Arc::clone(&self.workshop);
-        let (sha256, bytes) = blocking(move || workshop.keep(&source)).await??;
+        let (held, bytes) = blocking(move || workshop.keep(&source)).await??;
+        let sha256 = held.digest;
         let compiled = self.ready(sha256).await.map_err(|fault| match fault {
             KeptFault::Changed => Fault::System { what: "the copy differs from what was read".to_owned() },
             KeptFault::Shelf(fault) => fault,
@@ -26,7 +27,7 @@ impl Inner {
         let told = self.machine()?.describe(&compiled).await.map_err(|error| match error {
             CallError::Said(what) => Fault::Invalid { what },
             CallError::Trapped(_) => Fault::Trapped { what: format!("asked what it is, {error}") },
-            CallError::OutOfFuel | CallError::TimedOut => {
+            CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => {
                 Fault::Limit { what: format!("asked what it is, {error}") }
             }
         })?;
@@ -35,14 +36,20 @@ impl Inner {
     }
 
     async fn offer_now(self: Arc<Self>, records: Vec<ComponentRecord>) -> Result<(), Fault> {
+        let turn = Arc::clone(&self.offering).lock_owned().await;
         let offered = Offered::of(records);
         self.offer(offered.clone());
         let written = blocking(move || {
+            let _turn = turn;
             let digests: Vec<_> = offered.components.iter().map(|added| added.sha256).collect();
             self.workshop.keep_only(&digests);
-            offered.write(&self.folder)
+            let written = offered.write(&self.folder);
+            let names: Vec<_> = offered.components.iter().map(|added| added.name.expose().as_str()).collect();
+            let kept = self.values.keep_only(&names);
+            written.map_err(|error| Fault::System { what: format!("the disk said no: {error}") })?;
+            kept.map_err(|error| Fault::System { what: error.to_string() })
         });
-        written.await?.map_err(|error| Fault::System { what: format!("the disk said no: {error}") })
+        written.await?
     }
 }
 

@@ -1,16 +1,16 @@
 //! Components on the disk: their bytes, and the native code that a held process made of them.
 //!
-//! Owns `DIGEST/component.wasm` and beside it `native-ENGINE`, which begins with the SHA-256 of what follows. Invariants:
-//! native code is taken up from files alone that this workshop wrote, in a folder that only the daemon's user can write,
-//! and only while the component beside it has the digest it is known by; nothing is ever compiled in this process.
+//! Owns `DIGEST/component.wasm`, and when the native code beside it is made. Invariants: native code is taken up from files
+//! alone that this workshop wrote, in a folder that only the daemon's user can write, and only while the component beside
+//! it has the digest it is known by; nothing is ever compiled in this process; what is being worked on is not removed.
 
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_ports::{
@@ -23,15 +23,12 @@ use crate::compiled::{CompileError, Compiled};
 use crate::compiler::{COMPILE, HOST, MALFORMED};
 use crate::limits::COMPONENT_BYTES_MAX;
 use crate::machine::Machine;
+use crate::native::{self, NATIVE_BYTES_MAX, TakenDown};
 
 /// The name of a component's bytes in its folder.
 const COMPONENT: &str = "component.wasm";
-/// How a file of native code begins.
-const HEADER: &[u8] = b"palyra/native/v1\n";
 /// Bytes of a digest.
 const DIGEST_BYTES: usize = 32;
-/// Bytes of native code, at most.
-const NATIVE_BYTES_MAX: usize = 512 << 20;
 /// Bytes of what the compiler says, at most.
 const WORDS_BYTES_MAX: usize = 4 << 10;
 /// How long compiling may take.
@@ -55,10 +52,32 @@ pub(crate) struct Workshop {
     limits: ProcessLimits,
     /// One is compiled at a time.
     compiling: tokio::sync::Mutex<()>,
+    /// One is copied at a time.
+    copying: Mutex<()>,
+    /// What is worked on, and by how many.
+    held: Mutex<BTreeMap<[u8; 32], usize>>,
+}
+
+/// A component that is worked on: its folder stays for as long as this lives.
+pub(crate) struct Held {
+    workshop: Arc<Workshop>,
+    pub(crate) digest: [u8; 32],
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = self.workshop.held();
+        if let Some(count) = held.get_mut(&self.digest) {
+            *count -= 1;
+            if *count == 0 {
+                held.remove(&self.digest);
+            }
+        }
+    }
 }
 
 /// Why a component that is kept cannot be called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum KeptFault {
     /// Its bytes are not those it is known by, or gone.
     Changed,
@@ -78,25 +97,38 @@ impl Workshop {
         program: PathBuf,
         (sandbox, limits): (Arc<dyn ProcessSandbox>, ProcessLimits),
     ) -> Self {
-        Self { folder, program, sandbox, limits, compiling: tokio::sync::Mutex::default() }
+        let (compiling, copying, held) = Default::default();
+        Self { folder, program, sandbox, limits, compiling, copying, held }
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], usize>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a component's folder from being removed.
+    fn hold(self: &Arc<Self>, digest: [u8; 32]) -> Held {
+        *self.held().entry(digest).or_default() += 1;
+        Held { workshop: Arc::clone(self), digest }
     }
 
     /// Copies a file; returns its digest and size.
-    pub(crate) fn keep(&self, source: &Path) -> Result<([u8; 32], u64), Fault> {
+    pub(crate) fn keep(self: &Arc<Self>, source: &Path) -> Result<(Held, u64), Fault> {
         let bytes = read_source(source)?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
-        let folder = self.folder_of(&digest);
-        if read_bounded(&folder.join(COMPONENT), COMPONENT_BYTES_MAX).is_ok_and(|kept| kept == bytes) {
-            return Ok((digest, bytes.len() as u64));
+        let held = self.hold(Sha256::digest(&bytes).into());
+        let folder = self.folder_of(&held.digest);
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        if !read_bounded(&folder.join(COMPONENT), COMPONENT_BYTES_MAX).is_ok_and(|kept| kept == bytes) {
+            self.write(&folder, COMPONENT, &bytes).map_err(disk)?;
         }
-        self.write(&folder, COMPONENT, &[&bytes]).map_err(disk)?;
-        Ok((digest, bytes.len() as u64))
+        Ok((held, bytes.len() as u64))
     }
 
-    /// Removes what belongs to none of these.
+    /// Removes what belongs to none of these and is not worked on.
     pub(crate) fn keep_only(&self, digests: &[[u8; 32]]) {
         let Ok(folders) = std::fs::read_dir(&self.folder) else { return };
-        let kept: Vec<String> = digests.iter().map(hex).collect();
+        // Nobody begins to work on what is looked at here.
+        let held = self.held();
+        let kept: Vec<String> = digests.iter().chain(held.keys()).map(hex).collect();
         for folder in folders.flatten() {
             let name = folder.file_name().into_string().unwrap_or_default();
             if name.len() == 2 * DIGEST_BYTES && !kept.contains(&name) {
@@ -112,21 +144,24 @@ impl Workshop {
         machine: &Machine,
         digest: [u8; 32],
     ) -> Result<Compiled, KeptFault> {
+        let _held = self.hold(digest);
         let _compiling = self.compiling.lock().await;
         let (workshop, of) = (Arc::clone(self), machine.clone());
         let looked = blocking(move || workshop.taken_up(&of, digest)).await?;
         if let Some(compiled) = looked? {
             return Ok(compiled);
         }
-        let native = self.compile(&digest).await?;
+        if let Err(fault) = self.compile(&digest).await {
+            // What there is of it fits nothing.
+            let _ = std::fs::remove_file(self.folder_of(&digest).join(native::UNFINISHED));
+            return Err(fault.into());
+        }
         let (workshop, machine) = (Arc::clone(self), machine.clone());
-        let written = blocking(move || {
-            let sum: [u8; 32] = Sha256::digest(&native).into();
-            let name = native_name(&machine);
-            workshop.write(&workshop.folder_of(&digest), &name, &[HEADER, &sum, &native]).map_err(disk)?;
+        let put = blocking(move || {
+            native::put(&workshop.folder_of(&digest), &native::name_of(&machine)).map_err(disk)?;
             workshop.taken_up(&machine, digest)
         });
-        match written.await?? {
+        match put.await?? {
             Some(compiled) => Ok(compiled),
             None => {
                 Err(Fault::System { what: "the compiled component was not what was written".to_owned() }
@@ -146,10 +181,11 @@ impl Workshop {
         if Sha256::digest(&component)[..] != digest {
             return Err(KeptFault::Changed);
         }
-        let Some(native) = read_native(&folder.join(native_name(machine))) else { return Ok(None) };
+        drop(component);
+        let Some(native) = native::read(&folder.join(native::name_of(machine))) else { return Ok(None) };
         // SAFETY: it was written by `ready` and by nobody else: the file has its digest before it, belongs to this user,
         // and nobody else may write it or its folder.
-        match unsafe { machine.take_up(&native, digest) } {
+        match unsafe { machine.take_up(native.code(), digest) } {
             Ok(compiled) => Ok(Some(compiled)),
             // Of another version, whose name is the same by chance.
             Err(CompileError::Malformed { .. }) => Ok(None),
@@ -159,8 +195,9 @@ impl Workshop {
         }
     }
 
-    /// Has a component compiled by a process that is held; whatever it does, it ends with that process.
-    async fn compile(&self, digest: &[u8; 32]) -> Result<Vec<u8>, Fault> {
+    /// Has a component compiled by a process that is held; whatever it does, it ends with that process. What it says is
+    /// native code that is not yet in its place.
+    async fn compile(&self, digest: &[u8; 32]) -> Result<(), Fault> {
         let folder = self.folder_of(digest).canonicalize().map_err(disk)?;
         let component = folder.join(COMPONENT);
         let command = ConfinedCommand {
@@ -170,7 +207,7 @@ impl Workshop {
             // As many threads as there are limits for, however many processors there are.
             environment: vec![("RAYON_NUM_THREADS".into(), "2".into())],
             directory: folder.clone(),
-            workspace: folder,
+            workspace: folder.clone(),
             access: WorkspaceAccess::Read,
             kept: Vec::new(),
             readable: vec![self.program.clone()],
@@ -183,22 +220,25 @@ impl Workshop {
         let Some((output, errors)) = process.take_output() else {
             return Err(Fault::System { what: "the compiler has no output".to_owned() });
         };
-        let native = tokio::task::spawn_blocking(move || gather(output, NATIVE_BYTES_MAX));
+        let unfinished = folder.join(native::UNFINISHED);
+        let native = tokio::task::spawn_blocking(move || native::take_down(output, &unfinished));
         let words = tokio::task::spawn_blocking(move || gather(errors, WORDS_BYTES_MAX));
         let ended = tokio::time::timeout(COMPILE_TIME_MAX, process.wait()).await;
         // Ends it where it goes on, and with that its output.
         drop(process);
         let limit = |what: &str| Fault::Limit { what: format!("compiling it was ended: {what}") };
         let ended = ended.map_err(|_| limit("it took too long"))?;
-        let (native, words) = (native.await.unwrap_or_default(), words.await.unwrap_or_default());
-        tracing::debug!(
-            ?ended,
-            bytes = native.len(),
-            ms = started.elapsed().as_millis(),
-            "a component was compiled"
-        );
+        let native = native.await.map_err(|lost| Fault::System { what: lost.to_string() })?;
+        let words = words.await.unwrap_or_default();
+        tracing::debug!(?ended, ?native, ms = started.elapsed().as_millis(), "a component was compiled");
         match ended {
-            Ended::Exited { code: 0 } if native.len() < NATIVE_BYTES_MAX => Ok(native),
+            Ended::Exited { code: 0 } => match native.map_err(disk)? {
+                TakenDown::Whole { .. } => Ok(()),
+                TakenDown::TooLarge => {
+                    let mib = NATIVE_BYTES_MAX >> 20;
+                    Err(limit(&format!("its native code has more than {mib} MiB")))
+                }
+            },
             Ended::Exited { code } if code == i32::from(MALFORMED) => {
                 Err(Fault::Invalid { what: format!("it is no WebAssembly component: {}", plain(&words)) })
             }
@@ -217,14 +257,12 @@ impl Workshop {
     }
 
     /// Puts a file in its place as a whole.
-    fn write(&self, folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+    fn write(&self, folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let unfinished = folder.join(format!(".new-{name}"));
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        for part in parts {
-            file.write_all(part)?;
-        }
+        file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&unfinished, folder.join(name))?;
         File::open(folder)?.sync_all()?;
@@ -275,21 +313,6 @@ fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads native code, if it is whole and nobody else could have written it.
-fn read_native(path: &Path) -> Option<Vec<u8>> {
-    const OTHERS_WRITE: u32 = 0o022;
-    let file = OpenOptions::new().read(true).open(path).ok()?;
-    let (about, folder) = (file.metadata().ok()?, path.parent()?.metadata().ok()?);
-    let ours = about.is_file() && about.uid() == folder.uid();
-    if !ours || about.mode() & OTHERS_WRITE != 0 || folder.mode() & OTHERS_WRITE != 0 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take((HEADER.len() + DIGEST_BYTES + NATIVE_BYTES_MAX) as u64).read_to_end(&mut bytes).ok()?;
-    let (sum, native) = bytes.strip_prefix(HEADER)?.split_at_checked(DIGEST_BYTES)?;
-    (Sha256::digest(native)[..] == *sum).then(|| native.to_vec())
-}
-
 /// Returns what a compiler said, as a line that steers no terminal.
 fn plain(words: &[u8]) -> String {
     String::from_utf8_lossy(words).chars().filter(|c| !c.is_control()).take(400).collect()
@@ -298,26 +321,10 @@ fn plain(words: &[u8]) -> String {
 /// Reads to the end; keeps so much at most.
 fn gather(from: OwnedFd, bytes_max: usize) -> Vec<u8> {
     let (mut from, mut kept) = (File::from(from), Vec::new());
-    // One that is lost leaves what it had read, which then is no native code.
+    // Where it is lost, what it had read is told.
     let _ = io::Read::by_ref(&mut from).take(bytes_max as u64).read_to_end(&mut kept);
     let _ = io::copy(&mut from, &mut io::sink());
     kept
-}
-
-/// Names native code by all of the engine that decides about it: version, settings, processor.
-fn native_name(machine: &Machine) -> String {
-    struct Hashing(Sha256);
-    impl Hasher for Hashing {
-        fn finish(&self) -> u64 {
-            0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
-    }
-    let mut hashing = Hashing(Sha256::new());
-    machine.engine.precompile_compatibility_hash().hash(&mut hashing);
-    format!("native-{}", &hex(&hashing.0.finalize().into())[..16])
 }
 
 fn hex(digest: &[u8; 32]) -> String {

@@ -17,10 +17,10 @@ HOST = "example.com"
 SCHEMA = {
     "type": "object",
     "properties": {
-        "path": {"type": "string", "description": "Where on the host, such as `/`."},
+        "page": {"type": "string", "description": "Where on the host, such as `/`."},
         "file": {"type": "string", "description": "The file to write, below the workspace."},
     },
-    "required": ["path", "file"],
+    "required": ["page", "file"],
     "additionalProperties": False,
 }
 
@@ -55,7 +55,7 @@ class WitWorld(wit_world.WitWorld):
 
     def run(self, arguments: str) -> str:
         wanted = json.loads(arguments)
-        request = http.Request("GET", f"https://{HOST}/{wanted['path'].lstrip('/')}", [], b"")
+        request = http.Request("GET", f"https://{HOST}/{wanted['page'].lstrip('/')}", [], b"")
         try:
             answer = http.fetch(request)
         except Err as problem:

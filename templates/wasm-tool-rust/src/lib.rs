@@ -6,7 +6,7 @@ wit_bindgen::generate!({
     world: "tool",
 });
 
-use palyra::tool::description::{Capability, Contract, ToolDescription};
+use palyra::tool::description::{Capability, Contract};
 use palyra::tool::http;
 
 const HOST: &str = "example.com";
@@ -20,8 +20,8 @@ impl Guest for SavePage {
             description: format!("Asks {HOST} for a page and writes its text into a file of the workspace."),
             schema: serde_json::json!({
                 "type": "object",
-                "properties": { "path": { "type": "string" }, "file": { "type": "string" } },
-                "required": ["path", "file"],
+                "properties": { "page": { "type": "string" }, "file": { "type": "string" } },
+                "required": ["page", "file"],
                 "additionalProperties": false,
             })
             .to_string(),
@@ -33,10 +33,10 @@ impl Guest for SavePage {
     fn run(arguments: String) -> Result<String, String> {
         let wanted: serde_json::Value = serde_json::from_str(&arguments).map_err(|error| error.to_string())?;
         let text = |name: &str| wanted[name].as_str().unwrap_or_default().to_owned();
-        let (path, file) = (text("path"), text("file"));
+        let (page, file) = (text("page"), text("file"));
         let request = http::Request {
             method: "GET".to_owned(),
-            url: format!("https://{HOST}/{}", path.trim_start_matches('/')),
+            url: format!("https://{HOST}/{}", page.trim_start_matches('/')),
             headers: Vec::new(),
             body: Vec::new(),
         };
@@ -44,8 +44,8 @@ impl Guest for SavePage {
         if answer.status != 200 {
             return Err(format!("the host answered {}", answer.status));
         }
-        let page = String::from_utf8_lossy(&answer.body);
-        let words = words_of(&page);
+        let body = String::from_utf8_lossy(&answer.body);
+        let words = words_of(&body);
         std::fs::write(format!("/workspace/{file}"), &words).map_err(|error| error.to_string())?;
         Ok(format!("wrote {} lines to {file}", words.lines().count()))
     }

@@ -1,10 +1,12 @@
 //! What a path is by its spelling: where it leads, and what kind of place that is.
 //!
-//! Owns the lists of places that matter. Looks at no disk: tools open files beneath the root without following
-//! links, so a spelling inside the root is a place inside the root. Invariant: in doubt a path is counted as
-//! reaching more, never less.
+//! Owns the lists of places that matter, but for what runs later, which `palyra_types::places` knows. Looks at no disk:
+//! tools open files beneath the root without following links, so a spelling inside the root is a place inside the root.
+//! Invariant: in doubt a path is counted as reaching more, never less.
 
 use std::collections::BTreeSet;
+
+use palyra_types::places::{folded, is_git, runs_later};
 
 /// A kind of place that policies speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,82 +109,6 @@ fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// A name as a careless file system would compare it: without case, without letters that nobody sees, without the
-/// dots and spaces at its end, wide letters narrowed.
-fn folded(name: &str) -> String {
-    let seen = name.chars().filter(|c| !is_unseen(*c)).map(|c| match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        '\u{2024}' | '\u{3002}' => '.',
-        c => c,
-    });
-    let lower: String = seen.flat_map(char::to_lowercase).collect();
-    lower.trim_end_matches(['.', ' ']).to_owned()
-}
-
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
-        || c.is_control()
-}
-
-/// Folders and files that a shell, an editor, a session or a pipeline runs by itself.
-const RUNS_LATER: [&str; 40] = [
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".husky",
-    ".mcp.json",
-    ".claude",
-    ".cursor",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".inputrc",
-    ".xprofile",
-    ".xinitrc",
-    ".xsessionrc",
-    ".xsession",
-    ".pam_environment",
-    ".gitconfig",
-    ".gitmodules",
-    ".pre-commit-config.yaml",
-    ".yarnrc.yml",
-    ".mise.toml",
-    ".vimrc",
-    ".exrc",
-    ".emacs",
-    ".dir-locals.el",
-    ".tmux.conf",
-    ".crontab",
-];
-/// The same, where it takes two names to know it.
-const RUNS_LATER_PAIRS: [(&str, &str); 12] = [
-    (".config", "fish"),
-    (".config", "autostart"),
-    (".config", "systemd"),
-    (".config", "environment.d"),
-    (".config", "git"),
-    (".config", "nvim"),
-    (".local", "bin"),
-    (".github", "workflows"),
-    (".github", "actions"),
-    (".cargo", "config.toml"),
-    (".cargo", "config"),
-    (".local", "share"),
-];
 const CREDENTIALS: [&str; 24] = [
     ".env",
     ".ssh",
@@ -233,10 +159,10 @@ fn places_of(parts: &[String]) -> BTreeSet<Place> {
         let part = part.as_str();
         let pair = parts.get(at + 1).map(|next| (part, next.as_str()));
         let is_pair = |list: &[(&str, &str)]| pair.is_some_and(|pair| list.contains(&pair));
-        if part == ".git" || part == "git~1" {
+        if is_git(part) {
             places.insert(Place::Git);
         }
-        if RUNS_LATER.contains(&part) || is_pair(&RUNS_LATER_PAIRS) {
+        if runs_later(part, pair.map(|(_, next)| next)) {
             places.insert(Place::RunsLater);
         }
         let named = CREDENTIALS.contains(&part)

@@ -195,6 +195,7 @@ impl Step {
             session: machine.session,
             principal: machine.principal,
             tool: call.tool.clone(),
+            tool_version: call.terms.tool_version,
             arguments: call.arguments.clone(),
             workspace_root: machine.workspace_root.clone(),
             contract: call.terms.contract,

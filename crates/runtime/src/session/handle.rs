@@ -261,7 +261,7 @@ impl SessionsHandle {
         if let Err(error) = self.engine.skills.reload(&self.engine.ports).await {
             tracing::warn!("the skills could not be read again after an erasure: {error}");
         }
-        crate::components::offer_all(&self.engine.ports).await;
+        crate::components::offer_all(&self.engine).await;
         if let Err(error) = crate::postures::load(&self.engine).await {
             tracing::error!(
                 "every call is denied: settings could not be read again after an erasure: {error}"

@@ -43,6 +43,7 @@ mod skills;
 
 mod postures;
 mod vault;
+mod components;
 
 mod shadow;
 

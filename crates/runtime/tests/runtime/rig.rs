@@ -15,8 +15,8 @@ use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot, ToolP
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
-    AppendTape, Cleaned, Clock, Findings, JournalAppendRequest, MaintainJournal, NewEntry, ReadRecords,
-    ReadTape, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
+    AppendTape, Cleaned, Clock, ComponentShelf, Findings, JournalAppendRequest, MaintainJournal, NewEntry,
+    ReadRecords, ReadTape, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
     WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
@@ -85,6 +85,7 @@ pub(crate) struct Parts {
     /// Instead of the scripted tools.
     pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
     pub(crate) restore: ScriptedRestore,
+    pub(crate) components: Arc<dyn ComponentShelf>,
     pub(crate) skills: MemorySkillFolders,
     pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
@@ -173,6 +174,7 @@ impl Parts {
             tools: ScriptedTools::new(),
             equipment: None,
             restore: ScriptedRestore::default(),
+            components: Arc::new(palyra_testkit::NoComponents),
             skills: MemorySkillFolders::default(),
             secrets: Arc::default(),
             clock,
@@ -183,8 +185,20 @@ impl Parts {
     }
 
     pub(crate) async fn start(self) -> Rig {
-        let Self { memory, model, tools, equipment, restore, skills, secrets, clock, config, rules, seed } =
-            self;
+        let Self {
+            memory,
+            model,
+            tools,
+            equipment,
+            restore,
+            components,
+            skills,
+            secrets,
+            clock,
+            config,
+            rules,
+            seed,
+        } = self;
         let faults = FaultyJournal::new(memory.clone());
         let default = ModelRef::new("scripted", "scripted");
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
@@ -203,7 +217,7 @@ impl Parts {
             redactor: Arc::new(Touchy),
             secrets,
             skills: Arc::new(skills.clone()),
-            components: Arc::new(palyra_testkit::NoComponents),
+            components,
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),

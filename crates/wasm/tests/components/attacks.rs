@@ -35,6 +35,84 @@ async fn a_loop_lets_others_go_on_and_ends_when_nobody_waits() {
     }
 }
 
+/// An hour is slept away, on a clock that goes on whenever nothing else does.
+const SLEEP: &str = r#"(i32.store (i32.const 3000) (call $clock (i64.const 3600000000000)))
+    (call $poll (i32.const 3000) (i32.const 1) (i32.const 3100))"#;
+const SLEEP_AT_START: &str = r#"(func $s (i32.store (i32.const 3000) (call $clock (i64.const 3600000000000)))
+    (call $poll (i32.const 3000) (i32.const 1) (i32.const 3100))) (start $s)"#;
+const LOOP: &str = "(loop $l (br $l))";
+const LOOP_AT_START: &str = "(func $s (loop $l (br $l))) (start $s)";
+
+#[tokio::test(start_paused = true)]
+async fn whatever_is_done_with_a_component_ends_with_its_time() {
+    let bench = Bench::new();
+    let sleeping = [Wat { describe: SLEEP, ..polling(1) }, Wat { core: SLEEP_AT_START, ..polling(1) }];
+    for wat in &sleeping {
+        let told = bench.machine.describe(&bench.compile(wat)).await;
+        assert_eq!(told, Err(CallError::TimedOut), "{}{}", wat.describe, wat.core);
+    }
+    let started = bench.machine.instantiate(&bench.compile(&sleeping[1])).await;
+    assert_eq!(started, Err(CallError::TimedOut));
+    for wat in [&sleeping[1], &Wat { run: SLEEP_AND_ANSWER, ..polling(1) }] {
+        let told = bench.run(wat, Given::default(), CallLimits::default()).await;
+        assert_eq!(told, Err(CallError::TimedOut));
+    }
+    // The control: what does not sleep says what it is.
+    assert!(bench.machine.describe(&bench.compile(&polling(1))).await.is_ok());
+}
+
+const SLEEP_AND_ANSWER: &str = r#"(i32.store (i32.const 3000) (call $clock (i64.const 3600000000000)))
+    (call $poll (i32.const 3000) (i32.const 1) (i32.const 3100))
+    (call $answer (i32.const 0) (local.get $ptr) (local.get $len))"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_come_to_say_what_it_is_is_ended() {
+    let bench = Bench::new();
+    for wat in
+        [Wat { describe: LOOP, ..Wat::running(ECHO) }, Wat { core: LOOP_AT_START, ..Wat::running(ECHO) }]
+    {
+        let told = bench.machine.describe(&bench.compile(&wat)).await;
+        assert!(matches!(told, Err(CallError::OutOfFuel | CallError::TimedOut)), "{told:?}");
+    }
+    // The control: the same without the loop says what it is.
+    assert!(bench.machine.describe(&bench.compile(&Wat::running(ECHO))).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_room_no_longer_than_its_time() {
+    let bench = Bench::new();
+    let sleeper = bench.compile(&Wat { run: SLEEP_AND_ANSWER, ..polling(1) });
+    let long = CallLimits { time_max: Duration::from_secs(7_200), ..CallLimits::default() };
+    let busy = (0..16).map(|_| bench.call(&sleeper, Given::default(), long));
+    let (busy, echo) = (futures::future::join_all(busy), bench.compile(&Wat::running(ECHO)));
+    let late = bench.call(&echo, Given::default(), CallLimits::default());
+    tokio::pin!(busy);
+    tokio::select! {
+        biased;
+        _ = &mut busy => panic!("they sleep longer"),
+        told = late => assert_eq!(told, Err(CallError::NoRoom)),
+    }
+    // The control: they are answered, and then there is room.
+    assert!(busy.await.iter().all(Result::is_ok));
+    assert!(bench.call(&echo, Given::default(), CallLimits::default()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_together_are_no_larger_than_one_may_be() {
+    let bench = Bench::new();
+    // 512 pages are half of what there may be.
+    const ONE: &str = "(core module $half (memory 512)) (core instance (instantiate $half))";
+    const THREE: &str = "(core module $half (memory 512)) (core instance (instantiate $half))
+        (core instance (instantiate $half)) (core instance (instantiate $half))";
+    let run = async |with| {
+        let wat = Wat { with, ..Wat::running(ECHO) };
+        bench.run(&wat, Given::default(), CallLimits::default()).await
+    };
+    assert_eq!(run(ONE).await, Ok("told".to_owned()), "the control");
+    let refused = run(THREE).await;
+    assert!(matches!(refused, Err(CallError::Trapped(_))), "{refused:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_and_tables_do_not_grow_for_ever() {
     let bench = Bench::new();

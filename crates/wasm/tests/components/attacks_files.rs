@@ -62,6 +62,15 @@ async fn what_runs_later_is_not_written() {
         ".envrc",
         ".vscode/tasks.json",
         "sub/.git",
+        ".mcp.json",
+        ".claude/settings.json",
+        ".bashrc",
+        "sub/.husky/pre-commit",
+        ".env\u{200c}rc",
+        ".github/workflows/ci.yml",
+        ".github/x/../workflows/ci.yml",
+        ".cargo/config.toml",
+        ".config/systemd/x.service",
     ] {
         assert_eq!(shelf.call("save", path).await.failure, Some(ErrorCode::ToolFailed), "{path}");
     }
@@ -70,6 +79,38 @@ async fn what_runs_later_is_not_written() {
     shelf.add(&files::links()).await;
     assert_eq!(shelf.call("save", ".git/hooks/post-commit").await.failure, Some(ErrorCode::ToolFailed));
     assert_eq!(std::fs::read_dir(&hooks).unwrap().count(), 0, "through a link of its own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_later_is_not_reached_by_a_folder_in_between() {
+    let shelf = writing().await;
+    for folder in [".github/workflows", ".github/x", "sub/workflows"] {
+        std::fs::create_dir_all(shelf.work().join(folder)).unwrap();
+    }
+    assert_eq!(shelf.call("save", ".github/note.md").await.failure, None, "the control");
+    shelf.add(&files::enters()).await;
+    assert_eq!(shelf.call("save", "sub:workflows/ci.yml").await.failure, None, "the control");
+    assert_eq!(shelf.call("save", ".github/x:note.md").await.failure, None, "the control");
+    for way in [".github:workflows/ci.yml", ".github/workflows:ci.yml", "sub/../.GitHub:workflows/ci.yml"] {
+        assert_eq!(shelf.call("save", way).await.failure, Some(ErrorCode::ToolFailed), "{way}");
+    }
+    shelf.add(&files::moves()).await;
+    for way in ["sub:.cargo", "sub/workflows/ci.yml:.github/workflows/ci.yml", ".github:elsewhere"] {
+        assert_eq!(shelf.call("save", way).await.failure, Some(ErrorCode::ToolFailed), "{way}");
+    }
+    assert_eq!(shelf.call("save", "sub:other").await.failure, None, "the control");
+    assert!(std::fs::read_dir(shelf.work().join(".github/workflows")).unwrap().next().is_none());
+    assert!(!shelf.work().join(".cargo").exists() && shelf.work().join("other/workflows/ci.yml").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_not_held_without_end() {
+    let shelf = writing().await;
+    shelf.add(&files::opens("open_0100")).await;
+    assert_eq!(shelf.call("open_0100", "plain.txt").await.failure, None, "the control");
+    shelf.add(&files::opens("open_9999")).await;
+    let ended = shelf.call("open_9999", "plain.txt").await;
+    assert_eq!(ended.failure, Some(ErrorCode::ComponentTrapped), "{:?}", ended.output);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,6 +26,8 @@ pub(crate) struct Wat {
     pub(crate) core: &'static str,
     /// The body of `run`: leaves a pointer to the answer.
     pub(crate) run: &'static str,
+    /// What `describe` does before it answers.
+    pub(crate) describe: &'static str,
     /// What it says of itself, where that is not what [`About::default`] says.
     pub(crate) about: About,
     /// A text at 1024 of its memory, and its length as the global `$given`.
@@ -102,7 +104,7 @@ impl Wat {
 
     /// Returns its text form.
     pub(crate) fn text(&self) -> String {
-        let Self { imports, core_imports, with, core, run, about, given } = self;
+        let Self { imports, core_imports, with, core, run, describe, about, given } = self;
         let (about, length) = (about.data(), given.len());
         let text: String = given.bytes().map(|byte| format!("\\{byte:02x}")).collect();
         format!(
@@ -132,7 +134,7 @@ impl Wat {
       (i32.store (i32.const 308) (local.get $length))
       (i32.const 300))
     {core}
-    (func (export "describe") (result i32) (i32.const 2048))
+    (func (export "describe") (result i32) {describe} (i32.const 2048))
     (func (export "run") (param $ptr i32) (param $len i32) (result i32) {run}))
   (core instance $i (instantiate $m (with "mem" (instance $mem)) {host}))
   (alias core export $i "describe" (core func $describe))
@@ -211,10 +213,19 @@ impl Bench {
     }
 
     pub(crate) async fn run(&self, wat: &Wat, given: Given, limits: CallLimits) -> Result<String, CallError> {
+        self.call(&self.compile(wat), given, limits).await
+    }
+
+    pub(crate) async fn call(
+        &self,
+        compiled: &Compiled,
+        given: Given,
+        limits: CallLimits,
+    ) -> Result<String, CallError> {
         let request = CallRequest {
             arguments: Redacted::new("told".to_owned()),
             principal: PrincipalId::from_parts(1, 1),
         };
-        self.machine.call(&self.compile(wat), request, given, self.ports.clone(), limits).await
+        self.machine.call(compiled, request, given, self.ports.clone(), limits).await
     }
 }

@@ -28,6 +28,8 @@ const IMPORTS: &str = r#"
       (param "open-flags" $of) (param "flags" $df) (result (result (own $d) (error $ec)))))
     (export "[method]descriptor.symlink-at" (func (param "self" (borrow $d)) (param "old-path" string)
       (param "new-path" string) (result (result (error $ec)))))
+    (export "[method]descriptor.rename-at" (func (param "self" (borrow $d)) (param "old-path" string)
+      (param "new-descriptor" (borrow $d)) (param "new-path" string) (result (result (error $ec)))))
     (export "[method]descriptor.write" (func (param "self" (borrow $d)) (param "buffer" (list u8)) (param "offset" u64)
       (result (result u64 (error $ec)))))))
   (alias export $fs "descriptor" (type $descriptor))
@@ -41,9 +43,10 @@ const WITH: &str = r#"
   (core func $dirs' (canon lower (func $pre "get-directories") (memory $memory) (realloc $realloc)))
   (core func $open' (canon lower (func $fs "[method]descriptor.open-at") (memory $memory) (realloc $realloc)))
   (core func $link' (canon lower (func $fs "[method]descriptor.symlink-at") (memory $memory) (realloc $realloc)))
+  (core func $rename' (canon lower (func $fs "[method]descriptor.rename-at") (memory $memory) (realloc $realloc)))
   (core func $write' (canon lower (func $fs "[method]descriptor.write") (memory $memory) (realloc $realloc)))
   (core instance $host (export "fetch" (func $fetch')) (export "dirs" (func $dirs')) (export "open" (func $open'))
-    (export "link" (func $link')) (export "write" (func $write')))
+    (export "link" (func $link')) (export "rename" (func $rename')) (export "write" (func $write')))
 "#;
 
 const CORE_IMPORTS: &str = r#"
@@ -51,6 +54,7 @@ const CORE_IMPORTS: &str = r#"
     (import "host" "dirs" (func $dirs (param i32)))
     (import "host" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
     (import "host" "link" (func $link (param i32 i32 i32 i32 i32 i32)))
+    (import "host" "rename" (func $rename (param i32 i32 i32 i32 i32 i32 i32)))
     (import "host" "write" (func $write (param i32 i32 i32 i64 i32)))
 "#;
 
@@ -99,6 +103,75 @@ pub(crate) fn links() -> Wat {
         (if (result i32) (i32.load8_u (i32.const 3220))
           (then (call $no (i32.load8_u (i32.const 3221))))
           (else (call $save (i32.const 3011) (i32.const 8) (i32.const 3000) (i32.const 7))))"#,
+        ..writes()
+    }
+}
+
+/// A component that opens the path it is told as often as it says of itself, and holds all of it.
+pub(crate) fn opens(times: &'static str) -> Wat {
+    let about = About { name: times, ..writes().about };
+    Wat {
+        about,
+        // The name is `open_`, and the number in four digits; it lies at 2304.
+        run: r#"
+        (local $left i32)
+        (local.set $left (i32.add
+          (i32.mul (i32.const 10) (i32.add
+            (i32.mul (i32.const 10) (i32.add
+              (i32.mul (i32.const 10) (i32.sub (i32.load8_u (i32.const 2309)) (i32.const 48)))
+              (i32.sub (i32.load8_u (i32.const 2310)) (i32.const 48))))
+            (i32.sub (i32.load8_u (i32.const 2311)) (i32.const 48))))
+          (i32.sub (i32.load8_u (i32.const 2312)) (i32.const 48))))
+        (call $dirs (i32.const 3200))
+        (loop $l
+          (call $open (i32.load (i32.load (i32.const 3200))) (i32.const 1) (local.get $ptr) (local.get $len)
+            (i32.const 0) (i32.const 1) (i32.const 3220))
+          (if (i32.load8_u (i32.const 3220)) (then (return (call $no (i32.load8_u (i32.const 3224))))))
+          (br_if $l (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))
+        (call $answer (i32.const 0) (i32.const 3000) (i32.const 7))"#,
+        ..writes()
+    }
+}
+
+/// A component that opens the folder before the colon of what it is told, and writes to the name behind the colon in it.
+pub(crate) fn enters() -> Wat {
+    Wat {
+        run: r#"
+        (local $at i32)
+        (loop $l
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (br_if $l (i32.ne (i32.load8_u (i32.add (local.get $ptr) (local.get $at))) (i32.const 58))))
+        (call $dirs (i32.const 3200))
+        (call $open (i32.load (i32.load (i32.const 3200))) (i32.const 1) (local.get $ptr) (local.get $at)
+          (i32.const 2) (i32.const 33) (i32.const 3220))
+        (if (i32.load8_u (i32.const 3220)) (then (return (call $no (i32.load8_u (i32.const 3224))))))
+        (call $open (i32.load (i32.const 3224)) (i32.const 1)
+          (i32.add (local.get $ptr) (i32.add (local.get $at) (i32.const 1)))
+          (i32.sub (i32.sub (local.get $len) (local.get $at)) (i32.const 1))
+          (i32.const 9) (i32.const 2) (i32.const 3220))
+        (if (i32.load8_u (i32.const 3220)) (then (return (call $no (i32.load8_u (i32.const 3224))))))
+        (call $answer (i32.const 0) (i32.const 3000) (i32.const 7))"#,
+        ..writes()
+    }
+}
+
+/// A component that gives the path before the colon of what it is told the name behind it.
+pub(crate) fn moves() -> Wat {
+    Wat {
+        run: r#"
+        (local $at i32)
+        (loop $l
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (br_if $l (i32.ne (i32.load8_u (i32.add (local.get $ptr) (local.get $at))) (i32.const 58))))
+        (call $dirs (i32.const 3200))
+        (call $rename (i32.load (i32.load (i32.const 3200))) (local.get $ptr) (local.get $at)
+          (i32.load (i32.load (i32.const 3200)))
+          (i32.add (local.get $ptr) (i32.add (local.get $at) (i32.const 1)))
+          (i32.sub (i32.sub (local.get $len) (local.get $at)) (i32.const 1))
+          (i32.const 3220))
+        (if (result i32) (i32.load8_u (i32.const 3220))
+          (then (call $no (i32.load8_u (i32.const 3221))))
+          (else (call $answer (i32.const 0) (i32.const 3000) (i32.const 7))))"#,
         ..writes()
     }
 }

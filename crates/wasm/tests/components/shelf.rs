@@ -26,6 +26,8 @@ use crate::component::{Asked, Wat};
 pub(crate) struct Unheld {
     offer: SandboxOffer,
     pub(crate) started: Mutex<u32>,
+    /// While it is held, nothing starts.
+    pub(crate) gate: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl ProcessSandbox for Unheld {
@@ -38,27 +40,36 @@ impl ProcessSandbox for Unheld {
         command: ConfinedCommand,
     ) -> BoxFuture<'static, Result<Box<dyn ConfinedProcess>, SandboxError>> {
         *self.started.lock().expect("unpoisoned") += 1;
-        let limits = format!(
-            "ulimit -v {} && ulimit -t {} && exec \"$0\" \"$@\"",
-            command.limits.memory_bytes_max / 1024,
-            command.limits.processor_time_max.as_secs(),
-        );
-        let child = Command::new("/bin/sh")
-            .args(["-c", &limits])
-            .arg(&command.program)
-            .args(&command.arguments[1..])
-            .env_clear()
-            .envs(command.environment)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let child = child.map_err(|error| SandboxError::NotStarted {
-            program: command.program.display().to_string(),
-            cause: error.to_string(),
-        });
-        async move { Ok(Box::new(Plain(Some(child?))) as Box<dyn ConfinedProcess>) }.boxed()
+        let gate = Arc::clone(&self.gate);
+        async move {
+            let _open = gate.lock().await;
+            let child = child_of(command)?;
+            Ok(Box::new(Plain(Some(child))) as Box<dyn ConfinedProcess>)
+        }
+        .boxed()
     }
+}
+
+fn child_of(command: ConfinedCommand) -> Result<Child, SandboxError> {
+    let limits = format!(
+        "ulimit -v {} && ulimit -t {} && exec \"$0\" \"$@\"",
+        command.limits.memory_bytes_max / 1024,
+        command.limits.processor_time_max.as_secs(),
+    );
+    let child = Command::new("/bin/sh")
+        .args(["-c", &limits])
+        .arg(&command.program)
+        .args(&command.arguments[1..])
+        .env_clear()
+        .envs(command.environment.iter().cloned())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    child.map_err(|error| SandboxError::NotStarted {
+        program: command.program.display().to_string(),
+        cause: error.to_string(),
+    })
 }
 
 struct Plain(Option<Child>);

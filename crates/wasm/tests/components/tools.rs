@@ -1,10 +1,14 @@
 //! Components as tools: added, called with what they were given, changed, removed.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use palyra_ports::{ComponentShelf, ComponentShelfError, FetchMethod, ToolRuntime};
 use palyra_testkit::grants::GrantRequest;
 use palyra_types::ErrorCode;
 use palyra_types::component::ComponentCapability;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutor, ToolName};
+use palyra_wasm::KeepValues;
 
 use crate::component::{About, ECHO, Wat};
 use crate::files;
@@ -57,6 +61,67 @@ async fn what_was_compiled_once_is_not_compiled_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_compilation_outlives_the_calls_that_wait_for_it() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    // As an upgrade leaves it: nothing fits this engine.
+    std::fs::rename(native(&shelf.kept(&examined)), shelf.kept(&examined).join("native-0")).unwrap();
+    let again = shelf.restarted();
+    let closed = Arc::clone(&again.sandbox.gate).lock_owned().await;
+    let grant = || GrantRequest::new("echo_back", "a", &shelf.work()).contract(EffectContract::Keyed);
+    let short = grant().deadline(Duration::from_millis(20)).grant();
+    let ended = again.components.execute(short, supervision()).await.unwrap();
+    assert_eq!(ended.failure, Some(ErrorCode::ComponentLimit));
+    assert!(ended.output.expose().ends_with("nothing of it ran"), "{:?}", ended.output);
+    let waiting = supervision();
+    let cancel = waiting.cancel.clone();
+    let stopped = tokio::spawn(again.components.execute(grant().grant(), waiting));
+    cancel.cancel();
+    assert_eq!(stopped.await.unwrap().unwrap().failure, Some(ErrorCode::ToolCancelled));
+    drop(closed);
+    assert_eq!(again.call("echo_back", "b").await.output.expose(), "b");
+    assert_eq!(*again.sandbox.started.lock().unwrap(), 1, "all of them waited for one");
+    assert!(!shelf.kept(&examined).join("native-0").exists(), "what no engine reads is not kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_looked_at_is_not_removed_by_what_is_offered_meanwhile() {
+    let shelf = Shelf::new();
+    let closed = Arc::clone(&shelf.sandbox.gate).lock_owned().await;
+    let file = shelf.folder.path().join("tool.wasm");
+    std::fs::write(&file, echo().bytes()).unwrap();
+    let looking = tokio::spawn(shelf.components.examine(palyra_types::Redacted::new(file)));
+    while *shelf.sandbox.started.lock().unwrap() == 0 {
+        tokio::task::yield_now().await;
+    }
+    shelf.components.offer(Vec::new()).await.unwrap();
+    drop(closed);
+    let examined = looking.await.unwrap().unwrap();
+    assert!(shelf.kept(&examined).exists());
+    // The control: looked at and not added, it goes with the next offer.
+    shelf.components.offer(Vec::new()).await.unwrap();
+    assert!(!shelf.kept(&examined).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_kept_goes_with_it_however_the_daemon_ended() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    let values = shelf.folder.path().join("components/values");
+    let kept = palyra_wasm::FileValues::new(values.clone());
+    kept.set("echo_back", palyra_types::PrincipalId::from_parts(1, 3), "n", Some(vec![1])).unwrap();
+    let files = || std::fs::read_dir(&values).unwrap().count();
+    // What is offered keeps its values over a start.
+    let again = shelf.restarted();
+    again.components.offer(vec![record(&examined)]).await.unwrap();
+    assert_eq!(files(), 1, "the control");
+    // Killed when the removal was recorded, and nothing done: the next start offers what the journal says.
+    let after_kill = shelf.restarted();
+    after_kill.components.offer(Vec::new()).await.unwrap();
+    assert_eq!(files(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_longer_offered_is_gone() {
     let shelf = Shelf::new();
     let examined = shelf.add(&echo()).await;
@@ -66,6 +131,27 @@ async fn what_is_no_longer_offered_is_gone() {
     assert!(shelf.components.catalog().is_empty() && !shelf.kept(&examined).exists());
     let grant = GrantRequest::new("echo_back", "a", &shelf.work()).contract(EffectContract::Keyed).grant();
     assert!(shelf.components.execute(grant, supervision()).await.is_err(), "nobody runs it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_version_than_was_decided_about_does_not_run() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&files::writes()).await;
+    let mut newer = record(&examined);
+    newer.added.tool_version = 2;
+    shelf.components.offer(vec![newer]).await.unwrap();
+    let call = async |version| {
+        let request = GrantRequest::new("save", "x.txt", &shelf.work()).contract(EffectContract::Keyed);
+        let ran = shelf.components.execute(request.tool_version(version).grant(), supervision());
+        ran.await.unwrap()
+    };
+    let refused = call(1).await;
+    assert_eq!(refused.failure, Some(ErrorCode::ComponentChanged));
+    assert!(refused.output.expose().ends_with("nothing of it ran"), "{:?}", refused.output);
+    assert!(!shelf.work().join("x.txt").exists());
+    // The control: the version that is there runs for whom it was decided about.
+    assert_eq!(call(2).await.failure, None);
+    assert!(shelf.work().join("x.txt").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
