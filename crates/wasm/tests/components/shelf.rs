@@ -43,14 +43,14 @@ impl ProcessSandbox for Unheld {
         let gate = Arc::clone(&self.gate);
         async move {
             let _open = gate.lock().await;
-            let child = child_of(command)?;
+            let child = child_of(&command)?;
             Ok(Box::new(Plain(Some(child))) as Box<dyn ConfinedProcess>)
         }
         .boxed()
     }
 }
 
-fn child_of(command: ConfinedCommand) -> Result<Child, SandboxError> {
+fn child_of(command: &ConfinedCommand) -> Result<Child, SandboxError> {
     let limits = format!(
         "ulimit -v {} && ulimit -t {} && exec \"$0\" \"$@\"",
         command.limits.memory_bytes_max / 1024,
