@@ -2,7 +2,7 @@
 //!
 //! Owns finding a place where groups may be made, making one for each program, and taking it away. Invariant: a group
 //! is removed when its handle is dropped, and whoever is left in it ends; so does, at the next start, what is left of a
-//! daemon that was killed.
+//! daemon that was killed, and of no other.
 //! Source: cgroups(7).
 
 use std::fs;
@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use palyra_ports::{LimitRung, ProcessLimits};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::held_folder::HeldFolder;
+use crate::off_the_thread::off_the_thread;
 
 /// Name of the folder that holds all our groups.
 const FOLDER: &str = "palyra";
@@ -49,7 +52,7 @@ enum Kind {
 /// One program's groups.
 #[derive(Debug)]
 pub(crate) struct Group {
-    folders: Vec<(Kind, PathBuf)>,
+    folders: Vec<(Kind, HeldFolder)>,
 }
 
 impl ControlGroups {
@@ -104,15 +107,7 @@ impl ControlGroups {
     pub(crate) fn make(&self, name: &str) -> io::Result<Group> {
         let mut group = Group { folders: Vec::new() };
         for (kind, place) in &self.folders {
-            let folder = place.join(name);
-            match fs::create_dir(&folder) {
-                // One of a maker of the same number that is gone.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    remove(*kind, &folder).and_then(|()| fs::create_dir(&folder))?;
-                }
-                made => made?,
-            }
-            group.folders.push((*kind, folder));
+            group.folders.push((*kind, HeldFolder::make(place, name)?));
         }
         Ok(group)
     }
@@ -122,7 +117,7 @@ impl Group {
     /// Sets what all processes of the group may use up together.
     pub(crate) fn limit(&self, limits: &ProcessLimits) -> io::Result<()> {
         for (kind, folder) in &self.folders {
-            let set = |file: &str, value: u64| fs::write(folder.join(file), value.to_string());
+            let set = |file: &str, value: u64| fs::write(folder.path.join(file), value.to_string());
             match kind {
                 Kind::V2 => {
                     set("memory.max", limits.memory_bytes_max)?;
@@ -146,8 +141,8 @@ impl Group {
         for (kind, folder) in &self.folders {
             // Not everywhere processors are shared out.
             let _ = match kind {
-                Kind::V2 => fs::write(folder.join("cpu.weight"), WEIGHT.to_string()),
-                Kind::Processor => fs::write(folder.join("cpu.shares"), SHARES.to_string()),
+                Kind::V2 => fs::write(folder.path.join("cpu.weight"), WEIGHT.to_string()),
+                Kind::Processor => fs::write(folder.path.join("cpu.shares"), SHARES.to_string()),
                 Kind::Memory | Kind::Processes => Ok(()),
             };
         }
@@ -155,9 +150,9 @@ impl Group {
 
     /// Returns the files to which a process of one thread writes `0` to be held.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let file = |(kind, folder): &(Kind, PathBuf)| match kind {
-            Kind::V2 => Some(folder.join(PROCESSES)),
-            Kind::Memory | Kind::Processes => Some(folder.join(THREADS)),
+        let file = |(kind, folder): &(Kind, HeldFolder)| match kind {
+            Kind::V2 => Some(folder.path.join(PROCESSES)),
+            Kind::Memory | Kind::Processes => Some(folder.path.join(THREADS)),
             Kind::Processor => None,
         };
         self.folders.iter().filter_map(file).collect()
@@ -166,7 +161,12 @@ impl Group {
     /// Returns the files to which it writes `0` to share processors fairly.
     pub(crate) fn share_files(&self) -> Vec<PathBuf> {
         let shares = self.folders.iter().filter(|(kind, _)| *kind == Kind::Processor);
-        shares.map(|(_, folder)| folder.join(THREADS)).collect()
+        shares.map(|(_, folder)| folder.path.join(THREADS)).collect()
+    }
+
+    /// Takes it away; may wait for processes that are left in it.
+    pub(crate) fn remove(mut self) {
+        remove_all(&std::mem::take(&mut self.folders));
     }
 
     /// Says whether the kernel ended a process of the group for its memory.
@@ -176,8 +176,8 @@ impl Group {
             counts.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count.trim() != "0")
         };
         self.folders.iter().any(|(kind, folder)| match kind {
-            Kind::V2 => ended(folder.join("memory.events")),
-            Kind::Memory => ended(folder.join("memory.oom_control")),
+            Kind::V2 => ended(folder.path.join("memory.events")),
+            Kind::Memory => ended(folder.path.join("memory.oom_control")),
             Kind::Processes | Kind::Processor => false,
         })
     }
@@ -185,9 +185,16 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        for (kind, folder) in &self.folders {
-            let _ = remove(*kind, folder);
+        let folders = std::mem::take(&mut self.folders);
+        if !folders.is_empty() {
+            off_the_thread(move || remove_all(&folders));
         }
+    }
+}
+
+fn remove_all(folders: &[(Kind, HeldFolder)]) {
+    for (kind, folder) in folders {
+        let _ = remove(*kind, &folder.path);
     }
 }
 
@@ -227,18 +234,12 @@ fn make(kind: Kind, place: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    for left in fs::read_dir(place)?.flatten() {
-        let name = left.file_name();
-        let maker = name.to_str().and_then(|name| name.split_once('-')).map_or("", |(pid, _)| pid);
-        // A group that is empty may belong to a program about to start.
-        if !maker.is_empty() && !Path::new("/proc").join(maker).exists() {
-            let _ = remove(kind, &left.path());
-        }
+    for left in HeldFolder::abandoned(place, "")? {
+        let _ = remove(kind, &left.path);
     }
     // The folder may be another user's.
-    let tried = place.join(format!("{}-tried", std::process::id()));
-    fs::create_dir(&tried)?;
-    fs::remove_dir(&tried)
+    let tried = HeldFolder::make(place, &format!("{}-tried", std::process::id()))?;
+    fs::remove_dir(&tried.path)
 }
 
 /// Returns where a file system of a kind is mounted, given an option that it has to have.
@@ -297,6 +298,29 @@ mod tests {
         let (root, _) = hierarchy("/system.slice/other.service/daemon", "/system.slice/other.service", "");
         let above = root.path().join("system.slice/other.service");
         assert_eq!(fs::read_to_string(above.join(DIVISION)).expect("what was there"), "");
+    }
+
+    #[test]
+    fn who_looks_at_the_same_time_finds_the_same_and_takes_nothing_away() {
+        let place = tempfile::tempdir().expect("a folder");
+        let groups =
+            ControlGroups { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place.path().to_owned())] };
+        // Its maker is in another table of processes: nobody here has that number.
+        let group = groups.make("999999999-1").expect("a group");
+        let left = place.path().join("1-1");
+        fs::create_dir(&left).expect("one whose maker is gone, though its number is not");
+        std::thread::scope(|scope| {
+            let look = || (0..200).try_for_each(|_| make(Kind::V2, place.path()));
+            let looking: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
+            for one in looking {
+                one.join().expect("it looked").expect("it found the place");
+            }
+        });
+        assert!(!left.exists());
+        let files = group.files();
+        assert!(files.iter().all(|file| file.parent().is_some_and(Path::exists)), "{files:?}");
+        group.remove();
+        assert_eq!(fs::read_dir(place.path()).expect("the folder").count(), 0);
     }
 
     #[test]

@@ -94,8 +94,12 @@ impl Keepers {
 
     async fn let_go(this: Weak<Self>) {
         tokio::time::sleep(Duration::from_secs(WAIT_SECS_MAX)).await;
-        let Some(waiting) = this.upgrade().and_then(|this| this.waiting().take()) else { return };
-        waiting.keeper.end().await;
+        // Whoever makes one holds what is asked for here all the while.
+        let taken =
+            tokio::task::spawn_blocking(move || this.upgrade().and_then(|this| this.waiting().take()));
+        if let Ok(Some(waiting)) = taken.await {
+            waiting.keeper.end().await;
+        }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Option<Waiting>> {
@@ -144,7 +148,7 @@ impl Keeper {
         drop(control);
         let _ = process.wait().await;
         // Removing a group may wait for processes that are left in it.
-        let _ = tokio::task::spawn_blocking(move || drop(group)).await;
+        let _ = tokio::task::spawn_blocking(move || group.map(Group::remove)).await;
     }
 }
 

@@ -16,6 +16,9 @@ mod hidden_commands;
 mod sandbox;
 mod offer;
 mod keepers;
+mod scratch;
+mod held_folder;
+mod off_the_thread;
 mod process;
 
 pub mod keeper;

@@ -2,11 +2,14 @@
 //!
 //! Owns the probe. A setting of the kernel is not trusted: what counts is whether a child could do it.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::Stdio;
 
 use palyra_ports::{LimitRung, SandboxOffer};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::control_groups::ControlGroups;
 use crate::hidden_commands::{self, PROBE};
@@ -14,10 +17,15 @@ use crate::syscall_filter::{self, Others, Surroundings, UnmappedMemory};
 
 const STRICTEST: Surroundings = Surroundings { unmapped: UnmappedMemory::Refused, others: Others::InSight };
 
+/// How long the process that tries is waited for: a mount can hang where what lies below it does.
+const PROBE_PAUSE_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+/// Bytes of what it says that are read.
+const WHY_BYTES_MAX: u64 = 4096;
+
 /// Looks what there is; starts one short process.
 pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOffer {
     let namespaces_missing =
-        namespaces_missing(keeper).err().map(|error| error.to_string()).unwrap_or_default();
+        namespaces_missing(keeper, &PROBE_PAUSE_MAX).err().map(|error| error.to_string()).unwrap_or_default();
     SandboxOffer {
         landlock_abi: landlock_abi(),
         syscall_filter: syscall_filter_is_there() && syscall_filter::program(STRICTEST).is_ok(),
@@ -44,13 +52,55 @@ fn syscall_filter_is_there() -> bool {
 }
 
 /// Tries to make the namespaces of tier C, in a process of its own.
-fn namespaces_missing(keeper: &Path) -> io::Result<()> {
+fn namespaces_missing(keeper: &Path, pause_max: &Timespec) -> io::Result<()> {
     let mut keeper = hidden_commands::again(keeper, PROBE);
     keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let output = keeper.output()?;
-    if output.status.success() {
+    let mut process = keeper.spawn()?;
+    let ended = pidfd_open(Pid::from_child(&process), PidfdFlags::empty())
+        .and_then(|pidfd| retry_on_intr(|| poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(pause_max))));
+    if !matches!(ended, Ok(1..)) {
+        process.kill()?;
+        process.wait()?;
+        ended?;
+        return Err(io::Error::other("the probe took too long"));
+    }
+    if process.wait()?.success() {
         return Ok(());
     }
-    let why = String::from_utf8_lossy(&output.stderr);
+    let mut why = Vec::new();
+    if let Some(errors) = process.stderr.take() {
+        // Its end does not depend on whoever holds the other side.
+        rustix::io::ioctl_fionbio(&errors, true)?;
+        let _ = errors.take(WHY_BYTES_MAX).read_to_end(&mut why);
+    }
+    let why = String::from_utf8_lossy(&why);
     Err(io::Error::other(why.lines().next().unwrap_or("the probe failed").to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_probe_that_hangs_is_ended_and_one_that_fails_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a script");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+            path
+        };
+        let told = |script: &Path, pause: &Timespec| {
+            namespaces_missing(script, pause).err().map(|why| why.to_string())
+        };
+        let hangs = script("hangs", "#!/bin/sh\nexec sleep 1000\n");
+        let soon = Timespec { tv_sec: 0, tv_nsec: 1 };
+        assert_eq!(told(&hangs, &soon).as_deref(), Some("the probe took too long"));
+        let fails = script("fails", "#!/bin/sh\necho 'mount: no' >&2; (sleep 10 &); exit 1\n");
+        assert_eq!(told(&fails, &PROBE_PAUSE_MAX).as_deref(), Some("mount: no"));
+        let works = script("works", "#!/bin/sh\nexit 0\n");
+        assert_eq!(told(&works, &PROBE_PAUSE_MAX), None);
+    }
 }

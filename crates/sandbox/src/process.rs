@@ -3,10 +3,8 @@
 //! Owns the task that hears its keeper, and takes away what was made for it. Invariant: the end is told when nothing
 //! of the program is left, and that happens whether or not anybody waits for it.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -19,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 use crate::control_groups::Group;
 use crate::keepers::{Keeper, broken};
 use crate::message::{STOP, Told, receive_with};
+use crate::scratch::Scratch;
 
 /// Bytes of a keeper's word, at most.
 const TOLD_BYTES_MAX: usize = 4096;
@@ -32,10 +31,10 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Waits until the program runs, or has failed to.
+    /// Waits until the program runs, or has failed to. It is ended when nobody waits any more.
     pub(crate) async fn begin(
         mut keeper: Keeper,
-        scratch: Option<PathBuf>,
+        scratch: Option<Scratch>,
         program: String,
     ) -> Result<Self, SandboxError> {
         let output = take_output(&mut keeper).map_err(broken("output"))?;
@@ -43,10 +42,14 @@ impl Process {
         let control = Arc::new(control);
         let (begun, begins) = oneshot::channel();
         let (end, ended) = watch::channel(None);
-        tokio::spawn(follow(keeper, scratch, Arc::clone(&control), begun, end));
+        let mut process = Self { control: Arc::clone(&control), output: Some(output), listener: None, ended };
+        tokio::spawn(follow(keeper, scratch, control, begun, end));
         match begins.await {
             Ok((Told::Failed { stage, errno }, _)) => Err(refusal(program, stage, errno)),
-            Ok((_, listener)) => Ok(Self { control, output: Some(output), listener, ended }),
+            Ok((_, listener)) => {
+                process.listener = listener;
+                Ok(process)
+            }
             Err(_lost) => Err(broken("keeper")(io::Error::other("it ended before the program began"))),
         }
     }
@@ -86,7 +89,7 @@ impl Drop for Process {
 /// Hears the keeper until it is gone, tells how the program ended, and takes away what was made for it.
 async fn follow(
     keeper: Keeper,
-    scratch: Option<PathBuf>,
+    scratch: Option<Scratch>,
     control: Arc<AsyncFd<OwnedFd>>,
     begun: oneshot::Sender<(Told, Option<OwnedFd>)>,
     end: watch::Sender<Option<Ended>>,
@@ -116,7 +119,7 @@ async fn follow(
         }
     }
     if let Some(scratch) = scratch {
-        let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(scratch)).await;
+        let _ = tokio::task::spawn_blocking(move || scratch.remove()).await;
     }
     let out_of_memory = || keeper.group.as_ref().is_some_and(Group::ran_out_of_memory);
     match ended {

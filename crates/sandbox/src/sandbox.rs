@@ -16,6 +16,7 @@ use crate::keepers::{Keeper, Keepers, broken};
 use crate::message::{self, Bytes, Namespaces, Order};
 use crate::offer::probe;
 use crate::process::Process;
+use crate::scratch::{self, Scratch};
 
 /// Holds programs with what this host offers. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -37,12 +38,13 @@ impl Sandbox {
     /// Looks what the host offers. `keeper` is an executable that answers to [`KEEP`](crate::KEEP) and
     /// [`PROBE`](crate::PROBE) with
     /// [`keeper::run`](crate::keeper::run) and [`keeper::probe`](crate::keeper::probe): mostly `/proc/self/exe`, which
-    /// stays the same when the file is replaced. `scratch` is a folder of ours.
+    /// stays the same when the file is replaced. `folder` is for scratch space: what an earlier daemon left there of it goes.
     #[must_use]
-    pub fn probe(keeper: PathBuf, scratch: PathBuf) -> Self {
+    pub fn probe(keeper: PathBuf, folder: PathBuf) -> Self {
         let groups = ControlGroups::find();
         let offer = probe(&keeper, groups.as_ref());
-        Self::of(offer, groups, keeper, scratch)
+        scratch::clear(&folder);
+        Self::of(offer, groups, keeper, folder)
     }
 
     /// The same with less than the host offers, to see that what is missing is refused.
@@ -113,7 +115,7 @@ impl Parts {
     }
 
     /// Tells a keeper what to keep, and returns the program's scratch folder where it needs one.
-    fn tell(&self, keeper: &Keeper, command: &ConfinedCommand) -> Result<Option<PathBuf>, SandboxError> {
+    fn tell(&self, keeper: &Keeper, command: &ConfinedCommand) -> Result<Option<Scratch>, SandboxError> {
         let mut order = Order::new(command, self.keepers.namespaces());
         if let Some(group) = &keeper.group {
             group.limit(&command.limits).map_err(broken("control group"))?;
@@ -121,15 +123,15 @@ impl Parts {
         }
         let mut scratch = None;
         if order.namespaces == Namespaces::None {
-            let folder = self.scratch.join(&keeper.name);
-            std::fs::create_dir_all(&folder).map_err(broken("scratch folder"))?;
+            let made = Scratch::make(&self.scratch, &keeper.name).map_err(broken("scratch folder"))?;
+            let folder = Bytes::from(made.path());
             for name in ["TMPDIR", "HOME"] {
                 let named = |known: &(Bytes, Bytes)| known.0.as_slice() == name.as_bytes();
                 order.environment.retain(|known| !named(known));
-                order.environment.push((name.into(), (&folder).into()));
+                order.environment.push((name.into(), folder.clone()));
             }
-            order.scratch = Some((&folder).into());
-            scratch = Some(folder);
+            order.scratch = Some(folder);
+            scratch = Some(made);
         }
         let sealed: Vec<_> = command.sealed.iter().map(|file| file.bytes.as_fd()).collect();
         match message::send_with(keeper.control.as_fd(), &order, &sealed) {

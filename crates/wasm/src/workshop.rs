@@ -287,7 +287,9 @@ fn sandbox_fault(error: SandboxError) -> Fault {
     let what = format!("components are compiled by a process that is held: {error}");
     match error {
         SandboxError::Missing { .. } => Fault::Host { what },
-        SandboxError::NotStarted { .. } | SandboxError::TooLong { .. } | SandboxError::Broken { .. } => Fault::System { what },
+        SandboxError::NotStarted { .. } | SandboxError::TooLong { .. } | SandboxError::Broken { .. } => {
+            Fault::System { what }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use palyra_ports::{COMMAND_BYTES_MAX, Ended, ProcessTier, SandboxError};
 
-use crate::host::{BOTH, HOLDS, Host};
+use crate::host::{BOTH, HOLDS, Hold, Host};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_told() {
@@ -68,4 +68,14 @@ async fn as_many_words_reach_the_program_as_may_and_more_are_refused_by_name() {
         let refused = host.start(command).await.err();
         assert!(matches!(refused, Some(SandboxError::TooLong { bytes }) if bytes == COMMAND_BYTES_MAX + 1));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_for_scratch_is_private_and_new() {
+    let (host, tier) = Host::new().held_as(Hold::WithoutNamespaces);
+    let done =
+        host.shell(tier, "stat -c %a \"$TMPDIR\"; ls -A \"$TMPDIR\"; echo kept > \"$HOME/file\"").await;
+    assert_eq!(done.printed(), "700");
+    let left = std::fs::read_dir(host.folder.path().join("scratch")).expect("the folder").count();
+    assert_eq!(left, 0);
 }

@@ -6,7 +6,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::task::{Context, Waker};
 
+use futures::FutureExt;
 use palyra_ports::{ConfinedProcess, Ended, LimitRung, ProcessSandbox, ProcessTier};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
@@ -98,6 +100,33 @@ async fn a_program_that_nobody_asks_for_any_more_leaves_nothing() {
     }
 }
 
+// On one thread that never lets go: nothing is heard of the program, so that its start is never over.
+#[tokio::test]
+async fn a_start_that_nobody_waits_for_any_more_leaves_nothing() {
+    for hold in HOLDS {
+        let (host, _) = Host::new().held_as(hold);
+        let mark = mark(&host);
+        let mut start = host.sandbox.start(host.command(hold.tier(), "/bin/sh", &["-c", &script(&mark)]));
+        while marked(&mark).len() < SURVIVORS {
+            let polled = start.poll_unpin(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending(), "{hold:?}");
+        }
+        let all = all_of_them(&mark);
+        drop(start);
+        all_end(&all, &mark, hold);
+    }
+}
+
+#[test]
+fn a_descriptor_that_a_daemon_was_started_with_is_in_nobodys_way() {
+    for hold in HOLDS {
+        let host = Host::new();
+        let mut daemon = Daemon::start_by(&host, hold, "exec \"$0\" \"$@\" 3</dev/null 4</dev/null");
+        daemon.run("echo well");
+        assert_eq!(daemon.printed(), "well", "{hold:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_end_by_itself_leaves_nothing() {
     for hold in HOLDS {
@@ -165,18 +194,6 @@ fn a_keeper_that_is_lost_while_it_waits_is_replaced() {
     }
 }
 
-#[test]
-fn a_descriptor_that_was_left_open_in_the_daemon_stands_in_no_programs_way() {
-    for hold in HOLDS {
-        let host = Host::new();
-        let mut daemon = Daemon::with_a_descriptor(&host, hold);
-        daemon.run("echo held");
-        assert_eq!(daemon.printed(), "held", "{hold:?}");
-    }
-}
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_palyra-sandbox-exec");
-
 /// A process that holds programs as the daemon does, and can be killed.
 struct Daemon {
     process: Child,
@@ -185,23 +202,22 @@ struct Daemon {
 
 impl Daemon {
     fn start(host: &Host, hold: Hold) -> Self {
-        Self::started_by(Command::new(PROGRAM), host, hold)
+        Self::start_by(host, hold, "exec \"$0\" \"$@\"")
     }
 
-    /// As whoever starts it may have left it: with descriptor 3 open.
-    fn with_a_descriptor(host: &Host, hold: Hold) -> Self {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "exec 3</dev/null; exec \"$0\" \"$@\"", PROGRAM]);
-        Self::started_by(shell, host, hold)
-    }
-
-    fn started_by(mut process: Command, host: &Host, hold: Hold) -> Self {
+    /// Has a shell start it.
+    fn start_by(host: &Host, hold: Hold, script: &str) -> Self {
         let word = match hold {
             Hold::Tier(ProcessTier::Isolated) => "C",
             Hold::Tier(ProcessTier::Confined) => "B",
             Hold::WithoutNamespaces => "none",
         };
-        process.args(["parent", word]).arg(host.work()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = Command::new("/bin/sh");
+        process
+            .args(["-c", script, env!("CARGO_BIN_EXE_palyra-sandbox-exec"), "parent", word])
+            .arg(host.work())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut process = process.spawn().expect("it starts");
         let output = BufReader::new(process.stdout.take().expect("its output"));
         Self { process, output }
