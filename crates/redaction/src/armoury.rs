@@ -3,7 +3,7 @@
 //! Immutable; a new set of values makes a new armoury. The automaton over the rules' literals is made once per
 //! process.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
@@ -122,12 +122,26 @@ impl std::fmt::Debug for Shapes {
     }
 }
 
-impl Armoury {
-    /// Knows no value.
-    pub(crate) fn without_values() -> Arc<Self> {
-        Arc::new(Self { shapes: &SHAPES, values: None })
+/// What texts are compared with, until it is replaced as a whole.
+#[derive(Debug)]
+pub(crate) struct InForce(RwLock<Arc<Armoury>>);
+
+impl InForce {
+    /// Begins with one that knows no value.
+    pub(crate) fn new() -> Self {
+        Self(RwLock::new(Arc::new(Armoury { shapes: &SHAPES, values: None })))
     }
 
+    pub(crate) fn replace(&self, armoury: Arc<Armoury>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = armoury;
+    }
+
+    pub(crate) fn now(&self) -> Arc<Armoury> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Armoury {
     pub(crate) fn new(values: &[Redacted<String>]) -> Result<Arc<Self>, RegisterError> {
         Ok(Arc::new(Self { shapes: &SHAPES, values: Registered::new(values)? }))
     }

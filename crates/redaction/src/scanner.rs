@@ -1,11 +1,11 @@
 //! The scanner behind the redactor's port.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use palyra_ports::{Cleaned, Findings, RedactStream, Redactor};
 use palyra_types::Redacted;
 
-use crate::armoury::Armoury;
+use crate::armoury::{Armoury, InForce};
 use crate::json;
 use crate::registered::RegisterError;
 use crate::scan::Scan;
@@ -21,21 +21,11 @@ pub struct SecretScanner {
     armoury: Arc<InForce>,
 }
 
-/// What texts are compared with, until it is replaced as a whole.
-#[derive(Debug)]
-pub(crate) struct InForce(RwLock<Arc<Armoury>>);
-
-impl InForce {
-    pub(crate) fn now(&self) -> Arc<Armoury> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl SecretScanner {
     /// Makes a scanner that knows no value yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { armoury: Arc::new(InForce(RwLock::new(Armoury::without_values()))) }
+        Self { armoury: Arc::new(InForce::new()) }
     }
 
     /// Replaces the registered values. Those shorter than [`crate::REGISTERED_CHARS_MIN`] are not looked for. Texts
@@ -45,7 +35,7 @@ impl SecretScanner {
     /// [`RegisterError`]; what was registered before is looked for as before.
     pub fn register(&self, values: &[Redacted<String>]) -> Result<(), RegisterError> {
         let armoury = Armoury::new(values)?;
-        *self.armoury.0.write().unwrap_or_else(PoisonError::into_inner) = armoury;
+        self.armoury.replace(armoury);
         Ok(())
     }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use palyra_ports::{Findings, RedactStream};
 use palyra_types::Redacted;
 
-use crate::armoury::Armoury;
+use crate::armoury::{Armoury, InForce};
 use crate::scan::Scan;
-use crate::scanner::InForce;
 use crate::verdict::{CONTEXT_BYTES_MAX, Ended, View};
 
 /// Bytes that nobody looks at any more and that are kept all the same, at most: moving the rest costs time.

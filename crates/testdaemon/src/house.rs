@@ -224,6 +224,11 @@ impl Daemon {
         tokio::time::timeout(PATIENCE, self.ended()).await.context("the daemon does not stop")?
     }
 
+    /// Kills it, and does not wait for its end.
+    pub(crate) fn strike(&self) {
+        self.signal(Signal::KILL);
+    }
+
     fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
             // It may have ended by itself; its parent has not waited for it yet, so the number is still its own.

@@ -14,6 +14,7 @@ pub mod script;
 pub mod house;
 pub mod watch;
 mod life;
+mod person;
 
 mod acknowledged;
 pub mod verdict;
@@ -24,6 +25,8 @@ mod tally;
 pub mod crash;
 
 pub mod gauntlet;
+
+pub mod commands;
 
 pub mod waiting;
 

@@ -17,6 +17,9 @@ pub const ENDLESS_INPUT: &str = "Think for ever.";
 /// What the model says at the end.
 pub const ANSWER: &str = "It is looked at and done.";
 
+/// How a call's result says that it shall be made anew.
+const AGAIN: &str = "to be made again";
+
 /// Between two pieces of text: long enough for an entry of their own, short for who waits.
 const PACE: Duration = Duration::from_millis(2);
 
@@ -40,4 +43,30 @@ fn reply(body: &Value) -> Reply {
         1 => Reply::text("Now I act. ").paced(PACE).call(ACT, "{}"),
         _ => Reply::text(ANSWER).paced(PACE),
     }
+}
+
+/// A call with what came of it, as a model is told.
+#[derive(Debug)]
+pub(crate) struct Made<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: Value,
+    pub(crate) result: String,
+}
+
+/// Returns the calls that have a result with which they are done.
+pub(crate) fn made(messages: &[Value]) -> Vec<Made<'_>> {
+    let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
+    let made = |call: &'_ Value| {
+        let result = messages.iter().find(|message| message["tool_call_id"] == call["id"])?;
+        let result = result["content"].to_string();
+        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
+        let arguments = serde_json::from_str(arguments).unwrap_or_default();
+        (!result.contains(AGAIN)).then_some((arguments, result))
+    };
+    calls
+        .filter_map(|call| {
+            let (arguments, result) = made(call)?;
+            Some(Made { tool: call["function"]["name"].as_str()?, arguments, result })
+        })
+        .collect()
 }

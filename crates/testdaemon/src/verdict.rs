@@ -12,6 +12,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ListRunsRequest, RunState, TapeEntry};
 
 use crate::house::House;
+use crate::person::Attended;
 use crate::watch::Watched;
 
 const RUNS_MAX: u32 = 500;
@@ -92,6 +93,43 @@ async fn check_watched(client: &Client, watched: &Watched) -> Result<()> {
         Some(Event::RunFinished(end)) if end.state() == wanted => Ok(()),
         other => bail!("the run had to end {wanted:?} and ends with {other:?}"),
     }
+}
+
+/// Demands what has to hold of the one run of a house that a person attended to, whatever its effects left.
+///
+/// # Errors
+/// The first thing that does not hold.
+pub(crate) async fn check_attended(client: &Client, attended: &Attended) -> Result<()> {
+    verify(client).await?;
+    ensure!(all_runs(client).await? == [attended.run], "there are other runs");
+    let stored = tape(client, attended.run).await?;
+    ensure!(
+        stored == attended.seen,
+        "{} entries were seen, {} are stored",
+        attended.seen.len(),
+        stored.len()
+    );
+    check_dense(&stored)?;
+    ensure!(attended.end.tape_seq as usize == stored.len(), "the end was told at {}", attended.end.tape_seq);
+    check_waits(&stored)?;
+    match stored.last().and_then(|entry| entry.event.as_ref()) {
+        Some(Event::RunFinished(end)) if end.state() == RunState::Done => Ok(()),
+        other => bail!("the run had to end done and ends with {other:?}"),
+    }
+}
+
+/// A run whose outcome nobody knows does not ask the model before a person has spoken.
+fn check_waits(tape: &[TapeEntry]) -> Result<()> {
+    let mut open = Vec::new();
+    for entry in tape {
+        match &entry.event {
+            Some(Event::ToolOutcomeUnknown(unknown)) => open.push(unknown.effect_id),
+            Some(Event::EffectResolved(resolved)) => open.retain(|effect| *effect != resolved.effect_id),
+            Some(Event::ModelRequested(_)) => ensure!(open.is_empty(), "it went on by itself after {open:?}"),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Demands that a tape is numbered from 1 without a gap.

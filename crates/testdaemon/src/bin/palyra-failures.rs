@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use palyra_testdaemon::report::Report;
-use palyra_testdaemon::{crash, failing_sync, full_disk, gauntlet, power_cut, waiting};
+use palyra_testdaemon::{commands, crash, failing_sync, full_disk, gauntlet, power_cut, waiting};
 
 /// Set in the process whose mounts are its own.
 const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";
@@ -38,6 +38,15 @@ enum Suite {
     /// Kills the daemon at every call that changes files, in a run of twenty effects.
     Gauntlet {
         /// Only every N-th call.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        every: usize,
+        /// Beginning with the K-th, from 0.
+        #[arg(long, default_value_t = 0, value_name = "K")]
+        offset: usize,
+    },
+    /// Kills the daemon while programs run that it started.
+    Commands {
+        /// Only every N-th write of the journal; programs at each of their places.
         #[arg(long, default_value_t = 1, value_name = "N")]
         every: usize,
         /// Beginning with the K-th, from 0.
@@ -128,6 +137,11 @@ async fn carry_out(suite: &Suite) -> Result<Report> {
             let options = crash::Options { every: *every, offset: *offset };
             gauntlet::suite(&daemon()?, options, &progress).await
         }
+        Suite::Commands { every, offset } => {
+            ensure!(*every > 0, "--every takes a number from 1");
+            let options = crash::Options { every: *every, offset: *offset };
+            commands::suite(&daemon()?, options, &progress).await
+        }
         Suite::FailingSync { commits, checkpoints, every } => {
             ensure!(*every > 0, "--every takes a number from 1");
             let options =
@@ -161,6 +175,7 @@ impl Suite {
             Self::FullDisk { .. } | Self::PowerCut { .. } => true,
             Self::Crash { .. }
             | Self::Gauntlet { .. }
+            | Self::Commands { .. }
             | Self::FailingSync { .. }
             | Self::Waiting { .. }
             | Self::Load { .. } => false,

@@ -4,8 +4,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::ground::Ground;
 use super::legs::Leg;
-use super::person::Person;
 use super::story::{Cast, Told, tell};
+use crate::person::Person;
 use crate::report::Report;
 use crate::strace::{FILE_SYNC, Fault, Selector, Tracer};
 use crate::tools::Flaw;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use palyra_testkit::model_server::ModelServer;
 
+use super::ledgers::{counted, errand};
 use super::legs::Leg;
 use super::model;
-use super::person::{Person, attend};
 use crate::equipment::{Rules, Setting};
 use crate::house::{House, Programs};
 use crate::keyed::{KeyedServer, done};
 use crate::life::Life;
+use crate::person::{Person, attend};
 use crate::strace::{Call, Fault, Selector, Tracer};
 
 /// Replies to each call that the server drops.
@@ -57,8 +58,9 @@ impl Ground {
         let attached = Tracer::injecting(&log, selector, Fault::Kill).attach(daemon.pid).await?;
         let (life, serving) = Life::in_house(&house, &programs);
         life.tell();
+        let counted = counted(&house);
         tokio::select! {
-            attended = attend(&house, serving, Person::Careful) => {
+            attended = attend(&house, serving, errand(Person::Careful, &counted)) => {
                 bail!("the run came to an end: {:?}", attended.map(|attended| attended.run))
             }
             ended = daemon.ended() => ended?,

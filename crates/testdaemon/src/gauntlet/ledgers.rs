@@ -13,7 +13,9 @@ use palyra_wire::v1::TapeEntry;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::effects::{FILES, Kind, all};
+use super::model::INPUT;
 use crate::house::House;
+use crate::person::{Errand, Person};
 use crate::tools::ACT;
 use crate::verdict::read_effects;
 
@@ -73,6 +75,19 @@ pub(super) fn compare(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<C
     }
     compared.silent = silent(house, run, tape)?;
     Ok(compared)
+}
+
+/// Says whether an effect happened, by the counter's own file, where a person would look.
+pub(super) fn counted(house: &House) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + '_ {
+    move |run, effect, _| Ok(read_effects(house)?.contains_key(&(run.to_string(), effect)))
+}
+
+/// Returns what the person wants.
+pub(super) fn errand(
+    person: Person,
+    look: &(dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync),
+) -> Errand<'_> {
+    Errand { input: INPUT, key: "gauntlet", person, look }
 }
 
 fn note(times: &mut BTreeMap<String, usize>, name: Option<&str>) {

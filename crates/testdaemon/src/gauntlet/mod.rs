@@ -6,7 +6,6 @@
 
 mod effects;
 mod model;
-mod person;
 mod ledgers;
 mod legs;
 mod ground;

@@ -7,12 +7,10 @@ use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use super::effects::{Effect, turns};
+use crate::script::made;
 
 /// What the person asks for.
 pub(super) const INPUT: &str = "Do the twenty things.";
-
-/// How a call's result says that it shall be made anew.
-const AGAIN: &str = "to be made again";
 
 /// Starts the model's server.
 ///
@@ -26,7 +24,7 @@ fn reply(body: &Value) -> Reply {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     let made = made(messages);
     let is_left = |effect: &Effect| {
-        !made.iter().any(|(tool, arguments)| *tool == effect.tool && *arguments == effect.arguments)
+        !made.iter().any(|made| made.tool == effect.tool && made.arguments == effect.arguments)
     };
     let left = turns().into_iter().map(|turn| turn.into_iter().filter(is_left).collect::<Vec<_>>());
     match left.into_iter().find(|turn| !turn.is_empty()) {
@@ -35,18 +33,4 @@ fn reply(body: &Value) -> Reply {
             turn.iter().fold(Reply::empty(), |reply, next| reply.call(next.tool, &next.arguments.to_string()))
         }
     }
-}
-
-/// Returns the calls that have a result with which they are done.
-fn made(messages: &[Value]) -> Vec<(&str, Value)> {
-    let is_made = |call: &&Value| {
-        let result = messages.iter().find(|message| message["tool_call_id"] == call["id"]);
-        result.is_some_and(|result| !result["content"].to_string().contains(AGAIN))
-    };
-    let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
-    let parts = |call: &'_ Value| {
-        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-        serde_json::from_str(arguments).unwrap_or_default()
-    };
-    calls.filter(is_made).filter_map(|call| Some((call["function"]["name"].as_str()?, parts(call)))).collect()
 }

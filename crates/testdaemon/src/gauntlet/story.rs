@@ -3,17 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
-use palyra_client::Client;
-use palyra_wire::v1::tape_entry::Event;
-use palyra_wire::v1::{RunState, TapeEntry};
+use anyhow::{Context, Result, bail};
 
 use super::ground::Ground;
-use super::ledgers::{Compared, compare};
+use super::ledgers::{Compared, compare, counted, errand};
 use super::legs::Leg;
-use super::person::{Attended, Person, attend};
 use crate::house::Started;
 use crate::life::Life;
+use crate::person::{Attended, Person, attend};
 use crate::strace::{Recording, Tracer};
 use crate::tools::Flaw;
 use crate::verdict;
@@ -74,48 +71,15 @@ async fn live(ground: &Ground, cast: Cast, tracer: &Tracer, log: &Path) -> Resul
         }
     };
     life.tell();
-    let work = attend(&house, serving, cast.person);
+    let counted = counted(&house);
+    let work = attend(&house, serving, errand(cast.person, &counted));
     let (attended, daemon) = life.through_one_death(daemon, work).await?;
     let client = house.client().await.context("could not connect at the end")?;
-    check(&client, &attended).await?;
+    verdict::check_attended(&client, &attended).await?;
     daemon.kill().await?;
     if let Some(attached) = attached {
         attached.ended().await?;
     }
     let compared = compare(&house, attended.run, &attended.seen)?;
     Ok(Told { recording: Recording::read(log)?, back_after: life.back_after, attended, compared })
-}
-
-/// Demands what has to hold whatever the ledgers say.
-async fn check(client: &Client, attended: &Attended) -> Result<()> {
-    verdict::verify(client).await?;
-    ensure!(verdict::all_runs(client).await? == [attended.run], "there are other runs");
-    let stored = verdict::tape(client, attended.run).await?;
-    ensure!(
-        stored == attended.seen,
-        "{} entries were seen, {} are stored",
-        attended.seen.len(),
-        stored.len()
-    );
-    verdict::check_dense(&stored)?;
-    ensure!(attended.end.tape_seq as usize == stored.len(), "the end was told at {}", attended.end.tape_seq);
-    check_waits(&stored)?;
-    match stored.last().and_then(|entry| entry.event.as_ref()) {
-        Some(Event::RunFinished(end)) if end.state() == RunState::Done => Ok(()),
-        other => bail!("the run had to end done and ends with {other:?}"),
-    }
-}
-
-/// A run whose outcome nobody knows does not ask the model before a person has spoken.
-fn check_waits(tape: &[TapeEntry]) -> Result<()> {
-    let mut open = Vec::new();
-    for entry in tape {
-        match &entry.event {
-            Some(Event::ToolOutcomeUnknown(unknown)) => open.push(unknown.effect_id),
-            Some(Event::EffectResolved(resolved)) => open.retain(|effect| *effect != resolved.effect_id),
-            Some(Event::ModelRequested(_)) => ensure!(open.is_empty(), "it went on by itself after {open:?}"),
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -10,4 +10,4 @@ mod tracer;
 
 pub use recording::{Call, Recording};
 pub use selector::{DATABASE_SYNC, FILE_SYNC, Selector};
-pub use tracer::{Fault, Tracer, is_there};
+pub use tracer::{Attached, Fault, Tracer, is_there};

@@ -1,7 +1,10 @@
 //! The failure suites, short: each in a process of its own, as `cargo xtask` starts them.
 //!
-//! The long versions are `cargo xtask crash`, `failing-sync`, `full-disk`, `powercut` and `waiting`. A suite that cannot be
-//! carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves it out.
+//! The long versions are `cargo xtask crash` (`--gauntlet`, `--commands`), `failing-sync`, `full-disk`, `powercut` and
+//! `waiting`. A suite that cannot be carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves
+//! it out.
+
+mod secrets;
 
 use std::process::Command;
 
@@ -26,6 +29,13 @@ fn crash_at_calls_that_change_files_loses_and_doubles_nothing() {
 fn gauntlet_of_twenty_effects_loses_and_doubles_none() {
     let offset = (palyra_testkit::suite_seed() % 60).to_string();
     suite(&["gauntlet", "--every", "60", "--offset", &offset]);
+}
+
+/// While programs are at each of their places, and at every fortieth write of the journal.
+#[test]
+fn crash_while_programs_run_doubles_none_and_leaves_nothing() {
+    let offset = (palyra_testkit::suite_seed() % 40).to_string();
+    suite(&["commands", "--every", "40", "--offset", &offset]);
 }
 
 #[test]

@@ -13,8 +13,9 @@ use super::report::Report;
 use crate::evidence_page::Part;
 use crate::repo;
 
-/// The crash suite's other run.
+/// The crash suite's other runs.
 pub(crate) const GAUNTLET: Part = Part { name: "gauntlet", command: "crash --gauntlet" };
+pub(crate) const COMMANDS: Part = Part { name: "commands", command: "crash --commands" };
 
 /// What every suite takes.
 #[derive(Debug, clap::Args)]
@@ -42,6 +43,9 @@ pub(crate) struct CrashOptions {
     /// In a run of twenty effects, whose own ledgers say in the end how often each happened.
     #[arg(long)]
     gauntlet: bool,
+    /// In a run that starts programs and a job; while each is at each of its places as well.
+    #[arg(long, conflicts_with = "gauntlet")]
+    commands: bool,
     #[command(flatten)]
     telling: Telling,
 }
@@ -138,6 +142,7 @@ impl Suite {
     fn part(&self) -> Part {
         match self {
             Self::Crash(options) if options.gauntlet => GAUNTLET,
+            Self::Crash(options) if options.commands => COMMANDS,
             Self::Crash(_) => Part::of("crash"),
             Self::FailingSync(_) => Part::of("failing-sync"),
             Self::FullDisk(_) => Part::of("full-disk"),
@@ -160,7 +165,11 @@ impl Suite {
     fn words(&self) -> Vec<String> {
         let (suite, options) = match self {
             Self::Crash(options) => {
-                let suite = if options.gauntlet { "gauntlet" } else { "crash" };
+                let suite = match (options.gauntlet, options.commands) {
+                    (true, _) => "gauntlet",
+                    (false, true) => "commands",
+                    (false, false) => "crash",
+                };
                 (suite, [Some(("--every", options.every)), Some(("--offset", options.offset))])
             }
             Self::FailingSync(options) => {
@@ -217,10 +226,16 @@ mod tests {
 
     #[test]
     fn options_are_handed_on() {
-        let crash =
-            |gauntlet| Suite::Crash(CrashOptions { every: 20, offset: 3, gauntlet, telling: telling() });
-        assert_eq!(crash(false).words(), ["crash", "--every", "20", "--offset", "3"]);
-        assert_eq!(crash(true).words(), ["gauntlet", "--every", "20", "--offset", "3"]);
+        let crash = |gauntlet, commands| {
+            Suite::Crash(CrashOptions { every: 20, offset: 3, gauntlet, commands, telling: telling() })
+        };
+        for (crash, suite) in [
+            (crash(false, false), "crash"),
+            (crash(true, false), "gauntlet"),
+            (crash(false, true), "commands"),
+        ] {
+            assert_eq!(crash.words(), [suite, "--every", "20", "--offset", "3"]);
+        }
         let waiting = Suite::Waiting(WaitingOptions { runs: 7, palyrad: None, telling: telling() });
         assert_eq!(waiting.words(), ["waiting", "--runs", "7"]);
         let cut = Suite::PowerCut(PowerCutOptions { cuts: 1_000, telling: telling() });

@@ -1,6 +1,6 @@
-//! The person of the gauntlet: says yes to what is asked, and looks what became of what nobody knows.
+//! A person who attends to a run: says yes to what is asked, and looks what became of what nobody knows.
 //!
-//! Owns what they saw and said. They look where a person would, into the counter's own file, and never at what the
+//! Owns what they saw and said. They look where a person would, into what the effects leave, and never at what the
 //! daemon believes. Begin at [`attend`].
 
 use anyhow::{Context, Result, ensure};
@@ -12,9 +12,7 @@ use palyra_wire::v1::{
     StreamEnd, TapeEntry,
 };
 
-use super::model::INPUT;
 use crate::house::House;
-use crate::verdict;
 use crate::watch::{Serving, connect};
 
 /// Pages are longer than what a run can do here.
@@ -22,44 +20,58 @@ const PAGE_SIZE: u32 = 200;
 
 /// How the person answers what nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Person {
+pub(crate) enum Person {
     /// Looks: what happened is said to have happened, what did not is wanted again.
     Careful,
     /// Says that all of it happened.
     Credulous,
+    /// Wants all of it again.
+    Hasty,
+}
+
+/// What a person wants, and how they look whether it happened.
+pub(crate) struct Errand<'a> {
+    /// What they say.
+    pub(crate) input: &'a str,
+    /// The key by which the run is found again.
+    pub(crate) key: &'a str,
+    /// How they answer.
+    pub(crate) person: Person,
+    /// Says whether an effect of a run happened, by what it left; what was seen of the run tells which effect it is.
+    pub(crate) look: &'a (dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync),
 }
 
 /// What the person saw of a run, from its first entry to its end.
 #[derive(Debug)]
-pub(super) struct Attended {
-    pub(super) run: RunId,
-    pub(super) seen: Vec<TapeEntry>,
-    pub(super) end: StreamEnd,
+pub(crate) struct Attended {
+    pub(crate) run: RunId,
+    pub(crate) seen: Vec<TapeEntry>,
+    pub(crate) end: StreamEnd,
     /// Answers to approvals.
-    pub(super) yeses: usize,
+    pub(crate) yeses: usize,
     /// What nobody knew, and whether it had happened.
-    pub(super) doubts: Vec<(u32, bool)>,
+    pub(crate) doubts: Vec<(u32, bool)>,
 }
 
 /// Starts the run, or finds it, and attends to it until its end, through every restart.
 ///
 /// # Errors
 /// When something is seen that must not be.
-pub(super) async fn attend(house: &House, serving: Serving, person: Person) -> Result<Attended> {
+pub(crate) async fn attend(house: &House, serving: Serving, errand: Errand<'_>) -> Result<Attended> {
     let client = connect(house, serving.clone()).await?;
     let start = StartRunRequest {
-        input: INPUT.to_owned(),
-        idempotency_key: "gauntlet".to_owned(),
+        input: errand.input.to_owned(),
+        idempotency_key: errand.key.to_owned(),
         workspace_root: house.work().display().to_string(),
         ..StartRunRequest::default()
     };
     let mut follower = RunFollower::start(&client, start);
-    let mut desk = Desk { house, serving, person, yeses: 0, doubts: Vec::new() };
-    let mut seen = Vec::new();
+    let mut desk = Desk { house, serving, errand, yeses: 0, doubts: Vec::new() };
+    let mut seen: Vec<TapeEntry> = Vec::new();
     loop {
         match follower.next().await.context("the tape")?.context("the tape ended without its end")? {
             FollowEvent::Entry(entry) => {
-                desk.read(follower.run().context("a run without a name")?, &entry).await?;
+                desk.read(follower.run().context("a run without a name")?, &entry, &seen).await?;
                 seen.push(*entry);
             }
             FollowEvent::Ended(end) => {
@@ -74,14 +86,14 @@ pub(super) async fn attend(house: &House, serving: Serving, person: Person) -> R
 struct Desk<'a> {
     house: &'a House,
     serving: Serving,
-    person: Person,
+    errand: Errand<'a>,
     yeses: usize,
     doubts: Vec<(u32, bool)>,
 }
 
 impl Desk<'_> {
     /// Does what an entry wants of a person.
-    async fn read(&mut self, run: RunId, entry: &TapeEntry) -> Result<()> {
+    async fn read(&mut self, run: RunId, entry: &TapeEntry, seen: &[TapeEntry]) -> Result<()> {
         match &entry.event {
             Some(Event::ApprovalRequested(asked)) => {
                 self.approve(&asked.approval_id).await.context("could not say yes")?;
@@ -89,9 +101,9 @@ impl Desk<'_> {
             }
             Some(Event::ToolOutcomeUnknown(unknown)) => {
                 let effect = unknown.effect_id;
-                let times = verdict::read_effects(self.house)?.remove(&(run.to_string(), effect));
-                self.settle(run, effect, times.is_some()).await.context("could not say what became of it")?;
-                self.doubts.push((effect, times.is_some()));
+                let happened = (self.errand.look)(run, effect, seen)?;
+                self.settle(run, effect, happened).await.context("could not say what became of it")?;
+                self.doubts.push((effect, happened));
             }
             _ => {}
         }
@@ -114,9 +126,9 @@ impl Desk<'_> {
 
     /// Finds an effect among those that nobody knows, and says what became of it.
     async fn settle(&self, run: RunId, effect: u32, happened: bool) -> Result<()> {
-        let resolution = match (happened, self.person) {
-            (true, _) | (false, Person::Credulous) => "happened",
-            (false, Person::Careful) => "retry",
+        let resolution = match (happened, self.errand.person) {
+            (true, Person::Careful) | (_, Person::Credulous) => "happened",
+            (false, Person::Careful) | (_, Person::Hasty) => "retry",
         };
         let request = ResolveEffectRequest {
             run_id: run.to_string(),

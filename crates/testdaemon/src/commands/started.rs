@@ -1,0 +1,135 @@
+//! Every process that a daemon has started, with all that those started, and whether it is gone.
+//!
+//! Knows no program and no sandbox: who belongs to the daemon is asked of the kernel while it lives, and each of them is
+//! held by a descriptor, so that no number can come to mean another process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// Nothing of a daemon is there any more when it has been gone for this long, on a busy machine.
+pub(super) const GONE_WITHIN: Duration = Duration::from_secs(2);
+
+/// How the process is called that a daemon keeps ready for the next program, and every one that holds a program.
+const KEEPER: &str = "sandbox-exec";
+
+/// Processes of a daemon.
+#[derive(Debug)]
+pub(super) struct Started(Vec<Process>);
+
+#[derive(Debug)]
+struct Process {
+    command: String,
+    held: OwnedFd,
+    children: Children,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Children {
+    None,
+    Some,
+}
+
+impl Started {
+    /// Returns all that a process has started, by itself or through others, and that is not over.
+    pub(super) fn by(daemon: u32) -> Result<Self> {
+        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for entry in fs::read_dir("/proc").context("could not list the processes")? {
+            let name = entry?.file_name();
+            let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            if let Some(parent) = living_child_of(pid) {
+                children.entry(parent).or_default().push(pid);
+            }
+        }
+        let (mut found, mut wanted) = (Vec::new(), vec![daemon]);
+        while let Some(parent) = wanted.pop() {
+            for pid in children.get(&parent).into_iter().flatten().copied() {
+                wanted.push(pid);
+                let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+                // One that ends just now is none to wait for.
+                if let Some(Ok(held)) = number.map(|number| pidfd_open(number, PidfdFlags::empty())) {
+                    let children = if children.contains_key(&pid) { Children::Some } else { Children::None };
+                    found.push(Process { command: command_of(pid), held, children });
+                }
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Leaves out the one process that is kept ready and holds no program.
+    pub(super) fn but_the_one_that_waits(mut self) -> Self {
+        let waits =
+            |process: &Process| process.command.ends_with(KEEPER) && process.children == Children::None;
+        if let Some(place) = self.0.iter().position(waits) {
+            self.0.remove(place);
+        }
+        self
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Waits until none of them is there; returns how long that took.
+    pub(super) async fn gone(self, within: Duration) -> Result<Duration> {
+        let begun = Instant::now();
+        let waiting = tokio::task::spawn_blocking(move || -> Result<Duration> {
+            for Process { command, held, .. } in self.0 {
+                let left = Timespec::try_from(within.saturating_sub(begun.elapsed()))?;
+                // A process that is over can be read from.
+                let ended = retry_on_intr(|| poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&left)))?;
+                ensure!(ended > 0, "`{command}` is left behind");
+            }
+            Ok(begun.elapsed())
+        });
+        waiting.await.context("could not wait for processes")?
+    }
+}
+
+/// Returns the parent of a process that is not over.
+fn living_child_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it is in brackets and may hold anything.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut words = rest.split(' ');
+    let state = words.next()?;
+    let parent = words.next()?.parse().ok()?;
+    (!["Z", "X"].contains(&state)).then_some(parent)
+}
+
+fn command_of(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).replace('\0', " ").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_left_is_found_and_what_is_gone_is_not_waited_for() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "cat; :"]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut shell = shell.spawn().unwrap();
+        let of_us = || Started::by(std::process::id()).unwrap();
+        // The shell, and soon what it starts.
+        while of_us().count() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let left = of_us().gone(Duration::ZERO).await.unwrap_err();
+        assert!(left.to_string().contains("left behind"), "{left}");
+        let started = of_us();
+        drop(shell.stdin.take());
+        started.gone(GONE_WITHIN).await.unwrap();
+        shell.wait().unwrap();
+        assert_eq!(of_us().count(), 0);
+    }
+}

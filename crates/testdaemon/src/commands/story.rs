@@ -1,0 +1,165 @@
+//! One run with its programs, disturbed or not, and everything that must hold afterwards.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use palyra_testkit::model_server::ModelServer;
+
+use super::conductor::{Conductor, Job};
+use super::ledger::{Compared, compare, ran};
+use super::model::{self, INPUT};
+use super::programs;
+use super::started::{GONE_WITHIN, Started};
+use crate::equipment::{Rules, Setting};
+use crate::house::{Daemon, House, Programs};
+use crate::life::Life;
+use crate::person::{Attended, Errand, Person, attend};
+use crate::strace::{Attached, Recording, Tracer};
+use crate::verdict;
+
+/// No story takes longer, or it waits for something that never comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What all stories share.
+pub(super) struct Stage {
+    folder: tempfile::TempDir,
+    programs: Programs,
+    _model: ModelServer,
+    /// Where a daemon has been, and nothing else.
+    lived_in: House,
+}
+
+/// What is different from story to story.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cast<'a> {
+    /// Where a program is when the daemon is killed, if it is killed then.
+    pub(super) place: Option<&'a str>,
+    /// What follows the daemon, and the file it writes.
+    pub(super) tracer: Option<(&'a Tracer, &'a Path)>,
+    pub(super) person: Person,
+}
+
+/// A story as it went.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// The calls that were made until the fault, where somebody followed the daemon.
+    pub(super) recording: Recording,
+    /// How many processes lived when the daemon was killed at a place.
+    pub(super) processes: usize,
+    /// How long it took until all that the daemon had started was gone, if it died.
+    pub(super) gone_after: Option<Duration>,
+    /// How long it took until another daemon answered, if one died.
+    pub(super) back_after: Option<Duration>,
+    pub(super) attended: Attended,
+    pub(super) compared: Compared,
+}
+
+impl Stage {
+    /// Prepares what all stories share.
+    ///
+    /// # Errors
+    /// When an undisturbed daemon does not do its part.
+    pub(super) async fn prepare(daemon: &Path) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("palyra-c").tempdir().context("no folder")?;
+        let model = model::start().await.context("no port for the model's server")?;
+        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
+        let model_url = model.base_url();
+        let programs = Programs { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting };
+        let lived_in = House::make(&folder.path().join("lived-in"))?;
+        let (daemon, _, _) = lived_in.serve(&programs).await?;
+        daemon.stop().await?;
+        Ok(Self { folder, programs, _model: model, lived_in })
+    }
+
+    /// Returns the path of something that outlives a story.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Keeps the house of a story that failed, for whoever looks into it.
+    pub(super) fn keep(&self, name: &str) -> PathBuf {
+        let kept = std::env::temp_dir().join(format!("palyra-failures-{}-{name}", std::process::id()));
+        match House::copy_of(&House::at(&self.path("house")), &kept) {
+            Ok(_) => kept,
+            Err(_) => self.path("house"),
+        }
+    }
+
+    /// Lets a run start its programs.
+    ///
+    /// # Errors
+    /// What does not hold, but for what the programs counted: that is in the answer.
+    pub(super) async fn tell(&self, cast: Cast<'_>) -> Result<Told> {
+        let told = tokio::time::timeout(PATIENCE, self.live(cast)).await;
+        told.context("something that must happen does not")?
+    }
+
+    async fn live(&self, cast: Cast<'_>) -> Result<Told> {
+        let house = House::copy_of(&self.lived_in, &self.path("house"))?;
+        programs::install(&house)?;
+        let mut conductor = Conductor::begin(&house, Job::Coming)?;
+        let (mut life, serving) = Life::in_house(&house, &self.programs);
+        let (mut daemon, _, _) = house.serve(&self.programs).await?;
+        let mut attached = match cast.tracer {
+            Some((tracer, _)) => Some(tracer.attach(daemon.pid).await?),
+            None => None,
+        };
+        life.tell();
+        let ran = ran(&house);
+        let errand = Errand { input: INPUT, key: "commands", person: cast.person, look: &ran };
+        let work = attend(&house, serving, errand);
+        tokio::pin!(work);
+        let (mut place, mut struck, mut processes, mut gone_after) = (cast.place, None, 0, None);
+        let attended = loop {
+            tokio::select! {
+                done = &mut work => break done?,
+                reached = conductor.conduct(place) => {
+                    reached?;
+                    let started = Started::by(daemon.pid)?;
+                    processes = started.count();
+                    // Each program has one that holds it.
+                    ensure!(processes > 1, "a program runs, and the daemon has started none");
+                    (place, struck) = (None, Some(started));
+                    daemon.strike();
+                }
+                ended = daemon.ended() => {
+                    ended?;
+                    ensure!(gone_after.is_none(), "the daemon died once more by itself");
+                    gone_after = Some(all_gone(struck.take(), attached.take()).await?);
+                    conductor = Conductor::begin(&house, Job::Settled)?;
+                    daemon = life.again().await?;
+                }
+            }
+        };
+        ensure!(place.is_none(), "no program was at `{}`", place.unwrap_or_default());
+        verdict::check_attended(&house.client().await.context("could not connect at the end")?, &attended)
+            .await?;
+        end(daemon, attached).await?;
+        let compared = compare(&house, &attended.seen)?;
+        let recording =
+            cast.tracer.map_or_else(|| Ok(Recording::default()), |(_, log)| Recording::read(log))?;
+        Ok(Told { recording, processes, gone_after, back_after: life.back_after, attended, compared })
+    }
+}
+
+/// Demands that nothing is left of calls that have ended, and ends the daemon.
+async fn end(daemon: Daemon, attached: Option<Attached>) -> Result<()> {
+    let left = Started::by(daemon.pid)?.but_the_one_that_waits().gone(GONE_WITHIN).await;
+    left.context("the run is over")?;
+    daemon.kill().await?;
+    all_gone(None, attached).await.map(drop)
+}
+
+/// Waits until all that a dead daemon had started is gone: what was found while it lived, and what its tracer follows.
+async fn all_gone(struck: Option<Started>, attached: Option<Attached>) -> Result<Duration> {
+    let begun = Instant::now();
+    if let Some(started) = struck {
+        started.gone(GONE_WITHIN).await.context("the daemon is dead")?;
+    }
+    if let Some(attached) = attached {
+        let ended = tokio::time::timeout(GONE_WITHIN, attached.ended()).await;
+        ended.context("the daemon is dead, and something that it started goes on")??;
+    }
+    Ok(begun.elapsed())
+}
