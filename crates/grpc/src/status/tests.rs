@@ -14,7 +14,7 @@ const TABLE: &[(Code, &[u16])] = &[
     (Code::NotFound, &[1101, 1103, 1108, 3012, 4001, 4009, 4101, 4106, 4303, 4504, 4601, 4805]),
     (Code::AlreadyExists, &[1110]),
     (Code::PermissionDenied, &[1107, 1202, 4003, 4004, 4017, 4018, 4103, 4602, 4701]),
-    (Code::ResourceExhausted, &[1003, 1106, 2002, 3003, 3004, 4304, 4803, 5001, 5002, 5005]),
+    (Code::ResourceExhausted, &[1003, 1106, 2002, 3003, 3004, 4304, 4607, 4803, 5001, 5002, 5005]),
     (
         Code::FailedPrecondition,
         &[
