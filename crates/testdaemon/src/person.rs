@@ -29,6 +29,9 @@ pub(crate) enum Person {
     Hasty,
 }
 
+/// Says whether an effect of a run happened.
+pub(crate) type Look<'a> = dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + 'a;
+
 /// What a person wants, and how they look whether it happened.
 pub(crate) struct Errand<'a> {
     /// What they say.
@@ -38,7 +41,7 @@ pub(crate) struct Errand<'a> {
     /// How they answer.
     pub(crate) person: Person,
     /// Says whether an effect of a run happened, by what it left; what was seen of the run tells which effect it is.
-    pub(crate) look: &'a (dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync),
+    pub(crate) look: &'a Look<'a>,
 }
 
 /// What the person saw of a run, from its first entry to its end.

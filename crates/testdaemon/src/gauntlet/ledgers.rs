@@ -15,7 +15,7 @@ use palyra_wire::v1::tape_entry::Event;
 use super::effects::{FILES, Kind, all};
 use super::model::INPUT;
 use crate::house::House;
-use crate::person::{Errand, Person};
+use crate::person::{Errand, Look, Person};
 use crate::tools::ACT;
 use crate::verdict::read_effects;
 
@@ -83,10 +83,7 @@ pub(super) fn counted(house: &House) -> impl Fn(RunId, u32, &[TapeEntry]) -> Res
 }
 
 /// Returns what the person wants.
-pub(super) fn errand(
-    person: Person,
-    look: &(dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync),
-) -> Errand<'_> {
+pub(super) fn errand<'a>(person: Person, look: &'a Look<'a>) -> Errand<'a> {
     Errand { input: INPUT, key: "gauntlet", person, look }
 }
 
