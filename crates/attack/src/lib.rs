@@ -20,5 +20,8 @@ mod fetch;
 mod files;
 mod pages;
 mod secrets;
+mod components;
+mod state;
 
+pub use components::{COMPONENT_HOST, call_component};
 pub use shell::{RUN_AS_TOOL, with_variables};

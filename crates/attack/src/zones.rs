@@ -1,7 +1,7 @@
 //! The parts of the suite, in the order in which they are carried out.
 
 use crate::trial::Trial;
-use crate::{fetch, files, pages, processes, secrets, shell};
+use crate::{components, fetch, files, pages, processes, secrets, shell, state};
 
 /// A part: its name, and what it tries.
 pub struct Zone {
@@ -32,7 +32,9 @@ pub fn all() -> Vec<Zone> {
         Zone { name: "shell", trials: shell_trials(), site: Site::AsUser },
         Zone { name: "pages", trials: pages::trials(), site: Site::AsUser },
         Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
+        Zone { name: "components", trials: component_trials(), site: Site::AsUser },
         Zone { name: "files", trials: file_trials(), site: Site::AsUser },
+        Zone { name: "state", trials: state_trials(), site: Site::AsUser },
         Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
     ]
 }
@@ -49,6 +51,23 @@ fn shell_trials() -> Vec<Trial> {
         shell::repository::trials(),
     ]
     .concat()
+}
+
+fn component_trials() -> Vec<Trial> {
+    [
+        components::loops::trials(),
+        components::growth::trials(),
+        components::depth::trials(),
+        components::imports::trials(),
+        components::paths::trials(),
+        components::traps::trials(),
+        components::bombs::trials(),
+    ]
+    .concat()
+}
+
+fn state_trials() -> Vec<Trial> {
+    [state::rows::trials(), state::log::trials()].concat()
 }
 
 fn fetch_trials() -> Vec<Trial> {

@@ -19,6 +19,7 @@ pub mod loopback_spellings;
 
 pub mod scripted_tools;
 
+pub mod component_text;
 pub mod no_components;
 pub mod skill_folders;
 pub mod memory_secrets;

@@ -48,6 +48,8 @@ fn main() -> ExitCode {
         Some(palyra_sandbox::KEEP) => return palyra_sandbox::keeper::run(),
         Some(palyra_sandbox::PROBE) => return palyra_sandbox::keeper::probe(),
         Some(palyra_attack::RUN_AS_TOOL) => return run_as_tool(),
+        Some(palyra_attack::COMPONENT_HOST) => return palyra_attack::call_component(&told()),
+        Some(palyra_wasm::COMPILE) => return palyra_wasm::compile(std::env::args_os().skip(2)),
         _ => {}
     }
     let arguments = Arguments::parse();
@@ -59,6 +61,10 @@ fn main() -> ExitCode {
         eprintln!("palyra-attack: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+fn told() -> Vec<String> {
+    std::env::args().skip(2).collect()
 }
 
 fn run_as_tool() -> ExitCode {
