@@ -52,7 +52,8 @@ pub trait SecretStore: Send + Sync {
     /// [`SecretStoreError`] when it cannot be made; then everything is as it was, and nothing is ready.
     fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError>;
 
-    /// Returns from where on the journal can say whether what is ready was decided; `None` when nothing is.
+    /// Returns from where on the journal can say whether what is ready was decided; `None` when nothing is. Quick: a start
+    /// asks it before anything else.
     fn staged(&self) -> Result<Option<Seq>, SecretStoreError>;
 
     /// Carries out what is ready, if anything is. May be repeated.

@@ -257,7 +257,8 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`RequestError::Read`]; it stays ready.
     pub(crate) async fn settle(&self) -> Result<(), RequestError> {
-        let Some(since) = self.ask(|store| store.staged()).await? else { return Ok(()) };
+        // Here and not on another thread: it is one small file, and a start waits for it.
+        let Some(since) = self.ports.secrets.staged().map_err(VaultError::from)? else { return Ok(()) };
         if self.ports.maintain.status().health == JournalHealth::Quarantined {
             // What it says now may be less than what the next start finds.
             return Err(AppendError::Quarantined.into());
