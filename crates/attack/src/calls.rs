@@ -6,11 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{CancelFlag, Clock, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_ports::{
+    BoundCredential, CancelFlag, Clock, CredentialHeader, CredentialUnavailable, ExecuteToolError,
+    FillCredential, PreparedCall, Supervision, ToolRuntime,
+};
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_testkit::GrantRequest;
 use palyra_types::tool::{EffectContract, ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolName};
-use palyra_types::{BootTime, Redacted, Timestamp};
+use palyra_types::{BootTime, ErrorCode, Redacted, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
@@ -115,5 +118,20 @@ impl Clock for SystemClock {
     fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {
         let left: Duration = deadline.since(self.boot());
         tokio::time::sleep(left).boxed()
+    }
+}
+
+/// Nobody has credentials here.
+pub(crate) struct NoCredentials;
+
+impl FillCredential for NoCredentials {
+    fn fill(
+        &self,
+        credential: BoundCredential,
+    ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
+        Box::pin(async move {
+            let why = "there are none here".to_owned();
+            Err(CredentialUnavailable { handle: credential.handle, code: ErrorCode::FileNotFound, why })
+        })
     }
 }

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::equipment::{EFFECTS_VARIABLE, Setting};
+use crate::equipment::{EFFECTS_VARIABLE, Rules, Setting};
 
 /// A daemon serves again within this after it was killed: a promise of the product.
 pub const SERVING_WITHIN: Duration = Duration::from_secs(2);
@@ -62,7 +62,26 @@ pub enum Started {
     Refused(String),
 }
 
+impl Programs {
+    /// Returns those of a daemon that asks before it acts, with nothing before it on its command line.
+    pub(crate) fn asking(daemon: &Path, model_url: String) -> Self {
+        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
+        Self { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting }
+    }
+}
+
 impl House {
+    /// Makes a folder in which a daemon has been, and nothing else.
+    ///
+    /// # Errors
+    /// When an undisturbed daemon does not do its part.
+    pub(crate) async fn lived_in(root: &Path, programs: &Programs) -> Result<Self> {
+        let house = Self::make(root)?;
+        let (daemon, _, _) = house.serve(programs).await?;
+        daemon.stop().await?;
+        Ok(house)
+    }
+
     /// Makes the folder anew.
     ///
     /// # Errors

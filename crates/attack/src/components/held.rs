@@ -3,21 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use palyra_egress::{Dialer, Fetcher, PrivateHosts, ServerLines, SystemResolver, Tls};
-use palyra_ports::{
-    BoundCredential, CancelFlag, ComponentShelf, CredentialHeader, CredentialUnavailable, FetchHttp,
-    FillCredential, ProcessLimits,
-};
+use palyra_ports::{CancelFlag, ComponentShelf, FetchHttp, ProcessLimits};
 use palyra_sandbox::Sandbox;
-use palyra_types::{ErrorCode, PrincipalId, Redacted};
+use palyra_types::{PrincipalId, Redacted};
 use palyra_wasm::{
     COMPILE_LIMITS, CallLimits, CallRequest, ComponentParts, Components, Given, GivenFiles, KeepValues,
     Machine, MemoryValues, Methods, Ports,
 };
 
 use super::call::{Ask, Files, Spec, Told, begin, end, tell};
-use crate::calls::SystemClock;
+use crate::calls::{NoCredentials, SystemClock};
 use crate::ground::SECRET;
 
 /// Calls a component on one thread, so that whoever keeps it keeps it from all others.
@@ -104,7 +100,7 @@ fn ports(spec: &Spec) -> Told<Ports> {
     let lifted = lifted.map_err(|(host, _)| format!("{host} is no host"))?;
     let dialer = Dialer::new(Arc::new(SystemResolver::default()), lifted);
     let fetch: Arc<dyn FetchHttp> =
-        Arc::new(Fetcher::new(ServerLines::new(dialer, Tls::trusting([])?), Arc::new(Nobody)));
+        Arc::new(Fetcher::new(ServerLines::new(dialer, Tls::trusting([])?), Arc::new(NoCredentials)));
     let values = MemoryValues::default();
     // What another tool keeps for this person, and this tool for another one.
     values.set("another", me(), "key", Some(SECRET.into()))?;
@@ -142,19 +138,4 @@ async fn add(spec: &Spec) -> Told<()> {
         }
     }
     Ok(())
-}
-
-/// Nobody has credentials here.
-struct Nobody;
-
-impl FillCredential for Nobody {
-    fn fill(
-        &self,
-        credential: BoundCredential,
-    ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
-        Box::pin(async move {
-            let why = "there are none here".to_owned();
-            Err(CredentialUnavailable { handle: credential.handle, code: ErrorCode::FileNotFound, why })
-        })
-    }
 }

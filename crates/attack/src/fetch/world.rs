@@ -5,21 +5,20 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use palyra_egress::{Dialer, Fetcher, FilteringProxy, PrivateHosts, ServerLines, SystemResolver, Tls};
 use palyra_ports::{
-    BoundCredential, CancelFlag, CredentialHeader, CredentialUnavailable, EgressGrant, EgressLimits,
-    FetchError, FetchHttp, FetchRequest, FetchResponse, FillCredential, GuardEgress, HostRule,
+    CancelFlag, EgressGrant, EgressLimits, FetchError, FetchHttp, FetchRequest, FetchResponse, GuardEgress,
+    HostRule,
 };
 use palyra_testkit::dns_server::Record::{Address, Alias};
 use palyra_testkit::dns_server::{DnsServer, Zone};
-use palyra_types::ErrorCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::listeners::Listener;
+use crate::calls::NoCredentials;
 
 /// The port of every canary.
 pub(super) const CANARY_PORT: u16 = 8000;
@@ -85,8 +84,8 @@ impl World {
                 SocketAddr::new(public.into(), CANARY_PORT),
             ])?,
             dns,
-            fetcher: Fetcher::new(lines.clone(), Arc::new(Nobody)),
-            proxy: FilteringProxy::new(lines, Arc::new(Nobody)),
+            fetcher: Fetcher::new(lines.clone(), Arc::new(NoCredentials)),
+            proxy: FilteringProxy::new(lines, Arc::new(NoCredentials)),
         };
         world.answers_honest_questions().await?;
         Ok(world)
@@ -166,19 +165,4 @@ fn zone() -> Zone {
         ("printer.local", one("192.168.1.1")),
         ("nowhere.example.corp.example", vec![vec![here()]]),
     ]
-}
-
-/// Nobody has credentials here.
-struct Nobody;
-
-impl FillCredential for Nobody {
-    fn fill(
-        &self,
-        credential: BoundCredential,
-    ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
-        Box::pin(async move {
-            let why = "there are none here".to_owned();
-            Err(CredentialUnavailable { handle: credential.handle, code: ErrorCode::FileNotFound, why })
-        })
-    }
 }

@@ -11,7 +11,6 @@ use super::ledger::{Compared, compare, ran};
 use super::model::{self, INPUT};
 use super::programs;
 use super::started::{GONE_WITHIN, Started};
-use crate::equipment::{Rules, Setting};
 use crate::house::{Daemon, House, Programs};
 use crate::life::Life;
 use crate::person::{Attended, Errand, Person, attend};
@@ -63,12 +62,8 @@ impl Stage {
     pub(super) async fn prepare(daemon: &Path) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-c").tempdir().context("no folder")?;
         let model = model::start().await.context("no port for the model's server")?;
-        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
-        let model_url = model.base_url();
-        let programs = Programs { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting };
-        let lived_in = House::make(&folder.path().join("lived-in"))?;
-        let (daemon, _, _) = lived_in.serve(&programs).await?;
-        daemon.stop().await?;
+        let programs = Programs::asking(daemon, model.base_url());
+        let lived_in = House::lived_in(&folder.path().join("lived-in"), &programs).await?;
         Ok(Self { folder, programs, _model: model, lived_in })
     }
 

@@ -9,7 +9,6 @@ use palyra_testkit::model_server::ModelServer;
 use super::ledgers::{counted, errand};
 use super::legs::Leg;
 use super::model;
-use crate::equipment::{Rules, Setting};
 use crate::house::{House, Programs};
 use crate::keyed::{KeyedServer, done};
 use crate::life::Life;
@@ -36,12 +35,8 @@ impl Ground {
     pub(super) async fn prepare(daemon: &Path) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-g").tempdir().context("no folder")?;
         let model = model::start().await.context("no port for the model's server")?;
-        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
-        let model_url = model.base_url();
-        let programs = Programs { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting };
-        let lived_in = House::make(&folder.path().join("lived-in"))?;
-        let (daemon, _, _) = lived_in.serve(&programs).await?;
-        daemon.stop().await?;
+        let programs = Programs::asking(daemon, model.base_url());
+        let lived_in = House::lived_in(&folder.path().join("lived-in"), &programs).await?;
         Ok(Self { folder, programs, _model: model, houses: BTreeMap::from([(Leg::Run, lived_in)]) })
     }
 
