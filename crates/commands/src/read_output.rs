@@ -92,7 +92,7 @@ pub(crate) async fn run(
     Ok(Made { bytes_total: text.len() as u64, text, failed: None, tier: None })
 }
 
-/// Looks through a tape until the page is full or the call has ended.
+/// Looks through a tape until the page is full or the call has ended; fails rather than take a part for the whole.
 async fn fill(
     page: &mut Page,
     reader: &dyn ReadTape,
@@ -117,7 +117,7 @@ async fn fill(
             return Ok(());
         }
     }
-    Ok(())
+    Err(CommandFailure::Arguments(format!("the run of {handle} is too long to be looked through")))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

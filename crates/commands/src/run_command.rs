@@ -217,7 +217,9 @@ pub(crate) async fn to_its_end(
         output.told(|from| format!("; read_output goes on: {{\"call\":\"{handle}\",\"from\":{from}}}"));
     let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.told()));
     let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
-    Made { text, bytes_total: output.total(), failed: code, tier: None }
+    // More than is told whenever anything was left out, be it less than the line that says so.
+    let bytes_total = text.len() as u64 + output.left_out();
+    Made { text, bytes_total, failed: code, tier: None }
 }
 
 /// Says how a program ended.

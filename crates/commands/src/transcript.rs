@@ -32,15 +32,15 @@ impl Keep for Transcript {
 }
 
 impl Transcript {
-    /// Returns how many bytes were printed.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
+    /// Returns how many of the bytes that were printed are not kept.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.total - (self.head.len() + self.tail.len()) as u64
     }
 
     /// Returns it as text, with a line where bytes were left out; `way` says how to get from their first one on.
     pub(crate) fn told(&self, way: impl Fn(usize) -> String) -> String {
         let mut bytes = self.head.clone();
-        let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
+        let left_out = self.left_out();
         if left_out > 0 {
             let way = way(self.head.len());
             bytes.extend_from_slice(format!("\n[{left_out} bytes are left out here{way}]\n").as_bytes());
@@ -74,7 +74,7 @@ mod tests {
             kept.push(piece.as_bytes());
         }
         assert_eq!(kept.told(|_| String::new()), "abcd\n[7 bytes are left out here]\nlmno");
-        assert_eq!(kept.total(), 15);
+        assert_eq!(kept.left_out(), 7);
     }
 
     #[test]

@@ -169,6 +169,18 @@ async fn a_command_says_what_it_printed_and_how_it_ended() {
     assert_eq!((made.text.as_str(), made.failed), ("exit code 3", Some(ErrorCode::CommandFailed)));
 }
 
+#[tokio::test]
+async fn a_result_that_left_out_a_little_says_so_in_its_size() {
+    let bench = Bench::new();
+    let kept = bench.granted("run_command", "", "").printed_bytes_max();
+    for (printed, is_cut) in [(kept, false), (kept + 1, true)] {
+        let arguments = format!(r#"{{"argv":["head","-c","{printed}","/dev/zero"]}}"#);
+        let made = bench.run("run_command", &arguments).await.expect("it ran");
+        assert_eq!(made.text.contains("read_output goes on"), is_cut, "{printed}");
+        assert_eq!(made.bytes_total > made.text.len() as u64, is_cut, "{printed}");
+    }
+}
+
 /// Hears what is printed.
 struct Ear(tokio::sync::mpsc::UnboundedSender<Vec<u8>>);
 

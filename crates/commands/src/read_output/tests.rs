@@ -128,6 +128,15 @@ fn a_call_that_was_made_again_is_read_from_its_last_beginning() {
 }
 
 #[test]
+fn a_run_that_is_too_long_is_not_told_as_ended() {
+    let pieces: Vec<_> = (1..=2 * TAPE_PAGES_MAX as u64).map(|end| ("x", end)).collect();
+    let mut told = printed(2, &pieces, OutputRest::Follows);
+    assert!(page(&told, 0, usize::MAX).is_err());
+    told.0.pop();
+    assert!(page(&told, 0, usize::MAX).is_ok(), "one entry less is read to its end");
+}
+
+#[test]
 fn what_was_erased_is_not_told_as_empty() {
     let mut told = printed(2, &[("", 3)], OutputRest::Follows);
     told.0[0].content = ContentState::Erased;

@@ -106,7 +106,7 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
     assert!(matches!(set(&rig, session, Posture::Ask).await, Err(RequestError::SessionNotFound)));
     let agent = PostureWhere::Agent("nobody".to_owned());
     assert!(matches!(set(&rig, agent, Posture::Ask).await, Err(RequestError::AgentNotFound)));
-    for path in ["work", "/work/../x", "/work/"] {
+    for path in ["desk", "/desk/../x", "/desk/"] {
         let refused = set(&rig, PostureWhere::Workspace(path.to_owned()), Posture::Ask).await;
         assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })), "{path}");
     }
