@@ -241,6 +241,11 @@ impl Answer {
         Self { failure: Some(code), text, ran: Ran::Nothing }
     }
 
+    /// Whether an earlier try, before a restart, may have done what this one did not even begin.
+    fn leaves_doubt(&self, execution: Execution, contract: EffectContract) -> bool {
+        self.ran == Ran::Nothing && execution == Execution::Again && contract != EffectContract::Pure
+    }
+
     fn outcome(mut self, contract: EffectContract, output_bytes_max: usize) -> ToolExecutionOutcome {
         if self.failure.is_some() && self.ran == Ran::Perhaps && contract != EffectContract::Pure {
             self.text.push_str("; what it did before that stays done");
@@ -327,8 +332,30 @@ impl ToolRuntime for Components {
                 return Err(ExecuteToolError::OutcomeUnknown { tool });
             }
             let answer = inner.run(added, &grant, &supervision).await;
+            if answer.leaves_doubt(grant.execution(), grant.contract()) {
+                return Err(ExecuteToolError::OutcomeUnknown { tool });
+            }
             Ok(answer.outcome(grant.contract(), grant.output_bytes_max()))
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repetition_that_did_not_begin_says_nothing_of_the_first_try() {
+        let unbegun = || Answer::unbegun(ErrorCode::ComponentLimit, NO_ROOM);
+        let failed = || Answer::failed(ErrorCode::ComponentTrapped, "a trap".to_owned());
+        for (answer, execution, contract, doubts) in [
+            (unbegun(), Execution::Again, EffectContract::Keyed, true),
+            (unbegun(), Execution::Again, EffectContract::Pure, false),
+            (unbegun(), Execution::First, EffectContract::Keyed, false),
+            (failed(), Execution::Again, EffectContract::Keyed, false),
+        ] {
+            assert_eq!(answer.leaves_doubt(execution, contract), doubts, "{execution:?} {contract:?}");
+        }
     }
 }
