@@ -60,7 +60,7 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         | TapeEvent::GrantStored(_)
         | TapeEvent::EffectResolved { .. } => person_line(event),
         TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes, rest, text }) => {
-            format!("Output {effect} {shown_bytes} {rest:?} {}", text.expose()).trim_end().to_owned()
+            format!("Output {effect} {shown_bytes} {rest:?} {:.40}", text.expose()).trim_end().to_owned()
         }
         TapeEvent::ToolFinished(finished) => match finished.failure {
             None => format!("Finished {}", finished.effect),

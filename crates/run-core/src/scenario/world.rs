@@ -565,7 +565,7 @@ fn some_end(effect: EffectId, how: u8) -> RunInput {
 
 /// A few words, many, or none; now and then all that is shown.
 fn some_output(effect: EffectId, how: u8) -> RunInput {
-    let text = "x".repeat(usize::from(how / 8) * 1_500);
+    let text = "x".repeat(usize::from(how / 8) * 6_000);
     let rest = if how % 8 == 7 { OutputRest::InOutcome } else { OutputRest::Follows };
     RunInput::ToolPrinted { effect, text: text.into(), rest }
 }

@@ -607,7 +607,7 @@ impl Reference {
         if was == OutputRest::InOutcome || nothing {
             return;
         }
-        let over = upto + bytes > 65_536 || pieces == 255;
+        let over = upto + bytes > 262_144 || pieces == 255;
         let rest = if over { OutputRest::InOutcome } else { rest };
         self.tape.push(Fact::Printed { effect: wanted, upto: (upto + bytes).min(262_144), rest });
     }
