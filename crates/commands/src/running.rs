@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress, Network, OutputSink,
@@ -17,6 +18,12 @@ use crate::settings::CommandSettings;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 16 * 1024;
+/// Bytes of a program's output that are read as fast as it prints. Who prints more waits for its reader: a flood would
+/// else cost the daemon as much as the program, and nobody sees the most of it.
+const UNHURRIED_FROM_BYTES: usize = 4 << 20;
+/// What is read between two pauses from then on: what a pipe holds. With the pause, 16 MiB a second.
+const PACED_BYTES: usize = 64 * 1024;
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// What becomes of the output of a program.
 pub(crate) struct Hearing {
@@ -139,12 +146,18 @@ fn reader_of(end: OwnedFd) -> std::io::Result<pipe::Receiver> {
 
 async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched: OutputSink) {
     let mut piece = vec![0; PIECE_BYTES];
+    let mut until_pause = UNHURRIED_FROM_BYTES;
     while let Ok(length) = end.read(&mut piece).await {
         if length == 0 {
             return;
         }
         output.get().push(&piece[..length]);
         watched.print(&piece[..length]);
+        until_pause = until_pause.saturating_sub(length);
+        if until_pause == 0 {
+            tokio::time::sleep(PAUSE).await;
+            until_pause = PACED_BYTES;
+        }
     }
 }
 
@@ -170,5 +183,46 @@ fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
         network,
         limits: settings.limits,
         workspace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Counted(usize);
+
+    impl Keep for Counted {
+        fn new(_bytes_max: usize) -> Self {
+            Self(0)
+        }
+
+        fn push(&mut self, bytes: &[u8]) {
+            self.0 += bytes.len();
+        }
+    }
+
+    /// Prints so many bytes as fast as they are read; returns how many were, and how long the pauses took together.
+    async fn read(bytes: usize) -> (usize, Duration) {
+        let (end, mut printing) = std::io::pipe().expect("a pipe");
+        let printed = std::thread::spawn(move || printing.write_all(&vec![b'y'; bytes]));
+        let output = Gathered(Arc::new(Mutex::new(Counted::new(0))));
+        let begun = tokio::time::Instant::now();
+        let end = reader_of(end.into()).expect("a pipe");
+        read_all(end, output.clone(), OutputSink::default()).await;
+        printed.join().expect("it printed").expect("and was heard");
+        (output.get().0, begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_is_read_whole_and_slowly() {
+        assert_eq!(read(UNHURRIED_FROM_BYTES - 1).await, (UNHURRIED_FROM_BYTES - 1, Duration::ZERO));
+        let more = 32 * PACED_BYTES;
+        let (heard, took) = read(UNHURRIED_FROM_BYTES + more).await;
+        assert_eq!(heard, UNHURRIED_FROM_BYTES + more);
+        assert!(took >= 32 * PAUSE && took < 70 * PAUSE, "{took:?}");
     }
 }

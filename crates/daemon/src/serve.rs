@@ -123,6 +123,7 @@ fn start(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .on_thread_unpark(palyra_sandbox::stir)
         .build()
         .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
     let vault = Held::open(lock.dir());

@@ -26,10 +26,10 @@ const THREADS: &str = "tasks";
 const DIVISION: &str = "cgroup.subtree_control";
 /// Name of the group of the daemon itself, where it was given the one above.
 const DAEMON: &str = "palyra-daemon";
-/// A program's part of the processors, where others want them too: a quarter of what anybody has by default, which is 100
-/// in version 2 and 1024 in version 1.
-const WEIGHT: u64 = 25;
-const SHARES: u64 = 256;
+/// The part of the processors that all programs have together where others want them too: a twentieth of what anybody has
+/// by default, which is 100 in version 2 and 1024 in version 1.
+const WEIGHT: u64 = 5;
+const SHARES: u64 = 51;
 /// How long the end of a killed process is waited for.
 const END_PAUSE_MAX: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
@@ -79,6 +79,7 @@ impl ControlGroups {
         let usable = made && fs::write(place.join(DIVISION), "+memory +pids").is_ok();
         if usable && has("cpu") {
             let _ = fs::write(place.join(DIVISION), "+cpu");
+            let _ = fs::write(place.join("cpu.weight"), WEIGHT.to_string());
         }
         usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)] })
     }
@@ -95,7 +96,10 @@ impl ControlGroups {
             make(kind, &place).ok().map(|()| (kind, place))
         };
         let mut folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
-        folders.extend(folder(Kind::Processor, "cpu"));
+        if let Some((kind, place)) = folder(Kind::Processor, "cpu") {
+            let _ = fs::write(place.join("cpu.shares"), SHARES.to_string());
+            folders.push((kind, place));
+        }
         Some(Self { rung: LimitRung::CgroupV1, folders })
     }
 
@@ -134,18 +138,6 @@ impl Group {
             }
         }
         Ok(())
-    }
-
-    /// Lets others go first where they want the processors too. What comes before the program does not wait for them.
-    pub(crate) fn stand_back(&self) {
-        for (kind, folder) in &self.folders {
-            // Not everywhere processors are shared out.
-            let _ = match kind {
-                Kind::V2 => fs::write(folder.path.join("cpu.weight"), WEIGHT.to_string()),
-                Kind::Processor => fs::write(folder.path.join("cpu.shares"), SHARES.to_string()),
-                Kind::Memory | Kind::Processes => Ok(()),
-            };
-        }
     }
 
     /// Returns the files to which a process of one thread writes `0` to be held.

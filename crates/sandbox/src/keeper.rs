@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::failure::Failure;
 use crate::fork::{fork, wait_for};
 use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Told, WayOut};
-use crate::{child, mounts, namespaces, reaper};
+use crate::{child, mounts, namespaces, reaper, turns};
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
 /// the socket to the daemon; output and errors are the program's.
@@ -142,6 +142,7 @@ fn take_place(place: &Place) -> Result<(), Failure> {
     for file in &place.share_files {
         let _ = std::fs::write(file.path(), "0");
     }
+    turns::weigh_session();
     match place.namespaces {
         Namespaces::Own => namespaces::make().map_err(Failure::at("namespaces")),
         Namespaces::None => Ok(()),

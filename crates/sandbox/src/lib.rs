@@ -35,8 +35,10 @@ mod allowed_calls;
 mod capabilities;
 mod process_limits;
 mod turns;
+mod metronome;
 mod control_groups;
 mod memory_watch;
 
 pub use hidden_commands::{KEEP, PROBE};
+pub use metronome::stir;
 pub use sandbox::Sandbox;

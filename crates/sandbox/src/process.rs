@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 use crate::control_groups::Group;
 use crate::keepers::{Keeper, broken};
 use crate::message::{STOP, Told, receive_with};
+use crate::metronome::Playing;
 use crate::scratch::Scratch;
 
 /// Bytes of a keeper's word, at most.
@@ -97,13 +98,14 @@ async fn follow(
     let mut begun = Some(begun);
     let mut ended = None;
     let mut listener = None;
+    let mut playing = None;
     while let Some((told, descriptor)) = hear(&control).await {
         match &told {
             Told::Listening => {
                 listener = descriptor;
                 continue;
             }
-            Told::Started => keeper.group.iter().for_each(Group::stand_back),
+            Told::Started => playing = Some(Playing::begin()),
             Told::Failed { .. } => {}
             Told::OverMemory => ended = Some(Ended::OverMemory),
             Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
@@ -118,6 +120,7 @@ async fn follow(
             break;
         }
     }
+    drop(playing);
     if let Some(scratch) = scratch {
         let _ = tokio::task::spawn_blocking(move || scratch.remove()).await;
     }

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 const OPEN: &[u8] = b"[[bench ";
 const CLOSE: &[u8] = b"]]";
 
@@ -14,15 +16,49 @@ pub enum Calls {
     Free,
     /// It reads what may be a key, which runs after a person's yes.
     Asked,
+    /// It runs a script of the folder, after a person's yes too.
+    Script(u8),
+}
+
+/// Name of a script of the folder.
+#[must_use]
+pub(crate) fn script(number: u8) -> String {
+    format!("script-{number}.sh")
 }
 
 impl Calls {
-    /// Returns the file that a call reads: `at` is how many calls came before.
+    /// Returns the tool that is called, and with what: `at` is how many calls came before.
+    #[must_use]
+    pub(crate) fn call(self, at: usize) -> (&'static str, serde_json::Value) {
+        match self {
+            Self::Free | Self::Asked => ("read_file", json!({ "path": self.file(at) })),
+            Self::Script(number) => ("run_command", json!({ "argv": ["sh", script(number)] })),
+        }
+    }
+
+    /// Returns the file that a call needs in its folder.
     #[must_use]
     pub(crate) fn file(self, at: usize) -> String {
         match self {
             Self::Free => format!("notes-{at}.txt"),
             Self::Asked => format!("notes-{at}.pem"),
+            Self::Script(number) => script(number),
+        }
+    }
+
+    fn number(self) -> u64 {
+        match self {
+            Self::Free => 0,
+            Self::Asked => 1,
+            Self::Script(number) => 2 + u64::from(number),
+        }
+    }
+
+    fn of_number(number: u64) -> Self {
+        match number {
+            0 => Self::Free,
+            1 => Self::Asked,
+            more => Self::Script(u8::try_from(more - 2).unwrap_or(u8::MAX)),
         }
     }
 }
@@ -65,13 +101,19 @@ impl Directive {
         Self { calls: Calls::Asked, ..self }
     }
 
+    /// Runs a script before the answer.
+    #[must_use]
+    pub fn script(number: u8) -> Self {
+        Self { tools: 1, calls: Calls::Script(number), ..Self::AT_ONCE }
+    }
+
     /// Writes it as a question.
     #[must_use]
     pub fn question(&self) -> String {
         let Self { first, pieces, gap, tools, calls } = self;
-        let asked = u8::from(*calls == Calls::Asked);
+        let calls = calls.number();
         format!(
-            "What does this project do, in one line? [[bench {} {pieces} {} {tools} {asked}]]",
+            "What does this project do, in one line? [[bench {} {pieces} {} {tools} {calls}]]",
             first.as_micros(),
             gap.as_micros()
         )
@@ -92,7 +134,7 @@ impl Directive {
             pieces: count(number()),
             gap: Duration::from_micros(number()),
             tools: count(number()),
-            calls: if number() == 0 { Calls::Free } else { Calls::Asked },
+            calls: Calls::of_number(number()),
         };
         let answered = if directive.tools == 0 { 0 } else { occurrences(rest, br#""role":"tool""#) };
         (directive, answered)
@@ -125,6 +167,8 @@ mod tests {
             new.question()
         );
         assert_eq!(Directive::read(body.as_bytes()), (new, 1));
+        let script = Directive::script(3);
+        assert_eq!(Directive::read(script.question().as_bytes()), (script, 0));
         assert_eq!(Directive::read(b"no directive").0, Directive::AT_ONCE);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::json;
+
 use super::directive::{Calls, Directive};
 
 /// A request larger than this is refused: nothing here asks so much.
@@ -54,11 +56,11 @@ fn piece(at: usize, count: usize) -> Vec<u8> {
 }
 
 fn tool_call(calls: Calls, at: usize) -> Vec<u8> {
-    let file = calls.file(at);
-    let call = format!(
-        r#"{{"role":"assistant","content":null,"tool_calls":[{{"index":0,"id":"call_{at}","type":"function","function":{{"name":"read_file","arguments":"{{\"path\":\"{file}\"}}"}}}}]}}"#
-    );
-    [chunk(&delta(&call, "null")), ending("tool_calls", 12)].concat()
+    let (tool, arguments) = calls.call(at);
+    let function = json!({ "name": tool, "arguments": arguments.to_string() });
+    let call = json!({ "index": 0, "id": format!("call_{at}"), "type": "function", "function": function });
+    let call = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+    [chunk(&delta(&call.to_string(), "null")), ending("tool_calls", 12)].concat()
 }
 
 fn ending(finish: &str, tokens: usize) -> Vec<u8> {

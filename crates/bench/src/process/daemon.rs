@@ -84,8 +84,20 @@ impl Home {
         self.state().join("journal.db-wal")
     }
 
-    fn work(&self) -> PathBuf {
+    /// Returns the folder that tools work in.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
         self.folder.join("work")
+    }
+
+    /// Sets how much memory a command and all that it starts may have, which a daemon reads at its start.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn limit_commands(&self, memory_mib: u64) -> anyhow::Result<()> {
+        let config = std::fs::read_to_string(self.config())?;
+        let config = format!("{config}\n[commands]\nmemory_mib_max = {memory_mib}\n");
+        Ok(std::fs::write(self.config(), config)?)
     }
 
     fn config(&self) -> PathBuf {
@@ -196,6 +208,30 @@ impl Seat {
         }
     }
 
+    /// Asks a question whose tool runs on, says yes to it, and returns as soon as it has started.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or a run that ended without.
+    pub async fn begin(&self, directive: &Directive) -> anyhow::Result<RunFollower> {
+        let mut run = RunFollower::start(&self.client, self.request(directive));
+        while let Some(event) = run.next().await? {
+            let FollowEvent::Entry(entry) = event else { continue };
+            match entry.event {
+                Some(Event::ApprovalRequested(asked)) => self.say_yes(asked.approval_id).await?,
+                Some(Event::ToolStarted(_)) => return Ok(run),
+                Some(Event::RunFinished(_)) => break,
+                _ => {}
+            }
+        }
+        anyhow::bail!("a run ended before its tool began")
+    }
+
+    async fn say_yes(&self, approval: String) -> anyhow::Result<()> {
+        let answer = self.client.resolve_approval(yes(approval)).await?;
+        anyhow::ensure!(answer.counted, "a yes did not count");
+        Ok(())
+    }
+
     /// Asks one question, says yes to every call that waits for it, and hears the run to its end.
     ///
     /// # Errors
@@ -208,10 +244,7 @@ impl Seat {
             match event {
                 FollowEvent::Entry(entry) => match entry.event {
                     Some(Event::ModelText(_)) => first = first.or_else(|| Some(begun.elapsed())),
-                    Some(Event::ApprovalRequested(asked)) => {
-                        let answer = self.client.resolve_approval(yes(asked.approval_id)).await?;
-                        anyhow::ensure!(answer.counted, "a yes did not count");
-                    }
+                    Some(Event::ApprovalRequested(asked)) => self.say_yes(asked.approval_id).await?,
                     _ => {}
                 },
                 FollowEvent::Ended(end) => {

@@ -1,22 +1,23 @@
 //! Whether an honest run feels what a program beside it does: forks, memory, files and output without end.
 
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use palyra_ports::ProcessTier;
+use palyra_client::{FollowEvent, RunFollower};
+use palyra_wire::v1::RunState;
 
 use crate::lab::Lab;
 use crate::measure::figure::{Figure, Goal, Unit};
 use crate::measure::samples::Samples;
-use crate::model::directive::Directive;
+use crate::model::directive::{self, Directive};
 use crate::process::daemon::Daemon;
-use crate::process::held::Holder;
 
 pub(super) const NAME: &str = "bombs";
 
 /// How long a bomb goes off before anybody is measured beside it.
 const WARM: Duration = Duration::from_millis(300);
 const RUNS_PER_SESSION: usize = 10;
+/// Memory of a bomb: little, so that it is at its limit from the first moment on.
+const MEMORY_MIB: u64 = 256;
 
 /// What is done without end, each as a shell's words.
 const BOMBS: [(&str, &str); 4] = [
@@ -30,36 +31,43 @@ const BOMBS: [(&str, &str); 4] = [
 ];
 
 pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
-    let (home, folder) = (lab.fresh()?, lab.fresh()?);
-    let daemon = lab.daemon(home.path()).await?;
-    let holder = Holder::new(&lab.daemon_program.file, folder.path());
-    let strongest = [ProcessTier::Isolated, ProcessTier::Confined];
-    let tier = strongest.into_iter().find(|tier| holder.offers(*tier));
-    let Some(tier) = tier else { anyhow::bail!("this host holds no programs: `palyra doctor` says why") };
+    let folder = lab.fresh()?;
+    let home = lab.home(folder.path())?;
+    home.limit_commands(MEMORY_MIB)?;
+    for (number, (_, script)) in (0..).zip(BOMBS) {
+        std::fs::write(home.work().join(directive::script(number)), script)?;
+    }
+    let daemon = home.start(&lab.daemon_program).await?;
     let mut figures = Vec::new();
-    for (name, script) in BOMBS {
+    for (number, (name, _)) in (0..).zip(BOMBS) {
         let (mut quiet, mut beside) = (Samples::times(), Samples::times());
         for _ in 0..lab.effort.of(1, 2, 4) {
             ask(lab, &daemon, &mut quiet).await?;
-            let mut bomb = holder.start(tier, "/bin/sh", &["sh", "-c", script]).await?;
-            let drains = bomb.take_output().map(|(output, errors)| [output, errors].map(drain));
+            let bomb = daemon.seat().await?.begin(&Directive::script(number)).await?;
             tokio::time::sleep(WARM).await;
             ask(lab, &daemon, &mut beside).await?;
-            bomb.stop();
-            bomb.wait().await;
-            for drain in drains.into_iter().flatten() {
-                anyhow::ensure!(drain.join().is_ok(), "a reader of output panicked");
-            }
+            stop(bomb).await?;
         }
         let (quiet, beside) = (quiet.summary(), beside.summary());
         let figure = Figure::new(NAME, format!("a run beside {name}"), Unit::Ms, beside)
             .beside("quiet", quiet)
             .ratio(beside.p99 / quiet.p99.max(f64::MIN_POSITIVE))
             .goal(Goal::RatioAtMost(2.0));
-        figures.push(figure.note("the ratio is that of p99"));
+        figures.push(figure.note("the ratio is that of p99; the same daemon runs both"));
     }
     daemon.stop().await?;
     Ok(figures)
+}
+
+/// Cancels a bomb's run, which must not have ended before: then the runs beside it had nothing beside them.
+async fn stop(mut bomb: RunFollower) -> anyhow::Result<()> {
+    bomb.request_cancel();
+    while let Some(event) = bomb.next().await? {
+        if let FollowEvent::Ended(end) = event {
+            anyhow::ensure!(end.state() == RunState::Cancelled, "a bomb's run ended as {:?}", end.state());
+        }
+    }
+    Ok(())
 }
 
 async fn ask(lab: &Lab, daemon: &Daemon, samples: &mut Samples) -> anyhow::Result<()> {
@@ -70,12 +78,4 @@ async fn ask(lab: &Lab, daemon: &Daemon, samples: &mut Samples) -> anyhow::Resul
         }
     }
     Ok(())
-}
-
-/// Reads all that is printed and keeps none of it.
-fn drain(from: OwnedFd) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || {
-        // The end of the bomb is the end of its output.
-        let _ = std::io::copy(&mut std::fs::File::from(from), &mut std::io::sink());
-    })
 }
