@@ -228,6 +228,7 @@ pub(crate) fn how(ended: Ended) -> String {
         Ended::Exited { code } => format!("exit code {code}"),
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
+        Ended::OverProcesses => "ended, because it had more processes than it may".to_owned(),
         Ended::Stopped => "ended from outside".to_owned(),
     }
 }

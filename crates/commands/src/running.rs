@@ -23,6 +23,8 @@ const PIECE_BYTES: usize = 16 * 1024;
 const UNHURRIED_FROM_BYTES: usize = 4 << 20;
 /// What is read between two pauses from then on: what a pipe holds. With the pause, 16 MiB a second.
 const PACED_BYTES: usize = 64 * 1024;
+/// What each read counts for at least: many small ones cost as much as few large ones.
+const READ_BYTES_MIN: usize = 4096;
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// What becomes of the output of a program.
@@ -146,17 +148,17 @@ fn reader_of(end: OwnedFd) -> std::io::Result<pipe::Receiver> {
 
 async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched: OutputSink) {
     let mut piece = vec![0; PIECE_BYTES];
-    let mut until_pause = UNHURRIED_FROM_BYTES;
+    let (mut read, mut until_pause) = (0, UNHURRIED_FROM_BYTES);
     while let Ok(length) = end.read(&mut piece).await {
         if length == 0 {
             return;
         }
         output.get().push(&piece[..length]);
         watched.print(&piece[..length]);
-        until_pause = until_pause.saturating_sub(length);
-        if until_pause == 0 {
+        read += length.max(READ_BYTES_MIN);
+        if read >= until_pause {
             tokio::time::sleep(PAUSE).await;
-            until_pause = PACED_BYTES;
+            (read, until_pause) = (read - until_pause, PACED_BYTES);
         }
     }
 }
@@ -192,37 +194,57 @@ mod tests {
 
     use super::*;
 
-    #[derive(Debug)]
-    struct Counted(usize);
+    /// What was read, and what it counted for.
+    #[derive(Debug, Default)]
+    struct Counted {
+        bytes: usize,
+        counts: usize,
+    }
 
     impl Keep for Counted {
         fn new(_bytes_max: usize) -> Self {
-            Self(0)
+            Self::default()
         }
 
         fn push(&mut self, bytes: &[u8]) {
-            self.0 += bytes.len();
+            self.bytes += bytes.len();
+            self.counts += bytes.len().max(READ_BYTES_MIN);
         }
     }
 
-    /// Prints so many bytes as fast as they are read; returns how many were, and how long the pauses took together.
-    async fn read(bytes: usize) -> (usize, Duration) {
+    /// Prints so many bytes, so many at once, as fast as they are read; returns what was read, and how long the pauses
+    /// took together.
+    async fn read(bytes: usize, at_once: usize) -> (Counted, Duration) {
         let (end, mut printing) = std::io::pipe().expect("a pipe");
-        let printed = std::thread::spawn(move || printing.write_all(&vec![b'y'; bytes]));
-        let output = Gathered(Arc::new(Mutex::new(Counted::new(0))));
+        let printed = std::thread::spawn(move || {
+            vec![b'y'; bytes].chunks(at_once).try_for_each(|piece| printing.write_all(piece))
+        });
+        let output = Gathered(Arc::new(Mutex::new(Counted::default())));
         let begun = tokio::time::Instant::now();
         let end = reader_of(end.into()).expect("a pipe");
         read_all(end, output.clone(), OutputSink::default()).await;
         printed.join().expect("it printed").expect("and was heard");
-        (output.get().0, begun.elapsed())
+        let read = std::mem::take(&mut *output.get());
+        (read, begun.elapsed())
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_is_read_whole_and_slowly() {
-        assert_eq!(read(UNHURRIED_FROM_BYTES - 1).await, (UNHURRIED_FROM_BYTES - 1, Duration::ZERO));
-        let more = 32 * PACED_BYTES;
-        let (heard, took) = read(UNHURRIED_FROM_BYTES + more).await;
-        assert_eq!(heard, UNHURRIED_FROM_BYTES + more);
-        assert!(took >= 32 * PAUSE && took < 70 * PAUSE, "{took:?}");
+        let pieces = [PACED_BYTES, 12 * 1024, READ_BYTES_MIN];
+        for at_once in pieces {
+            let (read, took) = read(UNHURRIED_FROM_BYTES / 2, at_once).await;
+            assert_eq!(read.bytes, UNHURRIED_FROM_BYTES / 2);
+            assert!(took.is_zero() || read.counts >= UNHURRIED_FROM_BYTES, "{read:?} {took:?}");
+        }
+        for (bytes, at_once) in
+            pieces.map(|piece| (UNHURRIED_FROM_BYTES + (2 << 20), piece)).into_iter().chain([(8192, 1)])
+        {
+            let (read, took) = read(bytes, at_once).await;
+            assert_eq!(read.bytes, bytes);
+            let pauses =
+                read.counts.checked_sub(UNHURRIED_FROM_BYTES).map_or(0, |more| 1 + more / PACED_BYTES);
+            let pauses = u32::try_from(pauses).expect("few");
+            assert!(took >= pauses * PAUSE && took <= pauses * PAUSE * 2, "{pauses} {read:?} {took:?}");
+        }
     }
 }

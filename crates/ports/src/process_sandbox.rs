@@ -179,6 +179,8 @@ pub enum Ended {
     },
     /// It used more memory than all of it may, and was ended.
     OverMemory,
+    /// It had more processes and threads than it may, and was ended.
+    OverProcesses,
     /// It was stopped from outside, or its keeper was lost.
     Stopped,
 }

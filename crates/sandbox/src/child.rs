@@ -58,7 +58,7 @@ fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
     rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
     // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
-    turns::stand_back(order);
+    turns::take_long_turns();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;

@@ -39,6 +39,8 @@ pub(crate) struct ControlGroups {
     rung: LimitRung,
     /// With version 1 one folder for memory and one for processes; with version 2 one for both.
     folders: Vec<(Kind, PathBuf)>,
+    /// Whether they weigh less than others where processors are short.
+    weighed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +79,12 @@ impl ControlGroups {
         let place = divided.join(FOLDER);
         let made = has("memory") && has("pids") && make(Kind::V2, &place).is_ok();
         let usable = made && fs::write(place.join(DIVISION), "+memory +pids").is_ok();
-        if usable && has("cpu") {
+        let weighed = usable && has("cpu") && fs::write(place.join("cpu.weight"), WEIGHT.to_string()).is_ok();
+        if weighed {
+            // Among each other they weigh the same.
             let _ = fs::write(place.join(DIVISION), "+cpu");
-            let _ = fs::write(place.join("cpu.weight"), WEIGHT.to_string());
         }
-        usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)] })
+        usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)], weighed })
     }
 
     fn find_v1(own: &str, mounts: &str) -> Option<Self> {
@@ -96,15 +99,20 @@ impl ControlGroups {
             make(kind, &place).ok().map(|()| (kind, place))
         };
         let mut folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
-        if let Some((kind, place)) = folder(Kind::Processor, "cpu") {
-            let _ = fs::write(place.join("cpu.shares"), SHARES.to_string());
-            folders.push((kind, place));
-        }
-        Some(Self { rung: LimitRung::CgroupV1, folders })
+        let shared = folder(Kind::Processor, "cpu");
+        let weigh = |place: &Path| fs::write(place.join("cpu.shares"), SHARES.to_string()).is_ok();
+        let weighed = shared.as_ref().is_some_and(|(_, place)| weigh(place));
+        folders.extend(shared);
+        Some(Self { rung: LimitRung::CgroupV1, folders, weighed })
     }
 
     pub(crate) fn rung(&self) -> LimitRung {
         self.rung
+    }
+
+    /// Says whether programs in these groups stand back by that alone.
+    pub(crate) fn weighed(&self) -> bool {
+        self.weighed
     }
 
     /// Makes the groups of one program; `name` is used once.
@@ -274,6 +282,16 @@ mod tests {
     }
 
     #[test]
+    fn groups_weigh_less_where_the_kernel_shares_out_processors() {
+        for (counted, weight) in [("cpu memory pids", Some("5")), ("memory pids", None)] {
+            let (root, found) = hierarchy("/", "/", counted);
+            assert_eq!(found.expect("groups").weighed(), weight.is_some(), "{counted}");
+            let written = fs::read_to_string(root.path().join(FOLDER).join("cpu.weight")).ok();
+            assert_eq!(written.as_deref(), weight, "{counted}");
+        }
+    }
+
+    #[test]
     fn where_nothing_is_counted_there_is_no_group() {
         assert!(hierarchy("/user.slice", "/user.slice", "cpu").1.is_none());
     }
@@ -295,8 +313,11 @@ mod tests {
     #[test]
     fn who_looks_at_the_same_time_finds_the_same_and_takes_nothing_away() {
         let place = tempfile::tempdir().expect("a folder");
-        let groups =
-            ControlGroups { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place.path().to_owned())] };
+        let groups = ControlGroups {
+            rung: LimitRung::CgroupV2,
+            folders: vec![(Kind::V2, place.path().to_owned())],
+            weighed: false,
+        };
         // Its maker is in another table of processes: nobody here has that number.
         let group = groups.make("999999999-1").expect("a group");
         let left = place.path().join("1-1");

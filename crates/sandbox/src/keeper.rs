@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::RecvFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::fork::{fork, wait_for};
-use crate::message::{self, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Told, WayOut};
-use crate::{child, mounts, namespaces, reaper, turns};
+use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Told, WayOut};
+use crate::{child, memory_watch, mounts, namespaces, reaper, turns};
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
 /// the socket to the daemon; output and errors are the program's.
@@ -139,10 +139,10 @@ fn take_place(place: &Place) -> Result<(), Failure> {
     for file in &place.group_files {
         std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
     }
-    for file in &place.share_files {
-        let _ = std::fs::write(file.path(), "0");
+    let joined = |file: &Bytes| std::fs::write(file.path(), "0").is_ok();
+    if !place.share_files.iter().all(joined) || !place.weighed {
+        turns::weigh_less();
     }
-    turns::weigh_session();
     match place.namespaces {
         Namespaces::Own => namespaces::make().map_err(Failure::at("namespaces")),
         Namespaces::None => Ok(()),
@@ -154,18 +154,38 @@ fn watch(order: &Order, control: BorrowedFd<'_>, pid: Pid, reports: &OwnedFd) ->
     reaper::let_go_of_output().map_err(Failure::at("output"))?;
     let child = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(Failure::at("pidfd"))?;
     let mut ready = [PollFd::new(&child, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
-    rustix::io::retry_on_intr(|| poll(&mut ready, None)).map_err(Failure::at("poll"))?;
-    let stopped = ready[0].revents().is_empty();
-    if stopped {
+    let over = wait(&mut ready, order)?;
+    let stopped = over.is_none() && ready[0].revents().is_empty();
+    if stopped || over.is_some() {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
     let status = wait_for(pid).map_err(Failure::at("wait"))?;
     if order.namespaces == Namespaces::None {
         reaper::end_descendants().map_err(Failure::at("descendants"))?;
     }
+    if let Some(over) = over {
+        return Ok(over);
+    }
     Ok(match order.namespaces {
         _ if stopped => Told::Stopped,
         Namespaces::Own => reaper::reported(reports),
         Namespaces::None => reaper::told_of(status),
     })
+}
+
+/// Waits until one of them is ready. Where nothing else counts what the program uses up, looks meanwhile, and returns
+/// what to tell when it is too much.
+fn wait(ready: &mut [PollFd<'_>], order: &Order) -> Result<Option<Told>, Failure> {
+    let looks = order.namespaces == Namespaces::None && !order.limits.memory_is_counted;
+    let pause = Timespec { tv_sec: 0, tv_nsec: memory_watch::PAUSE.subsec_nanos().into() };
+    loop {
+        let some = rustix::io::retry_on_intr(|| poll(ready, looks.then_some(&pause)));
+        if some.map_err(Failure::at("poll"))? > 0 {
+            return Ok(None);
+        }
+        let used = memory_watch::used_below().map_err(Failure::at("memory"))?;
+        if let Some(over) = used.over(&order.limits) {
+            return Ok(Some(over));
+        }
+    }
 }

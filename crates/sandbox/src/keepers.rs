@@ -117,6 +117,7 @@ impl Keepers {
             namespaces: self.namespaces,
             group_files: files(Group::files),
             share_files: files(Group::share_files),
+            weighed: self.groups.as_ref().is_some_and(ControlGroups::weighed),
         };
         let (control, keepers) = sockets().map_err(broken("socket"))?;
         let mut process = Command::from(hidden_commands::again(&self.executable, KEEP));

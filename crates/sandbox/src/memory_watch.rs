@@ -1,17 +1,22 @@
-//! Counts the memory of a whole process table where no control group does.
+//! Counts the memory and the processes of a whole program where no control group does.
 //!
 //! Owns the pause between two looks: the weakest rung of the limits is the only place that looks again and again, and
 //! only while a program runs. What a process holds without mapping it is not seen, so the filter of this rung refuses
 //! the calls that make such memory.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
 
+use crate::message::{Limits, Told};
+use crate::reaper;
+
 /// How often it looks; a program on two processors gets some 500 MiB further meanwhile.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
 /// Keeps the ends of children for [`pause`].
 pub(crate) fn begin() -> io::Result<()> {
@@ -45,15 +50,64 @@ fn child_ends() -> libc::sigset_t {
     }
 }
 
-/// Returns how many bytes the processes of this table keep in memory together; shared pages count once for each.
-pub(crate) fn bytes_of_all() -> io::Result<u64> {
-    let mut pages = 0_u64;
-    for process in fs::read_dir("/proc")?.flatten() {
-        // Of pages: size, resident, shared, ... One that has just ended has no file.
-        let Ok(counted) = fs::read_to_string(process.path().join("statm")) else { continue };
-        let mut numbers = counted.split(' ').skip(1).map(|number| number.parse::<u64>().unwrap_or(0));
-        let (resident, of_files) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        pages += resident.saturating_sub(of_files);
+/// What a program and all that it started use up.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    bytes: u64,
+    tasks: u64,
+}
+
+impl Used {
+    /// Returns what to tell when that is too much.
+    pub(crate) fn over(&self, limits: &Limits) -> Option<Told> {
+        match self {
+            Self { bytes, .. } if *bytes > limits.memory_bytes_max => Some(Told::OverMemory),
+            Self { tasks, .. } if *tasks > limits.processes_max => Some(Told::OverProcesses),
+            _ => None,
+        }
     }
-    Ok(pages.saturating_mul(rustix::param::page_size() as u64))
+
+    /// Adds a process; one that has just ended adds nothing. What it shares with others counts for each of them, but for
+    /// files, which the kernel can drop.
+    fn add(&mut self, process: &Path) {
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        let number = |line: &str| {
+            line.split_ascii_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0)
+        };
+        for line in status.lines() {
+            match line.split(':').next() {
+                Some("RssAnon" | "RssShmem") => self.bytes = self.bytes.saturating_add(number(line) << 10),
+                Some("Threads") => self.tasks += number(line),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns what all others in this process's table of processes use.
+pub(crate) fn used_in_this_table() -> io::Result<Used> {
+    let own = std::process::id();
+    let mut used = Used::default();
+    for process in fs::read_dir("/proc")?.flatten() {
+        let pid = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
+        if pid.is_some_and(|pid| pid != own) {
+            used.add(&process.path());
+        }
+    }
+    Ok(used)
+}
+
+/// Returns what this process's children use, and theirs.
+pub(crate) fn used_below() -> io::Result<Used> {
+    let mut used = Used::default();
+    let mut left = reaper::children_of(rustix::process::getpid())?;
+    let mut seen = BTreeSet::new();
+    while let Some(pid) = left.pop() {
+        // Numbers are used again, so that a tree that changes meanwhile may have a ring.
+        if seen.insert(pid.as_raw_nonzero()) {
+            used.add(&Path::new("/proc").join(pid.as_raw_nonzero().to_string()));
+            left.extend(reaper::children_of(pid)?);
+        }
+    }
+    Ok(used)
 }

@@ -32,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) group_files: Vec<Bytes>,
     /// The same of groups that hold nobody to anything, and that may be closed to who has a priority of its own.
     pub(crate) share_files: Vec<Bytes>,
+    /// Whether who is in all of them stands back where processors are short.
+    pub(crate) weighed: bool,
 }
 
 /// What a keeper is to start; its second message.
@@ -123,6 +125,8 @@ pub(crate) enum Told {
     Signalled { signal: i32 },
     /// It used too much memory and was ended, and nothing is left of it.
     OverMemory,
+    /// It had too many processes and was ended, and nothing is left of it.
+    OverProcesses,
     /// It was ended as the daemon wished, and nothing is left of it.
     Stopped,
 }

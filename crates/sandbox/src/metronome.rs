@@ -69,7 +69,7 @@ pub(crate) struct Playing(());
 
 impl Playing {
     pub(crate) fn begin() -> Self {
-        METRONOME.beaters.get_or_init(beaters);
+        METRONOME.beaters.get_or_init(|| beaters(&processors()));
         METRONOME.programs.fetch_add(1, Ordering::SeqCst);
         Self(())
     }
@@ -81,15 +81,18 @@ impl Drop for Playing {
     }
 }
 
-/// Starts a thread for each processor that this process may use; without one there is no beat on it.
-fn beaters() -> Vec<Beater> {
+/// Returns the processors that this process may use.
+fn processors() -> Vec<usize> {
     let allowed = sched_getaffinity(None).unwrap_or_default();
-    let processors: Vec<usize> =
-        (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect();
+    (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect()
+}
+
+/// Starts a thread for each of these; without one there is no beat on it.
+fn beaters(processors: &[usize]) -> Vec<Beater> {
     if processors.len() > PROCESSORS_MAX {
         return Vec::new();
     }
-    processors.into_iter().filter_map(|processor| beater(processor).ok()).collect()
+    processors.iter().filter_map(|processor| beater(*processor).ok()).collect()
 }
 
 fn beater(processor: usize) -> std::io::Result<Beater> {
@@ -141,11 +144,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn many_processors_have_no_beat() {
+        assert!(beaters(&[0; PROCESSORS_MAX + 1]).is_empty());
+        assert_eq!(beaters(&[processors()[0]]).len(), 1);
+    }
+
     /// One test, for there is one metronome in a process.
     #[test]
     fn it_beats_while_a_program_runs_and_somebody_works() {
         stir();
         assert!(METRONOME.beaters.get().is_none(), "nobody has started a program yet");
+        METRONOME.beaters.get_or_init(|| beaters(&processors()[..1]));
         let program = Playing::begin();
         rest();
         assert_eq!(beats(), 0, "a program alone makes no beat");

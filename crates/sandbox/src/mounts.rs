@@ -26,6 +26,9 @@ use crate::message::{InWorkspace, Order};
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
 const BUILDING_SITE: &str = "/tmp";
 
+/// Where a program finds scratch space under tier C.
+const SCRATCH: [&str; 2] = ["/tmp", "/dev/shm"];
+
 /// What a program needs of the system: where programs and libraries are.
 pub(crate) const SYSTEM_FOLDERS: [&str; 8] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store"];
@@ -102,6 +105,8 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     }
     // The shallow before the deep, so that none hides another.
     sources.sort_by_key(|source| source.path.components().count());
+    let in_scratch = |source: &Source| SCRATCH.iter().any(|scratch| source.path.starts_with(scratch));
+    let (above_scratch, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(in_scratch);
     for source in sources.into_iter().chain(devices) {
         source.put(root)?;
     }
@@ -117,9 +122,13 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     mount_proc(&root.join("proc"))?;
     make_folder(&root.join("tmp"))?;
     let copies = seal(order, sealed, &root.join("tmp"))?;
-    for scratch in ["tmp", "dev/shm"] {
-        make_folder(&root.join(scratch))?;
-        mount_scratch(&root.join(scratch), order.limits.scratch_bytes_max)?;
+    for scratch in SCRATCH {
+        let scratch = below(root, Path::new(scratch));
+        make_folder(&scratch)?;
+        mount_scratch(&scratch, order.limits.scratch_bytes_max)?;
+    }
+    for source in above_scratch {
+        source.put(root)?;
     }
     workspace.put(root)?;
     enter(root)?;

@@ -108,6 +108,7 @@ async fn follow(
             Told::Started => playing = Some(Playing::begin()),
             Told::Failed { .. } => {}
             Told::OverMemory => ended = Some(Ended::OverMemory),
+            Told::OverProcesses => ended = Some(Ended::OverProcesses),
             Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
             Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
             Told::Stopped => ended = Some(Ended::Stopped),

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::failure::Failure;
-use crate::message::{self, Order, Tier, Told};
+use crate::message::{self, Limits, Order, Tier, Told};
 use crate::{capabilities, child, memory_watch, mounts};
 
 /// Exit code of a reaper that could not do its work; the failure was told before.
@@ -58,8 +58,7 @@ fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<To
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     let_go_of_output().map_err(Failure::at("output"))?;
     let limits = order.limits;
-    let told =
-        if limits.memory_is_counted { reap_until(pid) } else { reap_and_count(pid, limits.memory_bytes_max) };
+    let told = if limits.memory_is_counted { reap_until(pid) } else { reap_and_count(pid, &limits) };
     told.map_err(Failure::at("wait"))
 }
 
@@ -81,8 +80,8 @@ fn reap_until(program: Pid) -> io::Result<Told> {
     }
 }
 
-/// Does the same where nothing counts the memory of all together: looks at it itself, again and again.
-fn reap_and_count(program: Pid, memory_bytes_max: u64) -> io::Result<Told> {
+/// Does the same where nothing counts all of it together: looks itself, again and again.
+fn reap_and_count(program: Pid, limits: &Limits) -> io::Result<Told> {
     memory_watch::begin()?;
     loop {
         loop {
@@ -93,8 +92,8 @@ fn reap_and_count(program: Pid, memory_bytes_max: u64) -> io::Result<Told> {
                 Err(error) => return Err(error.into()),
             }
         }
-        if memory_watch::bytes_of_all()? > memory_bytes_max {
-            return Ok(Told::OverMemory);
+        if let Some(over) = memory_watch::used_in_this_table()?.over(limits) {
+            return Ok(over);
         }
         memory_watch::pause()?;
     }
@@ -103,7 +102,7 @@ fn reap_and_count(program: Pid, memory_bytes_max: u64) -> io::Result<Told> {
 /// Ends every process that this one has adopted, and what they start meanwhile.
 pub(crate) fn end_descendants() -> io::Result<()> {
     loop {
-        for pid in children_of_this_process()? {
+        for pid in children_of(rustix::process::getpid())? {
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
         match rustix::process::wait(WaitOptions::empty()) {
@@ -114,16 +113,24 @@ pub(crate) fn end_descendants() -> io::Result<()> {
     }
 }
 
-fn children_of_this_process() -> io::Result<Vec<Pid>> {
-    let own = rustix::process::getpid();
-    let path = format!("/proc/self/task/{}/children", own.as_raw_nonzero());
+/// Returns the children of a process; of one that has just ended there are none.
+pub(crate) fn children_of(parent: Pid) -> io::Result<Vec<Pid>> {
     let pid = |text: &str| text.parse().ok().and_then(Pid::from_raw);
-    match std::fs::read_to_string(path) {
-        Ok(children) => Ok(children.split_ascii_whitespace().filter_map(pid).collect()),
-        // Not every kernel keeps the list.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => children_by_parent(own),
-        Err(error) => Err(error),
+    let mut children = Vec::new();
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", parent.as_raw_nonzero())) else {
+        return Ok(children);
+    };
+    for thread in threads.flatten() {
+        match std::fs::read_to_string(thread.path().join("children")) {
+            Ok(told) => children.extend(told.split_ascii_whitespace().filter_map(pid)),
+            // Not every kernel keeps the list; with one, it is there for as long as its thread.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
+                return children_by_parent(parent);
+            }
+            Err(_) => {}
+        }
     }
+    Ok(children)
 }
 
 /// Finds them by what each process says of its parent.

@@ -3,15 +3,26 @@
 //! Owns their names and their end. Invariant: each is made for one program and removed after it; what a daemon that was
 //! killed left behind goes when the next one begins.
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, chmodat, openat, renameat_with, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
 
 use crate::held_folder::HeldFolder;
 use crate::off_the_thread::off_the_thread;
 
 /// How their names begin.
 const BEGINNING: &str = "program-";
+
+/// Folders that are looked at in one round of removing.
+const FOLDERS_AT_ONCE: usize = 1024;
 
 /// One program's folder.
 #[derive(Debug)]
@@ -52,11 +63,91 @@ pub(crate) fn clear(place: &Path) {
 }
 
 fn remove(folder: &HeldFolder) {
-    let _ = fs::remove_dir_all(&folder.path);
+    // What cannot be removed now is tried again at the next start.
+    let _ = remove_all(&folder.path);
+}
+
+/// Removes a folder and all below it, however deep that is and whatever modes it has: what lies deeper is moved up until
+/// nothing does, with three descriptors and no recursion.
+fn remove_all(path: &Path) -> io::Result<()> {
+    let top = open_folder(CWD, path)?;
+    let mut moved = 0_u64;
+    loop {
+        let mut folders = Vec::new();
+        for entry in Dir::read_from(&top)?.filter(is_named) {
+            let entry = entry?;
+            let name = entry.file_name().to_owned();
+            if is_folder(&top, &entry)? {
+                folders.push(name);
+            } else {
+                unlinkat(&top, &name, AtFlags::empty())?;
+            }
+            if folders.len() == FOLDERS_AT_ONCE {
+                break;
+            }
+        }
+        if folders.is_empty() {
+            return fs::remove_dir(path);
+        }
+        for name in folders {
+            remove_or_flatten(&top, &name, &mut moved)?;
+        }
+    }
+}
+
+/// Empties a folder of `top` by moving its folders beside it, and removes it; may leave it when it had very many.
+fn remove_or_flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
+    chmodat(top, name, Mode::RWXU, AtFlags::empty())?;
+    let folder = open_folder(top, name)?;
+    for entry in Dir::read_from(&folder)?.filter(is_named) {
+        let entry = entry?;
+        let inner = entry.file_name();
+        if !is_folder(&folder, &entry)? {
+            unlinkat(&folder, inner, AtFlags::empty())?;
+        } else if unlinkat(&folder, inner, AtFlags::REMOVEDIR).is_err() {
+            // A folder that may not be written to cannot be moved either.
+            chmodat(&folder, inner, Mode::RWXU, AtFlags::empty())?;
+            loop {
+                *moved += 1;
+                let free = format!("moved-{moved}");
+                match renameat_with(&folder, inner, top, free, RenameFlags::NOREPLACE) {
+                    Err(Errno::EXIST) => {}
+                    done => break done?,
+                }
+            }
+        }
+    }
+    match unlinkat(top, name, AtFlags::REMOVEDIR) {
+        // A list that is read while names leave it may miss some: the next round finds them.
+        Err(Errno::NOTEMPTY) => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+fn open_folder(at: impl AsFd, path: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, path, flags, Mode::empty())
+}
+
+fn is_named(entry: &rustix::io::Result<DirEntry>) -> bool {
+    !entry.as_ref().is_ok_and(|entry| [c".", c".."].contains(&entry.file_name()))
+}
+
+fn is_folder(of: &OwnedFd, entry: &DirEntry) -> io::Result<bool> {
+    let kind = match entry.file_type() {
+        FileType::Unknown => {
+            let told = statat(of, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            FileType::from_raw_mode(told.st_mode)
+        }
+        kind => kind,
+    };
+    Ok(kind == FileType::Directory)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -71,5 +162,57 @@ mod tests {
         let path = used.path().to_owned();
         used.remove();
         assert!(!path.exists());
+    }
+
+    /// Makes folders in each other, from `at` on.
+    fn deep(at: &Path, depth: usize) {
+        let mut folder = open_folder(CWD, at).expect("the first");
+        for _ in 0..depth {
+            rustix::fs::mkdirat(&folder, "d", Mode::RWXU).expect("one deeper");
+            folder = open_folder(&folder, "d").expect("one deeper");
+        }
+        openat(&folder, "file", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).expect("a file");
+    }
+
+    #[test]
+    fn what_is_deeper_than_any_stack_or_table_of_descriptors_goes() {
+        let place = tempfile::tempdir().expect("a folder");
+        let used = Scratch::make(place.path(), "1-1").expect("a folder");
+        deep(used.path(), 30_000);
+        fs::create_dir(used.path().join("moved-1")).expect("a name that is taken");
+        let few = rustix::process::Rlimit { current: Some(32), maximum: Some(32) };
+        rustix::process::setrlimit(rustix::process::Resource::Nofile, few).expect("few descriptors");
+        let path = used.path().to_owned();
+        used.remove();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_its_user_has_locked_goes() {
+        let place = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(place.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
+        let place = place.path().to_owned();
+        // For root nothing is locked: another thread is somebody else.
+        let removed = std::thread::spawn(move || {
+            if rustix::process::getuid().is_root() {
+                rustix::thread::set_thread_uid(rustix::thread::Uid::from_raw(65_534)).expect("nobody");
+            }
+            let used = Scratch::make(&place, "1-1").expect("a folder");
+            for (name, mode) in [("read-only", 0o555), ("closed", 0)] {
+                let folder = used.path().join(name);
+                fs::create_dir_all(folder.join("inner")).expect("a folder");
+                for file in ["file", "inner/file"] {
+                    fs::write(folder.join(file), "").expect("a file");
+                }
+                for locked in ["inner", ""] {
+                    fs::set_permissions(folder.join(locked), PermissionsExt::from_mode(mode))
+                        .expect("locked");
+                }
+            }
+            let path = used.path().to_owned();
+            used.remove();
+            path
+        });
+        assert!(!removed.join().expect("it was tried").exists());
     }
 }

@@ -124,3 +124,29 @@ async fn output_that_nobody_reads_holds_nobody_up() {
         assert_eq!(process.wait().await, Ended::Stopped);
     }
 }
+
+/// Where no group counts, somebody looks: at heaps, at pages that relatives share, and at processes, whose number the
+/// kernel does not hold root to.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_groups_all_together_is_looked_at() {
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let host = host.without_groups();
+        for kept in ["bytearray(100 << 20)", "mmap.mmap(-1, 100 << 20)"] {
+            let script = format!(
+                "import mmap, os, time\nfor n in range(8):\n  if os.fork() == 0:\n    kept = {kept}\n    for at in range(0, 100 << \
+                 20, 4096): kept[at] = 1\n    time.sleep(1000)\ntime.sleep(1000)"
+            );
+            let mut command = host.command(tier, "/usr/bin/python3", &["-c", &script]);
+            command.limits.memory_bytes_max = 300 * MIB;
+            assert_eq!(host.run(command).await.ended, Ended::OverMemory, "{hold:?} {kept}");
+        }
+        let script = "import os, time\nn = 0\nwhile True:\n  try:\n    if os.fork() == 0: time.sleep(1000)\n    n += 1\n  except OSError: break\nprint(n)";
+        let mut command = host.command(tier, "/usr/bin/python3", &["-c", script]);
+        command.limits.processes_max = 32;
+        let done = host.run(command).await;
+        let held = done.ended == Ended::Exited { code: 0 }
+            && done.printed().parse().is_ok_and(|made: u64| made < 33);
+        assert!(done.ended == Ended::OverProcesses || held, "{hold:?} {done:?}");
+    }
+}

@@ -113,3 +113,18 @@ async fn a_guarded_program_finds_its_way_out_and_no_other() {
         process.wait().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_named_readable_is_there_below_the_scratch_folder_too() {
+    let host = Host::new();
+    let tools = tempfile::tempdir_in("/tmp").expect("a folder");
+    std::fs::write(tools.path().join("told"), "lantern").expect("a file");
+    for tier in BOTH {
+        let told = tools.path().join("told");
+        let script = format!("cat {0}; echo more > {0}; echo kept > /tmp/own; cat /tmp/own", told.display());
+        let mut command = host.command(tier, "/bin/sh", &["-c", &script]);
+        command.readable = vec![tools.path().to_owned()];
+        let done = host.run(command).await;
+        assert_eq!(done.output, "lanternkept\n", "{tier:?} {done:?}");
+    }
+}
