@@ -50,7 +50,8 @@ impl ProcessSandbox for Unheld {
                 .args(&command.arguments[1..])
                 .env_clear()
                 .envs(command.environment)
-                .current_dir(&command.directory);
+                .current_dir(&command.directory)
+                .kill_on_drop(true);
             let child = plain.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
             let failed = |error: std::io::Error| SandboxError::NotStarted {
                 program: command.program.display().to_string(),
