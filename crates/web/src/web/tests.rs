@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     BodyCompleteness, CancelFlag, EffectKey, FetchError, FetchFailure, FetchHttp, FetchMethod, FetchReach,
     FetchRequest, FetchResponse, ReadUrl, ToolRuntime, UrlPrivacy, UrlServer,
@@ -63,7 +64,8 @@ fn bench(
         Arc::new(Scripted { reply: Arc::clone(&reply), asked: Arc::clone(&book), principal })
             as Arc<dyn FetchHttp>
     });
-    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer) }), asked }
+    let redactor = Arc::new(PassThrough);
+    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer), redactor }), asked }
 }
 
 fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, FetchError> {
