@@ -329,6 +329,20 @@ fn a_person_is_shown_what_would_be_sent() {
     assert!(prepared.preview.expose().len() <= palyra_types::effect::PREVIEW_BYTES_MAX);
 }
 
+#[tokio::test]
+async fn a_body_is_measured_in_bytes() {
+    let bench = bench(|_| said(200, "text/plain", "done"));
+    let send = |body: String| {
+        bench.run("http_send", json!({"url": "https://a.example/", "method": "PUT", "body": body}))
+    };
+    let most = 1 << 20;
+    send("\u{e9}".repeat(most / 2)).await.unwrap();
+    assert_eq!(bench.last().body.expose().len(), most);
+    let refused = send("\u{e9}".repeat(most / 2 + 1)).await.unwrap_err();
+    assert!(matches!(refused, WebFailure::Arguments(_)), "{refused}");
+    assert_eq!(bench.asked.lock().unwrap().len(), 1);
+}
+
 #[test]
 fn the_catalogue_says_what_each_tool_may_do_when_it_is_cut_off() {
     let bench = bench(|_| said(200, "text/plain", ""));
