@@ -16,7 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use palyra_ports::{
-    EgressContact, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
+    EgressContacts, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -103,7 +103,7 @@ struct Session {
 }
 
 impl EgressSession for Session {
-    fn contacts(&self) -> Vec<EgressContact> {
+    fn contacts(&self) -> EgressContacts {
         self.call.contacts.list()
     }
 

@@ -84,9 +84,28 @@ async fn a_granted_host_is_reached_and_noted() {
     let answer = door.get(&format!("http://open.example:{port}/"), &format!("open.example:{port}")).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("canary"), "{answer}");
     let contacts = door.session.contacts();
-    assert_eq!(contacts.len(), 1);
-    let address = [127, 0, 0, 1].into();
-    assert_eq!((contacts[0].port, &contacts[0].verdict), (port, &EgressVerdict::Reached { address }));
+    assert_eq!((contacts.reached.len(), contacts.others.len()), (1, 0));
+    let (contact, address) = (&contacts.reached[0], [127, 0, 0, 1].into());
+    assert_eq!((contact.port, &contact.verdict), (port, &EgressVerdict::Reached { address }));
+}
+
+#[tokio::test]
+async fn no_number_of_refusals_hides_whom_a_program_reached() {
+    let canary = Canary::start().await;
+    let port = canary.port();
+    let door = open_to(port);
+    for number in 0..300 {
+        let host = format!("n{number}.example");
+        assert!(door.get(&format!("http://{host}/"), &host).await.starts_with("HTTP/1.1 403"));
+    }
+    for _ in 0..2 {
+        door.get(&format!("http://open.example:{port}/"), &format!("open.example:{port}")).await;
+    }
+    let contacts = door.session.contacts();
+    let reached: Vec<_> =
+        contacts.reached.iter().map(|contact| (contact.host.as_str(), contact.port)).collect();
+    assert_eq!(reached, [("open.example", port)]);
+    assert_eq!((contacts.others.len(), contacts.others_unnoted, contacts.reached_unnoted), (256, 44, 0));
 }
 
 #[tokio::test]
