@@ -54,7 +54,7 @@ impl WayOut {
 
     /// Returns whoever fetches without keeping anything.
     pub(crate) fn fetcher(&self) -> Arc<dyn FetchHttp> {
-        Arc::new(self.fetcher.clone())
+        Arc::new(self.cache.passed_by(Arc::new(self.fetcher.clone())))
     }
 
     /// Returns the one door out of a program's network.
