@@ -1,8 +1,8 @@
 //! The filtering proxy: the only way out of a program's network.
 //!
 //! Owns the listener's loop and the life of its connections. Who may be asked is `gate`'s to say, the rest is
-//! carried by `forward` and `tunnel`. Invariant: a program hears from no server that its grant does not name, and
-//! when the session ends nothing of it is left.
+//! carried by `forward` and `tunnel`. Invariant: a program is connected to no server that its grant does not name, and
+//! when the session ends nothing of it is left. Whom such a server speaks for inside of TLS, it alone knows.
 //! Begin at `serve_all`.
 
 use std::io;
