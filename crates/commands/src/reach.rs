@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use palyra_ports::{
-    BoundCredential, CredentialHandle, CredentialUser, EgressContact, EgressGrant, EgressLimits,
-    EgressSession, EgressVerdict, GUARD_PORT, HostRule, SecretName,
+    BoundCredential, CredentialHandle, CredentialUser, EgressContact, EgressContacts, EgressGrant,
+    EgressLimits, EgressSession, EgressVerdict, GUARD_PORT, HostRule, SecretName,
 };
 
 use crate::failure::CommandFailure;
@@ -122,7 +122,7 @@ pub(crate) struct Door(Mutex<State>);
 
 enum State {
     Open(Box<dyn EgressSession>),
-    Closed(Vec<EgressContact>),
+    Closed(EgressContacts),
 }
 
 impl Door {
@@ -161,12 +161,14 @@ impl Door {
     }
 }
 
-fn told(contacts: &[EgressContact]) -> String {
+fn told(contacts: &EgressContacts) -> String {
+    let EgressContacts { reached, others, reached_unnoted, others_unnoted } = contacts;
     let mut text = String::from("network: ");
-    if contacts.is_empty() {
+    if reached.is_empty() && others.is_empty() {
         text.push_str("nobody was asked for");
     }
-    for (at, EgressContact { host, port, verdict }) in contacts.iter().take(TOLD_MAX).enumerate() {
+    for (at, EgressContact { host, port, verdict }) in reached.iter().chain(others).take(TOLD_MAX).enumerate()
+    {
         let first = if at == 0 { "" } else { "; " };
         let whom =
             if host.is_empty() { "what could not be read".to_owned() } else { format!("{host}:{port}") };
@@ -176,10 +178,24 @@ fn told(contacts: &[EgressContact]) -> String {
             EgressVerdict::Refused { reason } => write!(text, "{first}refused {whom}: {reason}"),
         };
     }
-    if contacts.len() > TOLD_MAX {
-        let _ = write!(text, "; and {} more", contacts.len() - TOLD_MAX);
+    let unshown = reached.len().saturating_sub(TOLD_MAX);
+    if unshown > 0 || *reached_unnoted > 0 {
+        let _ = write!(text, "; and reached {}", more(unshown, *reached_unnoted));
+    }
+    let unshown = others.len().saturating_sub(TOLD_MAX.saturating_sub(reached.len()));
+    if unshown > 0 || *others_unnoted > 0 {
+        let _ = write!(text, "; and did not reach {}", more(unshown, *others_unnoted));
     }
     text
+}
+
+/// Those that were noted are different ones; the others were only counted.
+fn more(noted: usize, unnoted: u64) -> String {
+    if unnoted > 0 {
+        format!("{noted} more, and further ones {unnoted} times")
+    } else {
+        format!("{noted} more")
+    }
 }
 
 #[cfg(test)]
@@ -235,15 +251,30 @@ mod tests {
             verdict: verdict.clone(),
         };
         let reached = EgressVerdict::Reached { address: [9, 9, 9, 9].into() };
-        let line =
-            told(&[contact("a.example", &reached), contact("b.example", &refused), contact("", &refused)]);
+        let line = told(&EgressContacts {
+            reached: vec![contact("a.example", &reached)],
+            others: vec![contact("b.example", &refused), contact("", &refused)],
+            ..EgressContacts::default()
+        });
         assert_eq!(
             line,
             "network: reached a.example:443; refused b.example:443: it is not among the hosts that were granted; \
              refused what could not be read: it is not among the hosts that were granted"
         );
-        let many: Vec<_> = (0..100).map(|n| contact(&format!("h{n}.example"), &reached)).collect();
-        assert!(told(&many).ends_with("; and 68 more"));
-        assert_eq!(told(&[]), "network: nobody was asked for");
+        let many = |count: usize, verdict| {
+            (0..count).map(|n| contact(&format!("h{n}.example"), verdict)).collect::<Vec<_>>()
+        };
+        let contacts = EgressContacts { reached: many(100, &reached), ..EgressContacts::default() };
+        assert!(told(&contacts).ends_with("; and reached 68 more"));
+        let contacts = EgressContacts {
+            reached: vec![contact("a.example", &reached)],
+            others: many(256, &refused),
+            others_unnoted: 44,
+            ..EgressContacts::default()
+        };
+        let line = told(&contacts);
+        assert!(line.starts_with("network: reached a.example:443; refused h0.example"), "{line}");
+        assert!(line.ends_with("; and did not reach 225 more, and further ones 44 times"), "{line}");
+        assert_eq!(told(&EgressContacts::default()), "network: nobody was asked for");
     }
 }

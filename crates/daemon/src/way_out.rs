@@ -14,6 +14,7 @@ use palyra_types::PrincipalId;
 use palyra_web::{WebParts, WebTools};
 
 use crate::config::Config;
+use crate::secrets;
 
 /// Who asks other machines. Cheap to clone.
 #[derive(Clone)]
@@ -44,12 +45,16 @@ impl WayOut {
         let fetcher_of = move |principal: PrincipalId| {
             Arc::new(way.cache.serving(principal, Arc::new(way.fetcher.serving(principal)))) as _
         };
-        WebTools::new(WebParts { fetcher_of: Arc::new(fetcher_of), reader: Arc::new(StrictReader) })
+        WebTools::new(WebParts {
+            fetcher_of: Arc::new(fetcher_of),
+            reader: Arc::new(StrictReader),
+            redactor: secrets::scanner(),
+        })
     }
 
     /// Returns whoever fetches without keeping anything.
     pub(crate) fn fetcher(&self) -> Arc<dyn FetchHttp> {
-        Arc::new(self.fetcher.clone())
+        Arc::new(self.cache.passed_by(Arc::new(self.fetcher.clone())))
     }
 
     /// Returns the one door out of a program's network.
@@ -57,6 +62,9 @@ impl WayOut {
         Arc::clone(&self.guard)
     }
 }
+
+#[cfg(test)]
+mod parts_tests;
 
 #[cfg(test)]
 mod tests {

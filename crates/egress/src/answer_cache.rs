@@ -2,12 +2,12 @@
 //!
 //! Owns what may be kept, for how long, and for whom: an answer is served to the principal who fetched it and to nobody
 //! else. Kept in memory only. Invariant: nothing is kept that its server did not allow to keep, nothing that was asked
-//! for with a key, nothing of an address that its principal has changed since, and never more than [`CacheLimits`]; a kept
-//! answer is served only where the grant of the moment covers the host that it came from.
+//! for with a key, nothing of a host at which its principal has changed something since the question began, and never more
+//! than [`CacheLimits`]; a kept answer is served only where the grant of the moment covers the host that it came from.
 //! Begin at [`CachedFetch`].
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -36,15 +36,69 @@ impl Default for CacheLimits {
     }
 }
 
-/// The answers that are kept, from old to new.
+/// Hosts of which the last change is remembered, at most.
+const CHANGED_MAX: usize = 1024;
+
+/// The answers that are kept.
 pub struct AnswerCache {
     limits: CacheLimits,
-    shelf: Mutex<VecDeque<Kept>>,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    /// From old to new.
+    kept: VecDeque<Kept>,
+    changes: Changes,
+}
+
+/// How many changes there were, and which was the last one at a host.
+#[derive(Default)]
+struct Changes {
+    count: u64,
+    last: HashMap<(Whose, String), u64>,
+    /// Changes up to this one may have been anywhere.
+    anywhere: u64,
+}
+
+impl Changes {
+    fn note(&mut self, whose: Whose, host: &str) {
+        self.count += 1;
+        if self.last.len() >= CHANGED_MAX {
+            self.last.clear();
+            self.anywhere = self.count;
+        }
+        self.last.insert((whose, host.to_owned()), self.count);
+    }
+
+    /// Returns whether a principal's answers of a host may have become old since there were so many changes.
+    fn is_outdated(&self, principal: PrincipalId, host: &str, since: u64) -> bool {
+        let last = |whose| self.last.get(&(whose, host.to_owned())).copied().unwrap_or(0);
+        let latest = last(Whose::Of(principal)).max(last(Whose::Everybodys));
+        latest.max(self.anywhere) > since
+    }
+}
+
+/// Whose answers a change makes old.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Whose {
+    Of(PrincipalId),
+    Everybodys,
+}
+
+impl Whose {
+    fn covers(self, principal: PrincipalId) -> bool {
+        match self {
+            Self::Of(one) => one == principal,
+            Self::Everybodys => true,
+        }
+    }
 }
 
 struct Kept {
     principal: PrincipalId,
     url: String,
+    host: String,
     good_until: Instant,
     bytes: usize,
     response: Arc<FetchResponse>,
@@ -56,6 +110,13 @@ pub struct CachedFetch {
     inner: Arc<dyn FetchHttp>,
     cache: Arc<AnswerCache>,
     principal: PrincipalId,
+}
+
+/// Fetches without keeping anything, for whoever it is; a change makes all that is kept of its host old.
+#[derive(Clone)]
+pub struct PastTheCache {
+    inner: Arc<dyn FetchHttp>,
+    cache: Arc<AnswerCache>,
 }
 
 impl AnswerCache {
@@ -70,74 +131,93 @@ impl AnswerCache {
         CachedFetch { inner, cache: self.clone(), principal }
     }
 
-    fn find(&self, principal: PrincipalId, url: &str, request: &FetchRequest) -> Option<Arc<FetchResponse>> {
-        let now = Instant::now();
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.retain(|kept| kept.good_until > now);
-        let kept = shelf.iter().find(|kept| kept.principal == principal && kept.url == url)?;
-        fits(&kept.response, request).then(|| Arc::clone(&kept.response))
+    /// Returns a fetcher that keeps nothing, and whose changes are heeded.
+    pub fn passed_by(self: &Arc<Self>, inner: Arc<dyn FetchHttp>) -> PastTheCache {
+        PastTheCache { inner, cache: self.clone() }
     }
 
-    fn keep(&self, principal: PrincipalId, url: String, response: &FetchResponse) {
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what is kept, or how many changes there were when there was nothing.
+    fn find(
+        &self,
+        principal: PrincipalId,
+        url: &str,
+        request: &FetchRequest,
+    ) -> Result<Arc<FetchResponse>, u64> {
+        let now = Instant::now();
+        let mut shelf = self.shelf();
+        shelf.kept.retain(|kept| kept.good_until > now);
+        let kept = shelf.kept.iter().find(|kept| kept.principal == principal && kept.url == url);
+        let kept = kept.filter(|kept| fits(&kept.response, request));
+        kept.map(|kept| Arc::clone(&kept.response)).ok_or(shelf.changes.count)
+    }
+
+    /// Keeps an answer to a question that began when there were so many changes.
+    fn keep(
+        &self,
+        principal: PrincipalId,
+        (url, host): (String, String),
+        begun: u64,
+        response: &FetchResponse,
+    ) {
         let Some(good_for) = good_for(response) else { return };
-        let bytes = url.len() + bytes_of(response);
+        let bytes = url.len() + host.len() + bytes_of(response);
         if bytes > self.limits.bytes_max || self.limits.answers_max == 0 {
             return;
         }
         let kept = Kept {
             principal,
             url,
+            host,
             good_until: Instant::now() + good_for.min(self.limits.age_max),
             bytes,
             response: Arc::new(response.clone()),
         };
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = self.shelf();
+        if shelf.changes.is_outdated(principal, &kept.host, begun) {
+            return;
+        }
+        let shelf = &mut shelf.kept;
         shelf.retain(|old| old.principal != kept.principal || old.url != kept.url);
         let all = |shelf: &VecDeque<Kept>| -> usize { shelf.iter().map(|old| old.bytes).sum() };
-        while shelf.len() >= self.limits.answers_max || all(&shelf) + bytes > self.limits.bytes_max {
+        while shelf.len() >= self.limits.answers_max || all(shelf) + bytes > self.limits.bytes_max {
             shelf.pop_front();
         }
         shelf.push_back(kept);
     }
 
-    fn forget(&self, principal: PrincipalId, url: &str) {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.retain(|kept| kept.principal != principal || kept.url != url);
+    fn forget(&self, whose: Whose, host: &str) {
+        let mut shelf = self.shelf();
+        shelf.changes.note(whose, host);
+        shelf.kept.retain(|kept| !whose.covers(kept.principal) || kept.host != host);
     }
 }
 
-/// Forgets what is kept of an address when the request that may have changed it is over, however that was.
+/// Makes what is kept of a host old when the request that may have changed it is over, however that was.
 struct Outdated {
     cache: Arc<AnswerCache>,
-    principal: PrincipalId,
-    url: String,
+    whose: Whose,
+    host: String,
+}
+
+impl Outdated {
+    /// Returns what holds until a change is over. Where it was made is for its server to say (RFC 9111, section 4.4), so
+    /// that all of the host is meant, to which redirects of a change are confined.
+    fn by(cache: &Arc<AnswerCache>, whose: Whose, request: &FetchRequest) -> Option<Self> {
+        if request.method.is_safe() {
+            return None;
+        }
+        let host = host_of(&Target::read(request.url.expose()).ok()?);
+        Some(Self { cache: Arc::clone(cache), whose, host })
+    }
 }
 
 impl Drop for Outdated {
     fn drop(&mut self) {
-        self.cache.forget(self.principal, &self.url);
-    }
-}
-
-impl CachedFetch {
-    /// Returns what holds until a change is over (RFC 9111, section 4.4).
-    fn outdated_by(&self, request: &FetchRequest) -> Option<Outdated> {
-        if request.method.is_safe() {
-            return None;
-        }
-        let url = Target::read(request.url.expose()).ok()?.to_url();
-        Some(Outdated { cache: Arc::clone(&self.cache), principal: self.principal, url })
-    }
-
-    /// Makes a change, or asks what is not kept.
-    async fn pass_by(&self, request: FetchRequest, cancel: CancelFlag) -> Result<FetchResponse, FetchError> {
-        let outdated = self.outdated_by(&request);
-        let response = self.inner.fetch(request, cancel).await?;
-        if outdated.is_some() {
-            let changed = response.hops.iter().map(|hop| &hop.from).chain([&response.url]);
-            changed.for_each(|url| self.cache.forget(self.principal, url.expose()));
-        }
-        Ok(response)
+        self.cache.forget(self.whose, &self.host);
     }
 }
 
@@ -149,22 +229,45 @@ impl FetchHttp for CachedFetch {
     ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
         let cached = self.clone();
         Box::pin(async move {
-            let Some(url) = key(&request) else { return cached.pass_by(request, cancel).await };
-            if let Some(kept) = cached.cache.find(cached.principal, &url, &request) {
-                return Ok(FetchResponse::clone(&kept));
-            }
+            let Some(target) = key(&request) else {
+                let _outdated = Outdated::by(&cached.cache, Whose::Of(cached.principal), &request);
+                return cached.inner.fetch(request, cancel).await;
+            };
+            let (url, host) = (target.to_url(), host_of(&target));
+            let begun = match cached.cache.find(cached.principal, &url, &request) {
+                Ok(kept) => return Ok(FetchResponse::clone(&kept)),
+                Err(begun) => begun,
+            };
             let response = cached.inner.fetch(request, cancel).await?;
-            cached.cache.keep(cached.principal, url, &response);
+            cached.cache.keep(cached.principal, (url, host), begun, &response);
             Ok(response)
         })
     }
 }
 
+impl FetchHttp for PastTheCache {
+    fn fetch(
+        &self,
+        request: FetchRequest,
+        cancel: CancelFlag,
+    ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
+        let past = self.clone();
+        Box::pin(async move {
+            let _outdated = Outdated::by(&past.cache, Whose::Everybodys, &request);
+            past.inner.fetch(request, cancel).await
+        })
+    }
+}
+
+fn host_of(target: &Target) -> String {
+    target.endpoint().host.to_string()
+}
+
 /// Returns what an answer is kept under; nothing for requests that say more than an address.
-fn key(request: &FetchRequest) -> Option<String> {
+fn key(request: &FetchRequest) -> Option<Target> {
     let plain =
         request.method == FetchMethod::Get && request.headers.is_empty() && request.credentials.is_empty();
-    plain.then(|| Target::read(request.url.expose()).ok().map(|target| target.to_url())).flatten()
+    plain.then(|| Target::read(request.url.expose()).ok()).flatten()
 }
 
 /// What an answer takes up.

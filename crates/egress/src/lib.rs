@@ -19,7 +19,7 @@ pub mod proxy;
 #[cfg(test)]
 mod attacks;
 
-pub use answer_cache::{AnswerCache, CacheLimits, CachedFetch};
+pub use answer_cache::{AnswerCache, CacheLimits, CachedFetch, PastTheCache};
 pub use dial::Dialer;
 pub use fetcher::Fetcher;
 pub use private_hosts::PrivateHosts;

@@ -1,8 +1,8 @@
 //! The filtering proxy: the only way out of a program's network.
 //!
 //! Owns the listener's loop and the life of its connections. Who may be asked is `gate`'s to say, the rest is
-//! carried by `forward` and `tunnel`. Invariant: a program hears from no server that its grant does not name, and
-//! when the session ends nothing of it is left.
+//! carried by `forward` and `tunnel`. Invariant: a program is connected to no server that its grant does not name, and
+//! when the session ends nothing of it is left. Whom such a server speaks for inside of TLS, it alone knows.
 //! Begin at `serve_all`.
 
 use std::io;
@@ -16,7 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use palyra_ports::{
-    EgressContact, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
+    EgressContacts, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -103,7 +103,7 @@ struct Session {
 }
 
 impl EgressSession for Session {
-    fn contacts(&self) -> Vec<EgressContact> {
+    fn contacts(&self) -> EgressContacts {
         self.call.contacts.list()
     }
 

@@ -23,9 +23,8 @@ pub trait GuardEgress: Send + Sync {
 
 /// A proxy that is at work. Dropping it cuts every connection through it.
 pub trait EgressSession: Send {
-    /// Returns whom it was asked for so far, and what became of that: at most
-    /// [`EgressLimits::contacts_max`], the first of their kind.
-    fn contacts(&self) -> Vec<EgressContact>;
+    /// Returns whom it was asked for so far, and what became of that.
+    fn contacts(&self) -> EgressContacts;
 
     /// Cuts every connection, and returns once none is left.
     fn stop(&mut self) -> BoxFuture<'_, ()>;
@@ -62,7 +61,7 @@ pub struct EgressLimits {
     pub sent_bytes_max: u64,
     /// Bytes that come in through the proxy, all connections together.
     pub received_bytes_max: u64,
-    /// How many different contacts are remembered.
+    /// How many different servers that were reached are remembered, and how many other contacts beside them.
     pub contacts_max: usize,
 }
 
@@ -80,6 +79,20 @@ impl Default for EgressLimits {
             contacts_max: 256,
         }
     }
+}
+
+/// Whom a program asked for. Whom it reached is not displaced by whom it only asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EgressContacts {
+    /// The different servers that were reached, in the order of their first time: at most
+    /// [`EgressLimits::contacts_max`]. One that was reached at several addresses stands here with the first of them.
+    pub reached: Vec<EgressContact>,
+    /// The other contacts, in the same way.
+    pub others: Vec<EgressContact>,
+    /// How often a server was reached for which there was no room.
+    pub reached_unnoted: u64,
+    /// How often there was no room for another contact.
+    pub others_unnoted: u64,
 }
 
 /// Somebody whom a program asked for.

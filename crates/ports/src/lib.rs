@@ -44,7 +44,8 @@ pub use fetch_http::{
     FetchRequest, FetchResponse, FillCredential, HostReach, HostRule, HostScope,
 };
 pub use guard_egress::{
-    EgressContact, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress, GuardEgressError,
+    EgressContact, EgressContacts, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress,
+    GuardEgressError,
 };
 pub use hear_output::{HearOutput, OutputSink};
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};

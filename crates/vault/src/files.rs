@@ -8,9 +8,11 @@ use std::path::Path;
 /// Bytes of a file of the vault, at most.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
 
-/// Makes a folder that only its owner may enter.
+/// Makes a folder that only its owner may enter, and puts its name on the disk; also where it is already, for whoever made
+/// it may have been cut off between the two.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    sync_parent(path)
 }
 
 /// Reads a file; `None` when it is not there.
@@ -75,12 +77,15 @@ pub(crate) fn remove(folder: &Path, name: &str) -> io::Result<Made> {
     }
 }
 
-/// Removes a folder with all it holds, also one that is gone already.
+/// Removes a folder with all it holds, also one that is gone already. It may have been exchanged for another: that is put
+/// on the disk first, or a power cut could bring back what was removed, and empty, in the place of the other.
 pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        there => there.map(drop)?,
     }
+    sync_parent(path)?;
+    fs::remove_dir_all(path)
 }
 
 /// Puts the names of a folder's files on the disk.

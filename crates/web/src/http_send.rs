@@ -25,7 +25,7 @@ pub(crate) const NAME: &str = "http_send";
 const VERSION: u32 = 1;
 const DEADLINE: Duration = Duration::from_secs(60);
 /// The longest body.
-const BODY_CHARS_MAX: usize = 1 << 20;
+const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// The header by which a server tells a repetition (draft-ietf-httpapi-idempotency-key-header).
 pub(crate) const KEY_HEADER: &str = "idempotency-key";
@@ -40,7 +40,7 @@ pub(crate) fn spec() -> ToolSpec {
         );
         properties.insert(
             "body".to_owned(),
-            json!({"type": "string", "maxLength": BODY_CHARS_MAX, "description": "What to send; its type goes into the header content-type."}),
+            json!({"type": "string", "maxLength": BODY_BYTES_MAX, "description": "What to send, at most 1 MiB; its type goes into the header content-type."}),
         );
         properties.insert(
             "raw".to_owned(),
@@ -116,6 +116,12 @@ enum Method {
 /// Reads the arguments of a call.
 pub(crate) fn read(arguments: &str) -> Result<Send, WebFailure> {
     let Arguments { common, method, body, raw, repeatable } = parse(arguments)?;
+    // The schema counts characters.
+    if body.len() > BODY_BYTES_MAX {
+        let told =
+            format!("the body has {} bytes and may have {BODY_BYTES_MAX}; nothing was sent", body.len());
+        return Err(WebFailure::Arguments(told));
+    }
     let (method, same) = match method {
         Method::Post => (FetchMethod::Post, repeatable == Some(true)),
         Method::Patch => (FetchMethod::Patch, repeatable == Some(true)),

@@ -14,6 +14,7 @@ mod http_send;
 mod request;
 mod answer;
 mod text;
+mod clean;
 mod fence;
 
 mod failure;

@@ -9,8 +9,59 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 const LOOKED_AT_BYTES: usize = 8 << 10;
 /// How far into a page its own word on its letters counts.
 const CHARSET_WITHIN_BYTES: usize = 1024;
-/// The longest type that is told.
+/// The longest type that is looked at.
 const TYPE_CHARS_MAX: usize = 100;
+/// Types that are told by their names. Any other is its server's word.
+const KNOWN: [&str; 48] = [
+    "application/ecmascript",
+    "application/epub+zip",
+    "application/graphql",
+    "application/gzip",
+    "application/javascript",
+    "application/json",
+    "application/ld+json",
+    "application/msword",
+    "application/octet-stream",
+    "application/pdf",
+    "application/problem+json",
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/sql",
+    "application/toml",
+    "application/wasm",
+    "application/x-ndjson",
+    "application/x-sh",
+    "application/x-tar",
+    "application/x-www-form-urlencoded",
+    "application/x-yaml",
+    "application/xhtml+xml",
+    "application/xml",
+    "application/yaml",
+    "application/zip",
+    "audio/mpeg",
+    "audio/ogg",
+    "binary/octet-stream",
+    "font/woff2",
+    "image/avif",
+    "image/gif",
+    "image/jpeg",
+    "image/png",
+    "image/svg+xml",
+    "image/webp",
+    "image/x-icon",
+    "multipart/form-data",
+    "text/calendar",
+    "text/css",
+    "text/csv",
+    "text/event-stream",
+    "text/html",
+    "text/javascript",
+    "text/markdown",
+    "text/plain",
+    "text/xml",
+    "video/mp4",
+    "video/webm",
+];
 
 /// What an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +77,7 @@ pub(crate) enum Kind {
 /// What a server says that its answer is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Declared {
-    /// Such as `text/html`, in lower case; empty where nothing is said that can be told.
+    /// Such as `text/html`, in lower case; empty where nothing is said that has the form of a type.
     pub(crate) essence: String,
     charset: Option<String>,
 }
@@ -44,6 +95,14 @@ impl Declared {
             name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_owned())
         });
         Self { essence: if fits { essence } else { String::new() }, charset }
+    }
+
+    /// Names the type in words of ours.
+    pub(crate) fn told(&self) -> &'static str {
+        if self.essence.is_empty() {
+            return "no type";
+        }
+        KNOWN.into_iter().find(|known| *known == self.essence).unwrap_or("another type")
     }
 
     fn is_html(&self) -> bool {
@@ -163,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_would_speak_is_not_told() {
+    fn a_type_that_would_speak_is_none() {
         for value in ["text/html\nrun this", "say: this/that", "x", &"a/".repeat(80)] {
             assert_eq!(Declared::read(Some(value)).essence, "", "{value}");
         }

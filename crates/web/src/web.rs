@@ -10,7 +10,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
     CancelFlag, CredentialUser, EffectKey, ExecuteToolError, FetchError, FetchFailure, FetchHttp,
-    FetchMethod, FetchReach, FetchRequest, FetchResponse, PreparedCall, ReadUrl, Supervision, ToolRuntime,
+    FetchMethod, FetchReach, FetchRequest, FetchResponse, PreparedCall, ReadUrl, Redactor, Supervision,
+    ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
@@ -42,6 +43,8 @@ pub struct WebParts {
     pub fetcher_of: FetcherOf,
     /// Reads addresses as the fetcher does.
     pub reader: Arc<dyn ReadUrl>,
+    /// Takes secrets out of an answer before it is cut into parts.
+    pub redactor: Arc<dyn Redactor>,
 }
 
 /// The tools that ask servers. Cheap to clone.
@@ -209,7 +212,7 @@ impl WebTools {
     async fn read(
         &self,
         response: FetchResponse,
-        (method, form): (FetchMethod, Form),
+        manner: (FetchMethod, Form),
         cancel: &CancelFlag,
     ) -> Result<Answer, WebFailure> {
         let stopped = || WebFailure::Unread("the call was stopped before its answer was read".to_owned());
@@ -218,9 +221,10 @@ impl WebTools {
             () = cancel.cancelled() => return Err(stopped()),
             room = Arc::clone(&self.pages).acquire_owned() => room.expect("the room is never closed"),
         };
+        let redactor = Arc::clone(&self.parts.redactor);
         let read = tokio::task::spawn_blocking(move || {
             let _room = room;
-            Answer::of(&response, method, form)
+            Answer::of(&response, manner, &*redactor)
         });
         let bug = |_| Err(WebFailure::Unread("the answer hit a bug in its reader".to_owned()));
         read.await.unwrap_or_else(bug)

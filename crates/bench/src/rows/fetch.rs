@@ -10,6 +10,7 @@ use palyra_ports::{
     BoundCredential, CredentialHeader, CredentialUnavailable, FetchHttp, FillCredential, Supervision,
     ToolRuntime,
 };
+use palyra_redaction::SecretScanner;
 use palyra_testkit::grant_for;
 use palyra_types::{ErrorCode, PrincipalId};
 use palyra_web::{WebParts, WebTools};
@@ -60,7 +61,8 @@ fn tools(place: &str) -> anyhow::Result<WebTools> {
     let lines = ServerLines::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
     let fetcher: Arc<dyn FetchHttp> = Arc::new(Fetcher::new(lines, Arc::new(NoCredentials)));
     let fetcher_of = Arc::new(move |_: PrincipalId| Arc::clone(&fetcher));
-    Ok(WebTools::new(WebParts { fetcher_of, reader: Arc::new(StrictReader) }))
+    let redactor = Arc::new(SecretScanner::new());
+    Ok(WebTools::new(WebParts { fetcher_of, reader: Arc::new(StrictReader), redactor }))
 }
 
 async fn through_the_tool(tools: &WebTools, place: &str, raw: &str) -> anyhow::Result<Duration> {

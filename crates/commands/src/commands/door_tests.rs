@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, CredentialUser, EgressContact, EgressGrant, EgressSession,
-    EgressVerdict, Ended, GuardEgress, GuardEgressError, Network, ProcessSandbox, ProcessTier, SandboxError,
-    SandboxOffer, Supervision,
+    ConfinedCommand, ConfinedProcess, CredentialUser, EgressContact, EgressContacts, EgressGrant,
+    EgressSession, EgressVerdict, Ended, GuardEgress, GuardEgressError, Network, ProcessSandbox, ProcessTier,
+    SandboxError, SandboxOffer, Supervision,
 };
 use palyra_testkit::FakeClock;
 use palyra_types::tool::ToolName;
@@ -77,11 +77,12 @@ impl GuardEgress for Remembered {
 }
 
 impl EgressSession for Remembered {
-    fn contacts(&self) -> Vec<EgressContact> {
+    fn contacts(&self) -> EgressContacts {
         let refused = EgressVerdict::Refused { reason: "it is not among the hosts that were granted" };
         let reached = EgressVerdict::Reached { address: [9, 9, 9, 9].into() };
         let contact = |host: &str, verdict| EgressContact { host: host.to_owned(), port: 443, verdict };
-        vec![contact("a.example", reached), contact("evil.example", refused)]
+        let (reached, others) = (vec![contact("a.example", reached)], vec![contact("evil.example", refused)]);
+        EgressContacts { reached, others, ..EgressContacts::default() }
     }
 
     fn stop(&mut self) -> BoxFuture<'_, ()> {

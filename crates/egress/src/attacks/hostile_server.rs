@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -16,6 +17,8 @@ pub(crate) enum Step {
     Say(Vec<u8>),
     /// Sends bytes again and again, with a pause before each time, until nobody listens.
     Repeat(Vec<u8>, Duration),
+    /// Hears until the body holds some bytes.
+    Hear(&'static str),
     /// Says nothing, and keeps the connection.
     Hang,
 }
@@ -29,8 +32,30 @@ impl From<&str> for Step {
 /// The server; gone when dropped.
 pub(crate) struct HostileServer {
     port: u16,
-    heard: Arc<Mutex<Vec<String>>>,
+    book: Arc<Book>,
+    over: watch::Receiver<usize>,
     _tasks: JoinSet<()>,
+}
+
+/// What was said to the server.
+#[derive(Default)]
+struct Book {
+    /// The first head of each connection.
+    heads: Mutex<Vec<String>>,
+    /// All bytes of each connection, TLS taken off.
+    connections: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Book {
+    fn begin(&self) -> usize {
+        let mut connections = self.connections.lock().unwrap();
+        connections.push(Vec::new());
+        connections.len() - 1
+    }
+
+    fn take(&self, connection: usize, bytes: &[u8]) {
+        self.connections.lock().unwrap()[connection].extend_from_slice(bytes);
+    }
 }
 
 type Script = dyn Fn(&str) -> Vec<Step> + Send + Sync;
@@ -56,13 +81,14 @@ impl HostileServer {
         script: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static,
     ) -> Self {
         let port = listener.local_addr().unwrap().port();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (all, script): (_, Arc<Script>) = (heard.clone(), Arc::new(script));
+        let book = Arc::<Book>::default();
+        let (count, over) = watch::channel(0);
+        let (all, script): (_, Arc<Script>) = (book.clone(), Arc::new(script));
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut visitors = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (all, script, tls) = (all.clone(), script.clone(), tls.clone());
+                let (all, script, tls, count) = (all.clone(), script.clone(), tls.clone(), count.clone());
                 visitors.spawn(async move {
                     match tls {
                         None => play(stream, &all, &*script).await,
@@ -72,10 +98,11 @@ impl HostileServer {
                             }
                         }
                     }
+                    count.send_modify(|count| *count += 1);
                 });
             }
         });
-        Self { port, heard, _tasks: tasks }
+        Self { port, book, over, _tasks: tasks }
     }
 
     /// Returns its port.
@@ -85,24 +112,36 @@ impl HostileServer {
 
     /// Returns the heads of all requests, in order.
     pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+        self.book.heads.lock().unwrap().clone()
+    }
+
+    /// Waits until so many connections are over, and returns all that was said in each, whoever it was for.
+    pub(crate) async fn received(&self, connections: usize) -> Vec<String> {
+        self.over.clone().wait_for(|over| *over >= connections).await.unwrap();
+        let received = self.book.connections.lock().unwrap();
+        received.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
     }
 }
 
-async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, all: &Mutex<Vec<String>>, script: &Script) {
+async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, all: &Book, script: &Script) {
+    let connection = all.begin();
     let mut said = Vec::new();
     let mut piece = [0; 4096];
     let end = loop {
         match stream.read(&mut piece).await {
-            Ok(length @ 1..) => said.extend_from_slice(&piece[..length]),
+            Ok(length @ 1..) => {
+                said.extend_from_slice(&piece[..length]);
+                all.take(connection, &piece[..length]);
+            }
             Ok(0) | Err(_) => return,
         }
         if let Some(end) = said.windows(4).position(|end| end == b"\r\n\r\n") {
             break end;
         }
     };
+    let body = end + 4;
     let head = String::from_utf8_lossy(&said[..end]).into_owned();
-    all.lock().unwrap().push(head.clone());
+    all.heads.lock().unwrap().push(head.clone());
     for step in script(&head) {
         match step {
             Step::Say(bytes) => {
@@ -118,10 +157,28 @@ async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, all: &Mutex<Vec<S
                     return;
                 }
             },
+            Step::Hear(end) => {
+                while !holds(&said[body..], end.as_bytes()) {
+                    match stream.read(&mut piece).await {
+                        Ok(length @ 1..) => {
+                            said.extend_from_slice(&piece[..length]);
+                            all.take(connection, &piece[..length]);
+                        }
+                        Ok(0) | Err(_) => return,
+                    }
+                }
+            }
             Step::Hang => while matches!(stream.read(&mut piece).await, Ok(1..)) {},
         }
     }
     drop(stream.shutdown().await);
+    while let Ok(length @ 1..) = stream.read(&mut piece).await {
+        all.take(connection, &piece[..length]);
+    }
+}
+
+fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+    wanted.is_empty() || bytes.windows(wanted.len()).any(|part| part == wanted)
 }
 
 /// A certificate for some names, and the authority behind it.

@@ -1,14 +1,13 @@
 //! What a request says, from hop to hop. Pure.
 //!
 //! Owns which headers a caller may send and what is left of a request after a redirect. Invariant: to another origin
-//! goes no header that a caller named, but for a few that say nothing about who asks, and never a body; and no server
-//! that another origin chose is shown a credential, even the one that it is for.
+//! goes no header that a caller named, and never a body; and no server that another origin chose is shown a credential,
+//! even the one that it is for.
 //! Begin at [`Asking::read`].
 
 use bytes::Bytes;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
-    USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RANGE, USER_AGENT,
 };
 use hyper::{Method, StatusCode};
 use palyra_ports::{FetchMethod, FetchRequest};
@@ -62,10 +61,7 @@ pub(crate) enum Way {
 impl Asking {
     /// Reads what the caller wants to say; or why it is not said.
     pub(crate) fn read(request: &FetchRequest) -> Result<Self, &'static str> {
-        let mut headers = HeaderMap::new();
-        headers
-            .insert(ACCEPT, HeaderValue::from_static("text/html, text/plain, application/json, */*;q=0.5"));
-        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("palyra/", env!("CARGO_PKG_VERSION"))));
+        let mut headers = ordinary();
         let written = &request.headers;
         let bytes: usize = written.iter().map(|(name, value)| name.len() + value.expose().len()).sum();
         if written.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
@@ -80,8 +76,10 @@ impl Asking {
                 .map_err(|_| "a header's value holds a line break or another control character")?;
             headers.insert(name, value);
         }
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br"));
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        if headers.contains_key(RANGE) {
+            // A part of what is packed cannot be unpacked.
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
         let body = Bytes::copy_from_slice(request.body.expose());
         if body.len() > BODY_BYTES_MAX {
             return Err("its body is too long");
@@ -121,7 +119,8 @@ impl Asking {
             }
         }
         if !same_origin {
-            self.headers = anonymous(&self.headers);
+            // Everything else may be a key, whatever it is called.
+            self.headers = ordinary();
             self.way = Way::Led;
         }
         Ok(self)
@@ -159,10 +158,15 @@ fn is_forbidden(name: &HeaderName) -> bool {
         || FORBIDDEN_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
 }
 
-/// Keeps what says nothing about who asks. Everything else may be a key, whatever it is called.
-fn anonymous(headers: &HeaderMap) -> HeaderMap {
-    let kept = [ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, USER_AGENT];
-    kept.into_iter().filter_map(|name| headers.get(&name).cloned().map(|value| (name, value))).collect()
+/// What is said to every server, whoever asks.
+fn ordinary() -> HeaderMap {
+    let said = [
+        (ACCEPT, "text/html, text/plain, application/json, */*;q=0.5"),
+        (ACCEPT_ENCODING, "gzip, br"),
+        (CONNECTION, "close"),
+        (USER_AGENT, concat!("palyra/", env!("CARGO_PKG_VERSION"))),
+    ];
+    said.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect()
 }
 
 #[cfg(test)]
@@ -212,20 +216,37 @@ mod tests {
 
     #[test]
     fn another_origin_hears_nothing_that_tells_who_asks() {
-        let said = [("authorization", "a"), ("cookie", "b"), ("x-api-key", "c"), ("accept-language", "cs")];
+        let said = [
+            ("authorization", "canary"),
+            ("cookie", "canary"),
+            ("x-api-key", "canary"),
+            ("accept", "canary"),
+            ("accept-language", "canary"),
+            ("user-agent", "canary"),
+            ("range", "bytes=0-canary"),
+        ];
         for to in ["https://b.example/", "https://a.example:8443/", "https://sub.a.example/"] {
             let first = asking(FetchMethod::Get, &said).unwrap();
             let sent_on =
                 first.sent_on(StatusCode::FOUND, &target("https://a.example/"), &target(to)).unwrap();
-            let mut names: Vec<_> = sent_on.headers.keys().map(HeaderName::as_str).collect();
-            names.sort_unstable();
-            let expected = ["accept", "accept-encoding", "accept-language", "connection", "user-agent"];
-            assert_eq!(names, expected, "{to}");
+            assert_eq!(sent_on.headers, asking(FetchMethod::Get, &[]).unwrap().headers, "{to}");
         }
         let first = asking(FetchMethod::Get, &said).unwrap();
         let same =
             first.sent_on(StatusCode::FOUND, &target("https://a.example/"), &target("https://a.example/b"));
-        assert!(same.unwrap().headers.contains_key("x-api-key"));
+        let canaries = |headers: &HeaderMap| {
+            headers.values().filter(|value| value.to_str().is_ok_and(|text| text.contains("canary"))).count()
+        };
+        assert_eq!(canaries(&same.unwrap().headers), said.len());
+    }
+
+    #[test]
+    fn a_part_is_asked_for_unpacked() {
+        let packed = |headers: &[(&str, &str)]| {
+            asking(FetchMethod::Get, headers).unwrap().headers[ACCEPT_ENCODING].clone()
+        };
+        assert_eq!(packed(&[]), "gzip, br");
+        assert_eq!(packed(&[("Range", "bytes=0-9")]), "identity");
     }
 
     #[test]

@@ -1,15 +1,16 @@
-//! Whom a program asked for. Bounded: further contacts than the limit are served and not remembered.
+//! Whom a program asked for. Bounded: further contacts than the limit are served and only counted. Invariant: no number
+//! of other contacts takes the room of a server that was reached.
 
 use std::sync::{Mutex, PoisonError};
 
-use palyra_ports::{EgressContact, EgressVerdict};
+use palyra_ports::{EgressContact, EgressContacts, EgressVerdict};
 
 use crate::target::Endpoint;
 
 /// The different contacts, in the order of their first time.
 #[derive(Debug)]
 pub(super) struct ContactBook {
-    contacts: Mutex<Vec<EgressContact>>,
+    contacts: Mutex<EgressContacts>,
     contacts_max: usize,
 }
 
@@ -24,13 +25,30 @@ impl ContactBook {
         let (host, port) = endpoint.map_or((String::new(), 0), |it| (it.host.to_string(), it.port));
         let contact = EgressContact { host, port, verdict };
         let mut contacts = self.contacts.lock().unwrap_or_else(PoisonError::into_inner);
-        if contacts.len() < self.contacts_max && !contacts.contains(&contact) {
-            contacts.push(contact);
+        let EgressContacts { reached, others, reached_unnoted, others_unnoted } = &mut *contacts;
+        let (noted, is_known, unnoted) = match &contact.verdict {
+            EgressVerdict::Reached { .. } => {
+                let same = |old: &EgressContact| old.host == contact.host && old.port == contact.port;
+                let is_known = reached.iter().any(same);
+                (reached, is_known, reached_unnoted)
+            }
+            EgressVerdict::Refused { .. } | EgressVerdict::Failed => {
+                let is_known = others.contains(&contact);
+                (others, is_known, others_unnoted)
+            }
+        };
+        if is_known {
+            return;
+        }
+        if noted.len() < self.contacts_max {
+            noted.push(contact);
+        } else {
+            *unnoted = unnoted.saturating_add(1);
         }
     }
 
     /// Returns all that was noted.
-    pub(super) fn list(&self) -> Vec<EgressContact> {
+    pub(super) fn list(&self) -> EgressContacts {
         self.contacts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body_util::{Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
 use palyra_ports::EgressVerdict;
@@ -81,6 +81,10 @@ async fn forward(
         |_| Refusal { status: StatusCode::BAD_REQUEST, reason: "its host is no header", endpoint: None };
     headers.insert(HOST, HeaderValue::from_str(&upstream.host_header).map_err(malformed)?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    if body.size_hint().exact().is_none() {
+        // Its chunks are made anew. Unless it is said, the library sends no body with some methods.
+        headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    }
     if let Some(credential) = upstream.credential {
         let filled = credential_header(&*call.credentials, credential).await;
         let (name, value) = filled.map_err(|_| Refusal {

@@ -74,6 +74,9 @@ fn forward(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
     if head.uri.scheme() != Some(&UriScheme::HTTP) {
         return Err(Refusal::malformed("only http:// and tunnels pass"));
     }
+    if head.headers.contains_key(CONTENT_LENGTH) && head.headers.contains_key(TRANSFER_ENCODING) {
+        return Err(Refusal::malformed("it says twice how long its body is"));
+    }
     if head.method == Method::TRACE {
         return Err(Refusal::malformed("its method would show what is added on the way"));
     }

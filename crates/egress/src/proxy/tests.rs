@@ -10,6 +10,7 @@ use palyra_ports::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
 
 use super::FilteringProxy;
 use crate::Tls;
@@ -84,9 +85,28 @@ async fn a_granted_host_is_reached_and_noted() {
     let answer = door.get(&format!("http://open.example:{port}/"), &format!("open.example:{port}")).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("canary"), "{answer}");
     let contacts = door.session.contacts();
-    assert_eq!(contacts.len(), 1);
-    let address = [127, 0, 0, 1].into();
-    assert_eq!((contacts[0].port, &contacts[0].verdict), (port, &EgressVerdict::Reached { address }));
+    assert_eq!((contacts.reached.len(), contacts.others.len()), (1, 0));
+    let (contact, address) = (&contacts.reached[0], [127, 0, 0, 1].into());
+    assert_eq!((contact.port, &contact.verdict), (port, &EgressVerdict::Reached { address }));
+}
+
+#[tokio::test]
+async fn no_number_of_refusals_hides_whom_a_program_reached() {
+    let canary = Canary::start().await;
+    let port = canary.port();
+    let door = open_to(port);
+    for number in 0..300 {
+        let host = format!("n{number}.example");
+        assert!(door.get(&format!("http://{host}/"), &host).await.starts_with("HTTP/1.1 403"));
+    }
+    for _ in 0..2 {
+        door.get(&format!("http://open.example:{port}/"), &format!("open.example:{port}")).await;
+    }
+    let contacts = door.session.contacts();
+    let reached: Vec<_> =
+        contacts.reached.iter().map(|contact| (contact.host.as_str(), contact.port)).collect();
+    assert_eq!(reached, [("open.example", port)]);
+    assert_eq!((contacts.others.len(), contacts.others_unnoted, contacts.reached_unnoted), (256, 44, 0));
 }
 
 #[tokio::test]
@@ -227,27 +247,73 @@ async fn what_steers_a_connection_is_not_passed_on() {
     }
 }
 
+/// Answers once the body is there.
+fn after_the_body(head: &str) -> Vec<Step> {
+    let ends = [("chunked", "0\r\n\r\n"), ("content-length: 5", "hello")];
+    let end =
+        ends.into_iter().find(|(said, _)| head.to_lowercase().contains(said)).map_or("", |(_, end)| end);
+    vec![Step::Hear(end), "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()]
+}
+
 #[tokio::test]
 async fn bodies_pass_both_ways_and_cannot_smuggle() {
-    let server =
-        HostileServer::start(|_| vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()]).await;
+    let server = HostileServer::start(after_the_body).await;
     let open = format!("open.example:{}", server.port());
     let door = open_to(server.port());
     // To one reader the body is empty and a second request follows; to the other it is all body.
     let smuggled = format!("0\r\n\r\nGET http://{open}/smuggled HTTP/1.1\r\nHost: {open}\r\n\r\n");
-    let words = format!(
-        "POST http://{open}/ HTTP/1.1\r\nHost: {open}\r\nContent-Length: {}\r\nTransfer-Encoding: chunked\r\n\
-         Connection: close\r\n\r\n{smuggled}",
-        smuggled.len()
-    );
-    door.say(&words).await;
-    assert!(server.heard().iter().all(|head| !head.contains("smuggled")), "{:?}", server.heard());
-    let answer = door
-        .say(&format!(
-            "POST http://{open}/ HTTP/1.1\r\nHost: {open}\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
-        ))
-        .await;
+    let length = format!("Content-Length: {}\r\n", smuggled.len());
+    let chunked = "Transfer-Encoding: chunked\r\n";
+    let careless = HostileServer::start(after_the_body).await;
+    for (number, lengths) in [format!("{length}{chunked}"), format!("{chunked}{length}")].iter().enumerate() {
+        let head = format!("POST http://{open}/ HTTP/1.1\r\nHost: {open}\r\nConnection: close\r\n{lengths}");
+        let words = format!("{head}\r\n{smuggled}");
+        door.say(&words).await;
+        // The control: the same words by a door that passes on what it does not read.
+        let mut straight = TcpStream::connect(("127.0.0.1", careless.port())).await.unwrap();
+        straight.write_all(words.as_bytes()).await.unwrap();
+        straight.shutdown().await.unwrap();
+        let received = careless.received(number + 1).await;
+        assert!(received[number].contains("/smuggled"), "{received:?}");
+    }
+    let body = "Content-Length: 5\r\nConnection: close\r\n\r\nhello";
+    let answer = door.say(&format!("POST http://{open}/ HTTP/1.1\r\nHost: {open}\r\n{body}")).await;
     assert!(answer.ends_with("ok"), "{answer}");
+    let received = server.received(server.heard().len()).await;
+    assert!(received.iter().all(|words| !words.contains("smuggled")), "{received:?}");
+    assert!(received.last().unwrap().ends_with("\r\n\r\nhello"), "{received:?}");
+}
+
+#[tokio::test]
+async fn a_body_in_chunks_is_heard_whatever_the_method() {
+    let server = HostileServer::start(after_the_body).await;
+    let open = format!("open.example:{}", server.port());
+    let door = open_to(server.port());
+    for (number, method) in ["GET", "HEAD", "DELETE", "OPTIONS", "POST", "QUERY"].into_iter().enumerate() {
+        let chunks =
+            "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n";
+        let answer = door.say(&format!("{method} http://{open}/ HTTP/1.1\r\nHost: {open}\r\n{chunks}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{method}: {answer}");
+        let received = server.received(number + 1).await.pop().unwrap();
+        let (head, body) = received.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with(method) && head.contains("transfer-encoding: chunked"), "{head}");
+        assert_eq!(unchunked(body), "hello", "{method}: {body:?}");
+    }
+    // What has no body is not given one.
+    door.get(&format!("http://{open}/"), &open).await;
+    let received = server.received(7).await.pop().unwrap();
+    assert!(received.ends_with("\r\n\r\n") && !received.contains("chunked"), "{received}");
+}
+
+/// Puts a body together that comes in chunks without extensions.
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        whole.push_str(&rest[..length]);
+        body = rest[length..].strip_prefix("\r\n").unwrap();
+    }
+    whole
 }
 
 /// What a client says first in TLS, asking for a name.
@@ -308,15 +374,8 @@ async fn a_tunnel_speaks_tls_with_the_host_that_was_granted() {
     assert!(answer.ends_with(b"canary") && canary.heard().contains("open.example"));
 }
 
-#[tokio::test]
-async fn tls_in_a_tunnel_is_between_the_program_and_its_host() {
-    let identity = Identity::of(&["open.example"]);
-    let server = HostileServer::start_tls(&identity, |_| {
-        vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()]
-    })
-    .await;
-    let door = open_to(server.port());
-    let stream = tunnel(&door, server.port()).await;
+/// Speaks TLS with `open.example` in a tunnel.
+async fn inside(identity: &Identity, stream: TcpStream) -> TlsStream<TcpStream> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(identity.authority.clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -326,12 +385,23 @@ async fn tls_in_a_tunnel_is_between_the_program_and_its_host() {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let name = rustls::pki_types::ServerName::try_from("open.example").unwrap();
-    let mut inner = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+    tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
+}
+
+#[tokio::test]
+async fn tls_in_a_tunnel_is_between_the_program_and_its_host() {
+    let identity = Identity::of(&["open.example"]);
+    let server = HostileServer::start_tls(&identity, |_| {
+        vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()]
+    })
+    .await;
+    let door = open_to(server.port());
+    let mut inner = inside(&identity, tunnel(&door, server.port()).await).await;
     inner.write_all(b"GET /inside HTTP/1.1\r\nHost: open.example\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     drop(inner.read_to_end(&mut answer).await);
     assert!(answer.ends_with(b"\r\n\r\nok"));
-    assert!(server.heard()[0].starts_with("GET /inside") && !server.heard()[0].contains("secret"));
+    assert!(server.heard()[0].starts_with("GET /inside"));
 }
 
 #[tokio::test]
@@ -378,7 +448,7 @@ async fn a_bound_credential_is_put_on_and_travels_under_tls() {
         assert!(heard.contains(&format!("host: open.example:{port}")), "{heard}");
         assert!(!answer.contains("secret-canary"));
     }
-    // Another port, another host and a tunnel hear nothing of it.
+    // Another port and another host hear nothing of it.
     for host in ["open.example", "other.example"] {
         let host = format!("{host}:{}", plain.port());
         canary_door.get(&format!("http://{host}/"), &host).await;
@@ -389,6 +459,40 @@ async fn a_bound_credential_is_put_on_and_travels_under_tls() {
     let answer = door("missing").get("http://open.example/", "open.example").await;
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
     assert_eq!(server.heard().len(), before);
+}
+
+#[tokio::test]
+async fn a_tunnel_to_a_host_with_a_credential_carries_none() {
+    let identity = Identity::of(&["open.example"]);
+    let answer = |_: &str| vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".into()];
+    let server = HostileServer::start_tls(&identity, answer).await;
+    let port = server.port();
+    let credential = BoundCredential {
+        host: "open.example".to_owned(),
+        port,
+        handle: CredentialHandle("canary".to_owned()),
+        used_by: None,
+    };
+    let door = open(Setting {
+        granted: vec![HostRule::exact("open.example").at(port)],
+        credentials: vec![credential],
+        lifted: vec![format!("open.example:{port}")],
+        tls: Some(Tls::trusting([identity.authority.clone()]).unwrap()),
+        ..Setting::default()
+    });
+    let mut inner = inside(&identity, tunnel(&door, port).await).await;
+    inner.write_all(b"GET /inside HTTP/1.1\r\nHost: open.example\r\n\r\n").await.unwrap();
+    let mut said = Vec::new();
+    drop(inner.read_to_end(&mut said).await);
+    assert!(said.ends_with(b"\r\n\r\nok"));
+    drop(inner);
+    let received = server.received(1).await;
+    assert!(received[0].starts_with("GET /inside") && !received[0].contains("secret-canary"), "{received:?}");
+    // The control: asked in the clear, the proxy speaks TLS itself and puts it on.
+    assert!(door.get("http://open.example/plain", "open.example").await.ends_with("ok"));
+    let received = server.received(2).await;
+    assert!(received[1].starts_with("GET /plain"), "{received:?}");
+    assert!(received[1].contains("authorization: Bearer secret-canary"), "{received:?}");
 }
 
 #[tokio::test]

@@ -185,9 +185,7 @@ fn change_places(vault: &Vault, next: Option<Key>) -> Result<(), SecretStoreErro
     }
     // It is in force. What is left beside is sealed under the key before, and goes with it: at the next change or start,
     // if not now. What a power cut takes back is still ready there.
-    if files::sync_parent(&vault.folder).is_ok() {
-        let _ = files::remove_folder(&beside);
-    }
+    let _ = files::remove_folder(&beside);
     Ok(())
 }
 

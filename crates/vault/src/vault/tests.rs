@@ -341,3 +341,58 @@ fn values_are_read_while_a_passphrase_is_set() {
     assert_eq!(kept.list().unwrap().len(), 1);
     drop(changing);
 }
+
+/// Where a child of the next test works.
+const FAILING: &str = "PALYRA_TEST_FAILING_DISK";
+
+/// Under strace, which fails every fsync of the state directory: what is not on the disk is neither acknowledged, nor is
+/// anything removed that it would be needed for.
+#[test]
+fn names_are_on_the_disk_before_anything_is_said_or_removed() {
+    if let Some(state) = std::env::var_os(FAILING) {
+        return on_a_failing_disk(state.as_ref());
+    }
+    let folder = TempDir::new().unwrap();
+    let state = folder.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    let own = std::env::current_exe().unwrap();
+    let own_name = "names_are_on_the_disk_before_anything_is_said_or_removed";
+    let traced = std::process::Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(folder.path().join("strace.log"))
+        .args(["-e", "trace=fsync", "-e", "inject=fsync:error=EIO", "-P"])
+        .arg(&state)
+        .arg(own)
+        .args(["--exact", &format!("vault::tests::{own_name}"), "--nocapture"])
+        .env(FAILING, &state)
+        .output()
+        .expect("strace, which this test needs");
+    assert!(traced.status.success(), "{traced:?}");
+    assert!(String::from_utf8_lossy(&traced.stdout).contains("1 passed"), "{traced:?}");
+    let log = std::fs::read_to_string(folder.path().join("strace.log")).unwrap();
+    assert!(log.matches("(INJECTED)").count() >= 4, "{log}");
+    // The control: the same steps on a disk that works.
+    std::fs::remove_dir_all(&state).unwrap();
+    std::fs::create_dir(&state).unwrap();
+    let kept = Vault::open(&state.join("vault"), Arc::new(FixedEntropy::new(7)));
+    kept.put(secret("github", VALUE, None)).unwrap();
+    std::fs::create_dir(state.join("vault.next")).unwrap();
+    kept.discard().unwrap();
+    assert!(!state.join("vault.next").exists());
+}
+
+fn on_a_failing_disk(state: &std::path::Path) {
+    let (place, next) = (state.join("vault"), state.join("vault.next"));
+    let open = || Vault::open(&place, Arc::new(FixedEntropy::new(7)));
+    for _ in 0..2 {
+        let made = open().put(secret("github", VALUE, None));
+        assert!(matches!(made, Err(SecretStoreError::Disk { .. })), "{made:?}");
+    }
+    // As a change of the passphrase leaves it: what the key before sealed.
+    std::fs::create_dir(&next).unwrap();
+    std::fs::write(next.join("github.sealed.json"), "sealed before").unwrap();
+    let kept = open();
+    assert!(!is_open(&kept), "nobody knows what a power cut brings back");
+    assert!(matches!(kept.discard(), Err(SecretStoreError::Disk { .. })));
+    assert!(next.join("github.sealed.json").exists());
+}

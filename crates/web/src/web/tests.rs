@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     BodyCompleteness, CancelFlag, EffectKey, FetchError, FetchFailure, FetchHttp, FetchMethod, FetchReach,
     FetchRequest, FetchResponse, ReadUrl, ToolRuntime, UrlPrivacy, UrlServer,
@@ -63,7 +64,8 @@ fn bench(
         Arc::new(Scripted { reply: Arc::clone(&reply), asked: Arc::clone(&book), principal })
             as Arc<dyn FetchHttp>
     });
-    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer) }), asked }
+    let redactor = Arc::new(PassThrough);
+    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer), redactor }), asked }
 }
 
 fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, FetchError> {
@@ -325,6 +327,20 @@ fn a_person_is_shown_what_would_be_sent() {
     let long = json!({"url": "https://a.example/", "method": "PUT", "body": "é".repeat(500_000)});
     let prepared = http_send::prepare(&OneServer, &long.to_string()).unwrap();
     assert!(prepared.preview.expose().len() <= palyra_types::effect::PREVIEW_BYTES_MAX);
+}
+
+#[tokio::test]
+async fn a_body_is_measured_in_bytes() {
+    let bench = bench(|_| said(200, "text/plain", "done"));
+    let send = |body: String| {
+        bench.run("http_send", json!({"url": "https://a.example/", "method": "PUT", "body": body}))
+    };
+    let most = 1 << 20;
+    send("\u{e9}".repeat(most / 2)).await.unwrap();
+    assert_eq!(bench.last().body.expose().len(), most);
+    let refused = send("\u{e9}".repeat(most / 2 + 1)).await.unwrap_err();
+    assert!(matches!(refused, WebFailure::Arguments(_)), "{refused}");
+    assert_eq!(bench.asked.lock().unwrap().len(), 1);
 }
 
 #[test]
