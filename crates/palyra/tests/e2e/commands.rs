@@ -335,14 +335,3 @@ fn a_job_goes_on_is_looked_at_and_ends_when_it_is_told_to() {
     home.palyra(&["run", "--session", &session, &stop]).expect(0);
     assert!(processes_with(&mark).is_empty());
 }
-
-#[test]
-fn the_doctor_says_what_holds_commands_here() {
-    let home = Home::new();
-    let told = home.palyra(&["doctor", "--json"]);
-    let check =
-        told.json().into_iter().flat_map(|line| line["checks"].as_array().cloned().unwrap_or(vec![line]));
-    let check = check.into_iter().find(|check| check["name"] == "tool_isolation");
-    let check = check.unwrap_or_else(|| panic!("{}", told.out));
-    assert!(check["found"].as_str().unwrap().contains("tier"), "{check:#}");
-}
