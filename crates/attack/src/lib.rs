@@ -24,4 +24,5 @@ mod components;
 mod state;
 
 pub use components::{COMPONENT_HOST, call_component};
+pub use pages::{READ_PAGE, read_as};
 pub use shell::{RUN_AS_TOOL, with_variables};

@@ -1,37 +1,49 @@
 //! A registered secret in other forms (59), and secrets of a known shape in other places (60).
+//!
+//! What is said goes through a logger that writes a file: behind the redactor, and for the control as it is said. The
+//! judge reads the file and undoes the form.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
 
 use palyra_ports::Redactor;
 use palyra_redaction::SecretScanner;
 use palyra_types::Redacted;
 
+use crate::ground::Ground;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
 
 /// What is in the vault: a value of no known shape.
 const VALUE: &str = "correct7horse-battery:Staple99";
 
-/// A form, and how it is made.
-type Form = (&'static str, fn(&str) -> String);
+/// A form, how it is made, and how anybody undoes it who finds it in a text.
+type Form = (&'static str, Change, Change);
+type Change = fn(&str) -> String;
 
 const FORMS: &[Form] = &[
-    ("as it is", str::to_owned),
-    ("in base64", |value| base64(value.as_bytes(), STANDARD)),
-    ("in base64 for URLs", |value| base64(value.as_bytes(), FOR_URLS)),
-    ("in base64, a byte later", |value| base64(format!("x{value}").as_bytes(), STANDARD)),
-    ("in base64, two bytes later", |value| base64(format!("xy{value}").as_bytes(), STANDARD)),
-    ("in base64, as a login", |value| base64(format!("user:{value}").as_bytes(), STANDARD)),
-    ("in hexadecimal", |value| value.bytes().map(|byte| format!("{byte:02x}")).collect()),
-    ("in hexadecimal, large", |value| value.bytes().map(|byte| format!("{byte:02X}")).collect()),
-    ("backwards", |value| value.chars().rev().collect()),
-    ("encoded for a URL", |value| value.replace(':', "%3A")),
-    ("in JSON", |value| format!("{{\"x\":\"{value}\"}}")),
-    ("in a path", |value| format!("/home/a/{value}/b")),
-    ("in a name of a file", |value| format!("{value}.txt")),
-    ("in an error", |value| format!("error: could not open `{value}`: no such file")),
-    ("in a panic", |value| format!("thread 'main' panicked at src/a.rs:1:2:\n{value}")),
-    ("in a label", |value| format!("requests_total{{key=\"{value}\"}} 1")),
-    ("in a query", |value| format!("https://a.example/?q={value}&x=1")),
-    ("in the middle of a word", |value| format!("abc{value}def")),
+    ("as it is", str::to_owned, str::to_owned),
+    ("in base64", |value| base64(value.as_bytes(), STANDARD), from_base64),
+    ("in base64 for URLs", |value| base64(value.as_bytes(), FOR_URLS), from_base64),
+    ("in base64, a byte later", |value| base64(format!("x{value}").as_bytes(), STANDARD), from_base64),
+    ("in base64, two bytes later", |value| base64(format!("xy{value}").as_bytes(), STANDARD), from_base64),
+    ("in base64, as a login", |value| base64(format!("user:{value}").as_bytes(), STANDARD), from_base64),
+    ("in hexadecimal", |value| value.bytes().map(|byte| format!("{byte:02x}")).collect(), from_hexadecimal),
+    (
+        "in hexadecimal, large",
+        |value| value.bytes().map(|byte| format!("{byte:02X}")).collect(),
+        from_hexadecimal,
+    ),
+    ("backwards", backwards, backwards),
+    ("encoded for a URL", |value| value.replace(':', "%3A"), from_url),
+    ("in JSON", |value| format!("{{\"x\":\"{value}\"}}"), str::to_owned),
+    ("in a path", |value| format!("/home/a/{value}/b"), str::to_owned),
+    ("in a name of a file", |value| format!("{value}.txt"), str::to_owned),
+    ("in an error", |value| format!("error: could not open `{value}`: no such file"), str::to_owned),
+    ("in a panic", |value| format!("thread 'main' panicked at src/a.rs:1:2:\n{value}"), str::to_owned),
+    ("in a label", |value| format!("requests_total{{key=\"{value}\"}} 1"), str::to_owned),
+    ("in a query", |value| format!("https://a.example/?q={value}&x=1"), str::to_owned),
+    ("in the middle of a word", |value| format!("abc{value}def"), str::to_owned),
 ];
 
 /// Places of secrets that nobody registered, where `{S}` is a value as chance draws it.
@@ -51,10 +63,10 @@ const PLACES: &[(&str, &str)] = &[
 
 /// Returns all of them.
 pub(crate) fn trials() -> Vec<Trial> {
-    let forms = FORMS.iter().enumerate().map(|(number, &(variant, form))| {
+    let forms = FORMS.iter().enumerate().map(|(number, &(variant, form, undo))| {
         let case = if number < 11 { 59 } else { 60 };
         let pair = Pair::new(case, variant, "registered values of the redactor");
-        Trial::new(vec![pair], move |place, pairs| registered(form, place, pairs))
+        Trial::new(vec![pair], move |place, pairs| registered((form, undo), place, pairs))
     });
     let places = PLACES.iter().map(|&(variant, text)| {
         let pair = Pair::new(60, variant, "rules of the redactor");
@@ -67,21 +79,40 @@ pub(crate) fn trials() -> Vec<Trial> {
     forms.chain(places).chain(split).collect()
 }
 
-/// What anybody can make of a text: the value, when it is there in a form that is undone without a key.
-fn recovered(text: &str, form: &str) -> Vec<String> {
-    if text.contains(form) { vec!["the value can be read".to_owned()] } else { Vec::new() }
+/// Writes pieces of a message as a logger does, a line of JSON each, and returns the message as the file has it.
+fn logged(pieces: impl IntoIterator<Item = String>) -> io::Result<String> {
+    let ground = Ground::new()?;
+    let path = ground.outside().join("log");
+    let mut log = File::create(&path)?;
+    for piece in pieces {
+        writeln!(log, "{}", serde_json::json!({ "level": "INFO", "message": piece }))?;
+    }
+    drop(log);
+    let lines: Vec<serde_json::Value> = fs::read_to_string(&path)?
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()
+        .map_err(io::Error::other)?;
+    Ok(lines.iter().filter_map(|line| line["message"].as_str()).collect())
 }
 
-async fn registered(form: fn(&str) -> String, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+/// What anybody can make of a log: the value, when it is there in a form that is undone without a key.
+fn recovered(log: &str, undo: Change, value: &str) -> Vec<String> {
+    if undo(log).contains(value) { vec!["the value can be read".to_owned()] } else { Vec::new() }
+}
+
+async fn registered((form, undo): (Change, Change), place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     told(pairs, place.half, |_| async {
         let scanner = SecretScanner::new();
         scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
         let formed = form(VALUE);
         let said = format!("the program said {formed} and ended");
-        let cleaned = scanner.redact(said.as_str().into()).text.into_exposed();
-        // Its inner part: what stands around a value, or is shared with it, says nothing.
+        let held = logged([scanner.redact(said.as_str().into()).text.into_exposed()])?;
+        let mut touched = recovered(&held, undo, VALUE);
+        // Its inner part must not be there either: what stands around a value, or is shared with it, says nothing.
         let inner = &formed[formed.len() / 4..formed.len() - formed.len() / 4];
-        Ok(Some((recovered(&cleaned, inner), recovered(&said, inner))))
+        touched.extend(recovered(&held, str::to_owned, inner));
+        Ok(Some((touched, recovered(&logged([said])?, undo, VALUE))))
     })
     .await
 }
@@ -89,10 +120,11 @@ async fn registered(form: fn(&str) -> String, place: Place, pairs: Vec<Pair>) ->
 async fn by_place(text: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     told(pairs, place.half, |_| async {
         // Turned around, so that it stands nowhere in this file.
-        let value: String = "q7Xv2Lk9ZrT4mWb8NcY3pDs6".chars().rev().collect();
+        let value = backwards("q7Xv2Lk9ZrT4mWb8NcY3pDs6");
         let said = text.replace("{S}", &value);
-        let cleaned = SecretScanner::new().redact(said.as_str().into()).text.into_exposed();
-        Ok(Some((recovered(&cleaned, &value), recovered(&said, &value))))
+        let held = logged([SecretScanner::new().redact(said.as_str().into()).text.into_exposed()])?;
+        let found = |log: &str| recovered(log, str::to_owned, &value);
+        Ok(Some((found(&held), found(&logged([said])?))))
     })
     .await
 }
@@ -102,16 +134,52 @@ async fn in_pieces(length: usize, place: Place, pairs: Vec<Pair>) -> Vec<Found> 
         let scanner = SecretScanner::new();
         scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
         let said = format!("the model says {VALUE} and goes on");
+        let pieces: Vec<String> =
+            said.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
         let mut stream = scanner.begin();
-        let mut shown = String::new();
-        for piece in said.as_bytes().chunks(length) {
-            let piece = String::from_utf8_lossy(piece).into_owned();
-            shown.push_str(&stream.push(&piece).into_exposed());
-        }
-        shown.push_str(&stream.finish().into_exposed());
-        Ok(Some((recovered(&shown, VALUE), recovered(&said, VALUE))))
+        let mut shown: Vec<String> = pieces.iter().map(|piece| stream.push(piece).into_exposed()).collect();
+        shown.push(stream.finish().into_exposed());
+        let found = |log: &str| recovered(log, str::to_owned, VALUE);
+        Ok(Some((found(&logged(shown)?), found(&logged(pieces)?))))
     })
     .await
+}
+
+fn backwards(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+fn from_url(text: &str) -> String {
+    text.replace("%3A", ":")
+}
+
+fn from_hexadecimal(text: &str) -> String {
+    undone(text, 4, |letter| letter.to_digit(16).map(|digit| digit as usize))
+}
+
+fn from_base64(text: &str) -> String {
+    let place = |letter: char| {
+        let of = |alphabet: &[u8; 64]| alphabet.iter().position(|&known| char::from(known) == letter);
+        of(STANDARD).or_else(|| of(FOR_URLS))
+    };
+    undone(text, 6, place)
+}
+
+/// Reads each word of a text as letters that stand for so many bits each.
+fn undone(text: &str, bits: u32, number: impl Fn(char) -> Option<usize>) -> String {
+    let mut read = Vec::new();
+    for word in text.split_whitespace() {
+        let (mut held, mut held_bits) = (0_usize, 0);
+        for number in word.chars().map_while(&number) {
+            held = (held << bits | number) & 0xffff;
+            held_bits += bits;
+            if held_bits >= 8 {
+                held_bits -= 8;
+                read.extend(u8::try_from(held >> held_bits & 0xff));
+            }
+        }
+    }
+    String::from_utf8_lossy(&read).into_owned()
 }
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -29,11 +29,11 @@ pub enum Site {
 pub fn all() -> Vec<Zone> {
     vec![
         Zone { name: "processes", trials: processes::trials(), site: Site::BothHalves },
-        Zone { name: "shell", trials: shell_trials(), site: Site::AsUser },
+        Zone { name: "shell", trials: shell_trials(), site: Site::BothHalves },
         Zone { name: "pages", trials: pages::trials(), site: Site::AsUser },
         Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
-        Zone { name: "components", trials: component_trials(), site: Site::AsUser },
-        Zone { name: "files", trials: file_trials(), site: Site::AsUser },
+        Zone { name: "components", trials: component_trials(), site: Site::BothHalves },
+        Zone { name: "files", trials: file_trials(), site: Site::BothHalves },
         Zone { name: "state", trials: state_trials(), site: Site::AsUser },
         Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
     ]

@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Some(palyra_sandbox::PROBE) => return palyra_sandbox::keeper::probe(),
         Some(palyra_attack::RUN_AS_TOOL) => return run_as_tool(),
         Some(palyra_attack::COMPONENT_HOST) => return palyra_attack::call_component(&told()),
+        Some(palyra_attack::READ_PAGE) => return palyra_attack::read_as(&told()),
         Some(palyra_wasm::COMPILE) => return palyra_wasm::compile(std::env::args_os().skip(2)),
         _ => {}
     }

@@ -336,13 +336,38 @@ fn a_job_goes_on_is_looked_at_and_ends_when_it_is_told_to() {
     assert!(processes_with(&mark).is_empty());
 }
 
+/// Bytes that a command prints, from 4 MiB on at 16 MiB a second.
+const FLOOD_BYTES: u64 = 48 << 20;
+/// What a daemon may grow by while it reads them: one that kept them all would grow by twice as much.
+const FLOOD_GROWTH_BYTES_MAX: u64 = 24 << 20;
+
+/// Returns a number of bytes out of what the kernel knows of a process.
+fn memory(pid: rustix::process::Pid, field: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_else(|| panic!("{status}"));
+    line.trim_start_matches(':').split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
+}
+
 #[test]
-fn the_doctor_says_what_holds_commands_here() {
-    let home = Home::new();
-    let told = home.palyra(&["doctor", "--json"]);
-    let check =
-        told.json().into_iter().flat_map(|line| line["checks"].as_array().cloned().unwrap_or(vec![line]));
-    let check = check.into_iter().find(|check| check["name"] == "tool_isolation");
-    let check = check.unwrap_or_else(|| panic!("{}", told.out));
-    assert!(check["found"].as_str().unwrap().contains("tier"), "{check:#}");
+fn a_command_that_floods_both_of_its_outputs_is_not_kept_in_memory() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write(
+        "flood.py",
+        "import os,sys\nleft = int(sys.argv[1])\nline = b'x' * 4095 + b'\\n'\n\
+         while left > 0: left -= os.write(1, line) + os.write(2, line)\nprint('through')\n",
+    );
+    // Small first, so that what every command costs is there before it is counted.
+    run(&home, &["python3", "flood.py", "100000"]);
+    let daemon = home.daemon_pid();
+    // From here on the peak is counted anew (proc(5)).
+    fs::write(format!("/proc/{}/clear_refs", daemon.as_raw_nonzero()), "5").unwrap();
+    let before = memory(daemon, "VmRSS");
+    let flooded = run(&home, &["python3", "flood.py", &FLOOD_BYTES.to_string()]);
+    assert!(output(&flooded).contains("through"), "it was read to its end: {flooded:#}");
+    assert_eq!(home.daemon_pid(), daemon);
+    let grown = memory(daemon, "VmHWM").saturating_sub(before);
+    assert!(grown < FLOOD_GROWTH_BYTES_MAX, "{} KiB more than {} KiB", grown >> 10, before >> 10);
+    is_whole(&home);
 }

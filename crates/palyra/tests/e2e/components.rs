@@ -10,16 +10,28 @@ use crate::asked::is_whole;
 use crate::fetches::{allow, approved, caller};
 use crate::home::{Home, until_ended};
 use crate::openai_server::{home_with, runtime, serve};
+use crate::pty::Pty;
 use crate::web_server::WebServer;
 
 const PAGE: &str = "lantern 4711";
 const SAVE_PAGE: &str = include_str!("components/save_page.wat");
 
+/// What another author makes of it: it answers otherwise, and asks to keep values beside the rest.
+const OTHER: [(&str, &str); 3] = [
+    ("\"writtenGET", "\"renewedGET"),
+    ("\\40\\08\\00\\00\\02\\00\\00\\00\")", "\\40\\08\\00\\00\\03\\00\\00\\00\")"),
+    ("\\0f\\00\\00\\00\")", "\\0f\\00\\00\\00\\04\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\")"),
+];
+
 /// Writes the component that asks a server of this test.
 fn lay(home: &Home, web: &WebServer) -> String {
+    lay_text(home, web, SAVE_PAGE)
+}
+
+fn lay_text(home: &Home, web: &WebServer, text: &str) -> String {
     let hex = |text: &str| text.bytes().map(|byte| format!("\\{byte:02x}")).collect::<String>();
     assert_eq!(web.place().len(), "127.0.0.1:00000".len(), "its digits are as many as those they replace");
-    let text = SAVE_PAGE.replace(&hex("127.0.0.1:00000"), &hex(&web.place()));
+    let text = text.replace(&hex("127.0.0.1:00000"), &hex(&web.place()));
     let path = home.work().join("save_page.wasm");
     fs::write(&path, wat::parse_str(text).unwrap()).unwrap();
     path.display().to_string()
@@ -106,6 +118,56 @@ fn a_component_that_was_changed_on_the_disk_writes_nothing() {
     tools(&home, &["add", &file, "--yes"]).expect(0);
     assert_eq!(call(&home)["output"], "written");
     assert!(home.work().join("page.txt").exists());
+}
+
+#[test]
+fn other_bytes_are_asked_about_again_and_nothing_changes_before_the_yes() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", PAGE);
+    let home = home_with(&server);
+    allow(&home, &[&web]);
+    let file = lay(&home, &web);
+    tools(&home, &["add", &file, "--yes"]).expect(0);
+    let first = listed(&home).unwrap()["component"].clone();
+    assert_eq!(call(&home)["output"], "written");
+
+    // The same file has other bytes now.
+    let other = OTHER.iter().fold(SAVE_PAGE.to_owned(), |text, (from, to)| {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        text.replace(from, to)
+    });
+    assert_eq!(lay_text(&home, &web, &other), file);
+    let digest = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("digest")).unwrap();
+        line.trim().strip_prefix("sha256:").unwrap().to_owned()
+    };
+    // Where nobody can be asked, what would be asked is shown and nothing is added.
+    let unasked = tools(&home, &["add", &file]).expect(2);
+    assert!(unasked.out.contains("+ keep values between its calls"), "{}", unasked.out);
+    assert!(unasked.err.contains("--yes"), "{}", unasked.err);
+    let second = digest(&unasked.out);
+    assert_ne!(first["sha256"], json!(second));
+    assert_eq!(listed(&home).unwrap()["component"], first);
+
+    // Asked at a terminal: a no changes nothing, and the first bytes are what runs.
+    let answered = |answer: &str, code: i32| {
+        let mut terminal = Pty::spawn(&home.command(&["tools", "add", &file]), 100);
+        let shown = terminal.expect("add it? [y/N] ");
+        assert!(shown.contains("replaces") && shown.contains("+ keep values between its calls"), "{shown}");
+        assert_eq!(digest(&shown), second);
+        terminal.type_in(answer);
+        assert_eq!(terminal.ended(), code, "{}", terminal.text());
+    };
+    answered("n\n", 1);
+    assert_eq!(listed(&home).unwrap()["component"], first);
+    assert_eq!(call(&home)["output"], "written");
+
+    answered("y\n", 0);
+    let there = listed(&home).unwrap()["component"].clone();
+    assert_eq!(there["sha256"], json!(second));
+    assert!(there["capabilities"].as_array().unwrap().contains(&json!("key_value")), "{there:#}");
+    assert_eq!(call(&home)["output"], "renewed");
 }
 
 #[test]

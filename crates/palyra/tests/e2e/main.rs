@@ -4,6 +4,9 @@
 
 mod home;
 mod asked;
+#[path = "../cli/pty.rs"]
+#[allow(dead_code, reason = "the tests of terminals use more of it")]
+mod pty;
 
 mod first_minute;
 mod openai_server;
@@ -50,6 +53,7 @@ mod attacks_places;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod isolation;
 mod components;
 mod web_server;
 mod fetches;

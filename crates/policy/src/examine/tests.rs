@@ -62,6 +62,94 @@ fn a_fixture_that_fails_says_why_and_a_bad_file_where() {
     assert_eq!(with(asked), "passes");
 }
 
+/// What rules that demand a level of what holds a call say of each level.
+const DEMANDS: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "a root of its own, and counted",
+        r#"unless { context.sandbox == "isolated" }"#,
+        &[
+            ("descriptor_relative", "deny"),
+            ("confined_without_namespaces", "deny"),
+            ("confined_uncounted", "deny"),
+            ("confined", "deny"),
+            ("isolated_uncounted", "deny"),
+            ("isolated", "allow"),
+            ("component", "deny"),
+        ],
+    ),
+    (
+        "a root of its own, counted or not",
+        r#"unless { context.sandbox like "isolated*" }"#,
+        &[
+            ("descriptor_relative", "deny"),
+            ("confined_without_namespaces", "deny"),
+            ("confined_uncounted", "deny"),
+            ("confined", "deny"),
+            ("isolated_uncounted", "allow"),
+            ("isolated", "allow"),
+            ("component", "deny"),
+        ],
+    ),
+    (
+        "namespaces",
+        r#"when { context.sandbox == "descriptor_relative" || context.sandbox == "confined_without_namespaces" }"#,
+        &[
+            ("descriptor_relative", "deny"),
+            ("confined_without_namespaces", "deny"),
+            ("confined_uncounted", "allow"),
+            ("confined", "allow"),
+            ("isolated_uncounted", "allow"),
+            ("isolated", "allow"),
+            ("component", "allow"),
+        ],
+    ),
+    (
+        "a memory of its own",
+        r#"unless { context.sandbox == "component" }"#,
+        &[
+            ("descriptor_relative", "deny"),
+            ("confined_without_namespaces", "deny"),
+            ("confined_uncounted", "deny"),
+            ("confined", "deny"),
+            ("isolated_uncounted", "deny"),
+            ("isolated", "deny"),
+            ("component", "allow"),
+        ],
+    ),
+];
+
+#[test]
+fn a_rule_that_demands_a_level_refuses_every_weaker_one() {
+    for (demand, when, levels) in DEMANDS {
+        let rules = format!(
+            r#"@id("commands-run") permit (principal, action, resource == Tool::"run_command");
+               @id("held-well") forbid (principal, action, resource == Tool::"run_command") {when};"#
+        );
+        let named: Vec<_> = levels.iter().map(|(level, _)| *level).collect();
+        assert_eq!(
+            named,
+            Isolation::ALL.map(Isolation::as_str),
+            "{demand}: every level, from weak to strong"
+        );
+        let fixtures: Vec<_> = levels
+            .iter()
+            .map(|(level, expect)| {
+                let by = if *expect == "deny" { "held-well" } else { "commands-run" };
+                json!({"name": format!("{demand}: {level}"), "tool": "run_command", "arguments": {"argv": ["make"]},
+                       "expect": expect, "by": [by], "context": {"sandbox": level}})
+            })
+            .collect();
+        let file = json!({ "fixtures": fixtures }).to_string();
+        let snapshot = snapshot_of(ToolPolicyRules::default().with_file("mine.cedar", &rules));
+        let failed: Vec<_> = test_fixtures(&snapshot, &file)
+            .expect("fixtures")
+            .into_iter()
+            .filter_map(|tested| Some((tested.name, tested.failure?)))
+            .collect();
+        assert_eq!(failed, [], "{demand}");
+    }
+}
+
 #[test]
 fn a_check_warns_of_tools_that_do_not_exist() {
     let text = r#"@id("a") permit (principal, action == Action::"execute", resource == Tool::"raed_file");

@@ -6,3 +6,4 @@ mod attacks;
 mod bombs;
 mod endings;
 mod survivors;
+mod kernels;
