@@ -82,7 +82,7 @@ pub(crate) fn folder_schema() -> serde_json::Value {
 pub(crate) fn hosts_schema() -> serde_json::Value {
     json!({
         "type": "array", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
-        "description": "Hosts that the program may reach, such as [\"pypi.org\", \"*.example.com\", \"example.com:8080\"]; \
+        "description": "Hosts that the program may reach, such as [\"files.example.org\", \"*.example.com\", \"example.com:8080\"]; \
                         nobody when left out.",
     })
 }

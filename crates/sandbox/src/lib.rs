@@ -37,6 +37,7 @@ mod process_limits;
 mod turns;
 mod metronome;
 mod control_groups;
+mod children;
 mod memory_watch;
 
 pub use hidden_commands::{KEEP, PROBE};

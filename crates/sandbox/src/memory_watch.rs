@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use crate::children::children_of;
 use crate::message::{Limits, Told};
-use crate::reaper;
 
 /// How often it looks; a program on two processors gets some 500 MiB further meanwhile.
 pub(crate) const PAUSE: Duration = Duration::from_millis(100);
@@ -100,13 +100,13 @@ pub(crate) fn used_in_this_table() -> io::Result<Used> {
 /// Returns what this process's children use, and theirs.
 pub(crate) fn used_below() -> io::Result<Used> {
     let mut used = Used::default();
-    let mut left = reaper::children_of(rustix::process::getpid())?;
+    let mut left = children_of(rustix::process::getpid())?;
     let mut seen = BTreeSet::new();
     while let Some(pid) = left.pop() {
         // Numbers are used again, so that a tree that changes meanwhile may have a ring.
         if seen.insert(pid.as_raw_nonzero()) {
             used.add(&Path::new("/proc").join(pid.as_raw_nonzero().to_string()));
-            left.extend(reaper::children_of(pid)?);
+            left.extend(children_of(pid)?);
         }
     }
     Ok(used)

@@ -62,8 +62,11 @@ fn a_fixture_that_fails_says_why_and_a_bad_file_where() {
     assert_eq!(with(asked), "passes");
 }
 
+/// What is demanded, its condition, and what it comes to on each level.
+type Demand = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// What rules that demand a level of what holds a call say of each level.
-const DEMANDS: &[(&str, &str, &[(&str, &str)])] = &[
+const DEMANDS: &[Demand] = &[
     (
         "a root of its own, and counted",
         r#"unless { context.sandbox == "isolated" }"#,
