@@ -53,5 +53,6 @@ mod commands;
 mod components;
 mod web_server;
 mod fetches;
+mod bound_hosts;
 mod attacks_fetches;
 mod questions;
