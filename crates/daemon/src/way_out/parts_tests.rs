@@ -129,6 +129,11 @@ async fn no_offset_and_no_end_of_a_part_divides_a_secret() {
     for kind in ["text", "json", "page"] {
         holds(&server, &format!("/{kind}/100"), 96..140).await;
     }
+    // What stands for it is read, and not taken for an element of the page.
+    let arguments = format!(r#"{{"url":"http://{}/page/100"}}"#, server.place);
+    let grant = GrantRequest::new("http_fetch", &arguments, Path::new("/")).grant();
+    let outcome = tools(&server.place, scanner()).execute(grant, Supervision::default()).await.unwrap();
+    assert!(outcome.output.expose().contains("<secret:vault> x"), "{}", outcome.output.expose());
     // A part has some 46 KiB, less what stands in its head.
     holds(&server, "/text/60000", (60_000 - 47_104..60_000 - 46_900).step_by(3)).await;
 }

@@ -57,5 +57,6 @@ mod isolation;
 mod components;
 mod web_server;
 mod fetches;
+mod bound_hosts;
 mod attacks_fetches;
 mod questions;

@@ -20,6 +20,21 @@ pub(crate) struct WebServer {
 
 impl WebServer {
     pub(crate) fn start(script: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self::serve(None, script)
+    }
+
+    /// Speaks TLS, under some certificate for 127.0.0.1.
+    pub(crate) fn start_tls(
+        tls: &Arc<rustls::ServerConfig>,
+        script: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(Some(Arc::clone(tls)), script)
+    }
+
+    fn serve(
+        tls: Option<Arc<rustls::ServerConfig>>,
+        script: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (heard, over) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicBool>::default());
@@ -31,7 +46,14 @@ impl WebServer {
                     return;
                 }
                 let (script, book, tell) = (Arc::clone(&script), Arc::clone(&book), tell.clone());
-                std::thread::spawn(move || answer(stream, &*script, &book, &tell));
+                let tls = tls.clone();
+                std::thread::spawn(move || match tls {
+                    None => answer(stream, &*script, &book, &tell),
+                    Some(tls) => {
+                        let session = rustls::ServerConnection::new(tls).unwrap();
+                        answer(rustls::StreamOwned::new(session, stream), &*script, &book, &tell);
+                    }
+                });
             }
         });
         Self { address, heard, hearing: Mutex::new(hearing), over, thread: Some(thread) }
@@ -77,7 +99,7 @@ pub(crate) fn said(status: &str, headers: &[(&str, &str)], body: &str) -> String
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
-fn answer(mut stream: TcpStream, script: &Script, heard: &Mutex<Vec<String>>, tell: &Sender<String>) {
+fn answer(mut stream: impl Read + Write, script: &Script, heard: &Mutex<Vec<String>>, tell: &Sender<String>) {
     let Some(request) = read(&mut stream) else { return };
     heard.lock().unwrap().push(request.clone());
     drop(tell.send(request.clone()));
@@ -88,7 +110,7 @@ fn answer(mut stream: TcpStream, script: &Script, heard: &Mutex<Vec<String>>, te
     }
 }
 
-fn read(stream: &mut TcpStream) -> Option<String> {
+fn read(stream: &mut impl Read) -> Option<String> {
     let (mut said, mut piece) = (Vec::new(), [0; 4096]);
     loop {
         let text = String::from_utf8_lossy(&said).into_owned();

@@ -1,0 +1,146 @@
+//! A secret of the vault on its way to the host it is bound to, over real TLS: by a fetch and by a command. That host hears
+//! it, another one does not, and it stands nowhere else.
+
+use std::sync::Arc;
+
+use palyra_testkit::model_server::ModelServer;
+use serde_json::{Value, json};
+
+use crate::fetches::{allow, approved, caller, output};
+use crate::home::Home;
+use crate::openai_server::{home_with, runtime, serve};
+use crate::redaction::{files, forms, holds};
+use crate::web_server::{WebServer, said};
+
+/// What is in the vault; no rule knows it.
+const CANARY: &str = "walnut-harbour-lantern-0417";
+
+/// Asks for a page by the proxy that the environment names.
+const ASKS: &str = "import sys, urllib.request, urllib.error
+for url in sys.argv[1:]:
+  try: print('read', urllib.request.urlopen(url, timeout=20).read().decode())
+  except urllib.error.HTTPError as error: print('no', error.code, error.read().decode())
+  except Exception as error: print('no', error)
+";
+
+/// A certificate for this machine, and the file of the authority behind it.
+fn identity() -> (Arc<rustls::ServerConfig>, String) {
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority_key = rcgen::KeyPair::generate().unwrap();
+    let root = authority.self_signed(&authority_key).unwrap();
+    let issuer = rcgen::Issuer::new(authority, authority_key);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let leaf = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let leaf = leaf.signed_by(&key, &issuer).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![leaf.der().clone()],
+            rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    (
+        Arc::new(config),
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines_of(&root)),
+    )
+}
+
+fn lines_of(certificate: &rcgen::Certificate) -> String {
+    let text = crate::redaction::base64(certificate.der());
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    lines.join("\n")
+}
+
+/// Says back all that it hears.
+fn echo(tls: &Arc<rustls::ServerConfig>) -> WebServer {
+    WebServer::start_tls(tls, |request| Some(said("200 OK", &[("content-type", "text/plain")], request)))
+}
+
+fn times_heard(server: &WebServer) -> usize {
+    server.heard().iter().filter(|request| request.contains(CANARY)).count()
+}
+
+/// A home that trusts both servers, with a secret that is for the first of them.
+fn home(model: &ModelServer, authority: &str, bound: &WebServer, other: &WebServer) -> Home {
+    let home = home_with(model);
+    home.write("authority.pem", authority);
+    let file = home.work().join("authority.pem");
+    let home = home.with("SSL_CERT_FILE", file.to_str().unwrap()).with("PALYRA_LOG", "trace");
+    allow(&home, &[bound, other]);
+    let put = ["admin", "vault", "put", "forge", "--host", &bound.place()];
+    home.palyra_reading(&put, CANARY).expect(0);
+    home
+}
+
+#[test]
+fn a_bound_host_hears_a_secret_and_nobody_else_does() {
+    let (tls, authority) = identity();
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let (bound, other) = (echo(&tls), echo(&tls));
+    let home = home(&model, &authority, &bound, &other);
+    home.write("ask.py", ASKS);
+    let fetch = |server: &WebServer, offset: usize| {
+        let url = format!("https://{}/", server.place());
+        approved(&home, "http_fetch", &json!({ "url": url, "credential": "forge", "offset": offset }))
+    };
+    let ask = |server: &WebServer| {
+        let (url, place) = (server.url("/"), server.place());
+        let credentials = [format!("forge@{place}")];
+        let argv = json!(["python3", "ask.py", url]);
+        approved(&home, "run_command", &json!({ "argv": argv, "hosts": [place], "credentials": credentials }))
+    };
+
+    let outcome = fetch(&bound, 0);
+    assert!(output(&outcome).contains("<secret:vault>"), "{outcome:#}");
+    assert_eq!(times_heard(&bound), 1, "{:?}", bound.heard());
+    let told = bound.heard()[0].clone();
+    // An offset inside of what was said back.
+    let mut outcomes = vec![outcome, fetch(&bound, told.find(CANARY).unwrap() + CANARY.len() / 2)];
+    let outcome = ask(&bound);
+    assert!(output(&outcome).contains("<secret:vault>"), "{outcome:#}");
+    assert!(output(&outcome).contains(&format!("network: reached {}", bound.place())), "{outcome:#}");
+    assert_eq!(times_heard(&bound), 3, "{:?}", bound.heard());
+    outcomes.push(outcome);
+
+    let refused = fetch(&other, 0);
+    assert!(output(&refused).contains("is not for"), "{refused:#}");
+    let refused = ask(&other);
+    assert!(output(&refused).contains("no 403"), "{refused:#}");
+    assert!(other.heard().is_empty(), "{:?}", other.heard());
+    // The control: it is trusted, and answers whoever names no secret.
+    let url = format!("https://{}/plain", other.place());
+    assert!(output(&approved(&home, "http_fetch", &json!({ "url": url }))).contains("GET /plain"));
+    assert_eq!((other.heard().len(), times_heard(&other)), (1, 0));
+
+    nowhere(&home, &model, &outcomes);
+}
+
+/// Looks for the value, and for the half of it behind an offset, wherever something was written down.
+#[track_caller]
+fn nowhere(home: &Home, model: &ModelServer, outcomes: &[Value]) {
+    let tape = home.palyra(&["runs", "tail", "last", "--json"]).expect(0);
+    let sent: String = model.asked().iter().map(|asked| asked.body.to_string()).collect();
+    let results: String = outcomes.iter().map(Value::to_string).collect();
+    let mut places = vec![
+        ("the tape".to_owned(), tape.out.into_bytes()),
+        ("what the model was sent".to_owned(), sent.into_bytes()),
+        ("the results".to_owned(), results.into_bytes()),
+    ];
+    home.palyra(&["admin", "stop"]).expect(0);
+    files(&home.state_dir(), &mut places);
+    for place in ["journal.db", "palyrad.log"] {
+        assert!(places.iter().any(|(name, bytes)| name.contains(place) && !bytes.is_empty()), "{place}");
+    }
+    let half = &CANARY[CANARY.len() / 2..];
+    for (place, bytes) in &places {
+        for (form, wanted) in forms(CANARY).into_iter().chain(forms(half)) {
+            assert!(!holds(bytes, &wanted), "{place} holds it: {form}");
+        }
+    }
+}
