@@ -129,6 +129,7 @@ mod tests {
             sandbox: crate::host_sandbox::HostSandbox::new(folder.path().join("scratch")),
             compiling: palyra_wasm::COMPILE_LIMITS,
             fetch: None,
+            secrets: None,
             clock: Arc::new(crate::system::SystemClock),
         }));
         let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use palyra_commands::{CommandSettings, Commands, Tapes};
 use palyra_policy::ToolPolicyRules;
-use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, ToolRuntime};
+use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_runtime::health::LiveChecks;
 use palyra_tools::BuiltinTools;
 use palyra_wasm::{COMPILE_LIMITS, ComponentParts, Components};
@@ -50,6 +50,8 @@ pub struct Place<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// Fills credentials out of its vault, for what reaches other machines.
     pub credentials: &'a Arc<dyn FillCredential>,
+    /// Which secrets there are in that vault.
+    pub secrets: &'a Arc<dyn SecretNames>,
 }
 
 impl Equipment {
@@ -90,6 +92,7 @@ fn components(place: Place<'_>, sandbox: Arc<HostSandbox>, way_out: Option<&WayO
         sandbox,
         compiling: COMPILE_LIMITS,
         fetch: way_out.map(WayOut::fetcher),
+        secrets: Some(Arc::clone(place.secrets)),
         clock: Arc::new(SystemClock),
     })
 }

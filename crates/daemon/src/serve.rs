@@ -14,7 +14,7 @@ use std::time::Duration;
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
 use palyra_journal::{JournalStore, Sealing};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, ComponentShelf, FillCredential};
+use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::state_dir;
@@ -132,7 +132,9 @@ fn start(
     let credentials = Arc::new(credentials);
     let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
     let (state_dir, environment) = (lock.dir(), &source.environment);
-    let equipment = equip(Place { state_dir, config: &config, environment, credentials: &filling });
+    let names: Arc<dyn SecretNames> = Arc::clone(&vault) as _;
+    let equipment =
+        equip(Place { state_dir, config: &config, environment, credentials: &filling, secrets: &names });
     let served = runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served

@@ -78,6 +78,18 @@ pub trait SecretStore: Send + Sync {
     fn unlock(&self) -> Result<(), SecretStoreError>;
 }
 
+/// Says which secrets there are, and nothing else of them: for who may learn no more.
+pub trait SecretNames: Send + Sync {
+    /// Whether there certainly is none of this name; what cannot be told is not missing. May wait for a disk.
+    fn is_missing(&self, name: &str) -> bool;
+}
+
+impl<S: SecretStore> SecretNames for S {
+    fn is_missing(&self, name: &str) -> bool {
+        name.parse().map_or(true, |name| matches!(self.find(&name), Ok(None)))
+    }
+}
+
 /// What is to become of a secret, or of all of them.
 #[derive(Debug, Clone)]
 pub enum SecretChange {

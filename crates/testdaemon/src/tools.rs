@@ -210,12 +210,14 @@ mod tests {
             let setting = Setting { keyed, ..Setting::default() };
             let environment = std::collections::BTreeMap::new();
             let nobody: Arc<dyn FillCredential> = Arc::new(NoCredentials);
+            let none: Arc<dyn palyra_ports::SecretNames> = Arc::new(palyra_testkit::MemorySecrets::default());
             let config = palyra_daemon::config::load(None, &environment, &[]).unwrap();
             let place = palyra_daemon::Place {
                 state_dir: folder.path(),
                 config: &config,
                 environment: &environment,
                 credentials: &nobody,
+                secrets: &none,
             };
             setting.equipment(&effects, place).tools
         };

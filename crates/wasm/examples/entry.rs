@@ -71,6 +71,7 @@ async fn measure(bytes: &[u8], arguments: &str) -> Result<(), CallError> {
 async fn enter(machine: &Machine, compiled: &Compiled, arguments: &str) -> Result<(), CallError> {
     let ports = Ports {
         fetch: None,
+        secrets: None,
         values: Arc::new(MemoryValues::default()),
         clock: Arc::new(FakeClock::new()),
         cancel: CancelFlag::default(),

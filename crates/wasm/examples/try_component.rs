@@ -82,6 +82,7 @@ async fn try_out(file: &Path, arguments: &str) -> Result<(), String> {
     let workspace = tempfile::tempdir().map_err(|error| error.to_string())?;
     let ports = Ports {
         fetch: Some(Arc::new(OnePage)),
+        secrets: None,
         values: Arc::new(MemoryValues::default()),
         clock: Arc::new(FakeClock::new()),
         cancel: CancelFlag::default(),

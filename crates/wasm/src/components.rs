@@ -11,7 +11,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use palyra_ports::{
     CancelFlag, Clock, ComponentShelfError, CredentialUser, ExecuteToolError, FetchHttp, PreparedCall,
-    ProcessLimits, ProcessSandbox, Supervision, ToolRuntime,
+    ProcessLimits, ProcessSandbox, SecretNames, Supervision, ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::component::{AddedComponent, ComponentCapability};
@@ -53,6 +53,8 @@ pub struct ComponentParts {
     pub compiling: ProcessLimits,
     /// Other machines; `None` where the daemon reaches none.
     pub fetch: Option<Arc<dyn FetchHttp>>,
+    /// Which secrets there are; `None` where there is no vault.
+    pub secrets: Option<Arc<dyn SecretNames>>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -68,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) values: Arc<dyn KeepValues>,
     fetch: Option<Arc<dyn FetchHttp>>,
+    secrets: Option<Arc<dyn SecretNames>>,
     clock: Arc<dyn Clock>,
     /// Made with the first component: it reserves address space.
     machine: OnceLock<Result<Machine, String>>,
@@ -86,7 +89,7 @@ impl Components {
     /// Offers what was offered last.
     #[must_use]
     pub fn new(parts: ComponentParts) -> Self {
-        let ComponentParts { folder, program, sandbox, compiling, fetch, clock } = parts;
+        let ComponentParts { folder, program, sandbox, compiling, fetch, secrets, clock } = parts;
         let inner = Inner {
             workshop: Arc::new(Workshop::new(folder.clone(), program, (sandbox, compiling))),
             values: Arc::new(FileValues::new(folder.join(VALUES))),
@@ -96,6 +99,7 @@ impl Components {
             making: Mutex::default(),
             offering: Arc::default(),
             fetch,
+            secrets,
             clock,
             folder,
         };
@@ -211,6 +215,7 @@ impl Inner {
     fn ports(&self, cancel: CancelFlag) -> Ports {
         Ports {
             fetch: self.fetch.clone(),
+            secrets: self.secrets.clone(),
             values: Arc::clone(&self.values),
             clock: Arc::clone(&self.clock),
             cancel,

@@ -165,6 +165,13 @@ impl secrets::Host for Inside {
                 "this tool was not given the secret `{name:.64}`"
             ))));
         }
+        if let Some(secrets) = self.ports.as_ref().and_then(|ports| ports.secrets.clone()) {
+            let asked = name.clone();
+            let missing = tokio::task::spawn_blocking(move || secrets.is_missing(&asked)).await;
+            if missing.unwrap_or(false) {
+                return Ok(Err(secrets::Problem::Missing));
+            }
+        }
         Ok(Ok(self.table.push(OpenedSecret { name })?))
     }
 }

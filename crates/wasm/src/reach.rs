@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::{CancelFlag, Clock, CredentialUser, EffectKey, FetchHttp};
+use palyra_ports::{CancelFlag, Clock, CredentialUser, EffectKey, FetchHttp, SecretNames};
 
 use crate::key_value::KeepValues;
 
@@ -54,6 +54,8 @@ pub enum Methods {
 pub struct Ports {
     /// Other machines; `None` where the daemon reaches none.
     pub fetch: Option<Arc<dyn FetchHttp>>,
+    /// Which secrets there are; without it, one that is not there is found out when it is sent.
+    pub secrets: Option<Arc<dyn SecretNames>>,
     /// Values between calls.
     pub values: Arc<dyn KeepValues>,
     /// The time.

@@ -107,6 +107,7 @@ fn ports(spec: &Spec) -> Told<Ports> {
     values.set("attack", PrincipalId::from_parts(2, 2), "key", Some(SECRET.into()))?;
     Ok(Ports {
         fetch: Some(fetch),
+        secrets: None,
         values: Arc::new(values),
         clock: Arc::new(SystemClock),
         cancel: CancelFlag::default(),
@@ -125,6 +126,7 @@ async fn add(spec: &Spec) -> Told<()> {
         sandbox: Arc::new(sandbox),
         compiling,
         fetch: None,
+        secrets: None,
         clock: Arc::new(SystemClock),
     });
     let examine = async |path: &Path| shelf.examine(Redacted::new(path.to_owned())).await;

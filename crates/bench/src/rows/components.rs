@@ -51,6 +51,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
 async fn enter(machine: &Machine, compiled: &Compiled) -> anyhow::Result<()> {
     let ports = Ports {
         fetch: None,
+        secrets: None,
         values: Arc::new(MemoryValues::default()),
         clock: Arc::new(FakeClock::new()),
         cancel: CancelFlag::default(),

@@ -10,6 +10,7 @@ use crate::{config, secrets};
 fn the_page_about_the_tools_has_each_of_them_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let vault = Held::open(folder.path());
+    let names: Arc<dyn SecretNames> = Arc::clone(&vault) as _;
     let credentials = VaultCredentials::new(vault as _, Arc::new(SystemClock), secrets::scanner());
     let credentials: Arc<dyn FillCredential> = Arc::new(credentials);
     let config = config::load(None, &BTreeMap::new(), &[]).expect("defaults");
@@ -18,6 +19,7 @@ fn the_page_about_the_tools_has_each_of_them_as_it_is() {
         config: &config,
         environment: &BTreeMap::new(),
         credentials: &credentials,
+        secrets: &names,
     };
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools.md");
     let page = std::fs::read_to_string(page).expect("a page");

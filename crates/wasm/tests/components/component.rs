@@ -58,6 +58,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let ports = Ports {
             fetch: Some(Arc::new(Asked::default())),
+            secrets: None,
             values: Arc::new(MemoryValues::default()),
             clock: Arc::new(FakeClock::new()),
             cancel: CancelFlag::default(),

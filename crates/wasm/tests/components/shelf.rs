@@ -131,6 +131,7 @@ impl Shelf {
             sandbox: Arc::clone(&sandbox) as _,
             compiling,
             fetch: Some(Arc::clone(&asked) as _),
+            secrets: None,
             clock: Arc::new(FakeClock::new()),
         });
         Self { components, sandbox, asked, folder }
