@@ -26,11 +26,11 @@ impl Jobs {
     /// Takes in an entry, given the effects as the tapes tell of them so far.
     pub(super) fn take(&mut self, entry: &Entry, effects: &BTreeMap<Key, EffectRecord>) {
         match &entry.new.event {
-            JournalEvent::Job(JobEvent::Started { job, run, effect }) => {
-                if effects.contains_key(&(*run, *effect)) {
-                    let job = Job { number: *job, end: None, said: None };
-                    self.0.entry((*run, *effect)).or_insert(job);
-                }
+            JournalEvent::Job(JobEvent::Started { job, run, effect })
+                if effects.contains_key(&(*run, *effect)) =>
+            {
+                let job = Job { number: *job, end: None, said: None };
+                self.0.entry((*run, *effect)).or_insert(job);
             }
             JournalEvent::Job(JobEvent::Ended { run, effect, end }) => {
                 if let Some(job) = self.0.get_mut(&(*run, *effect)) {
