@@ -47,7 +47,7 @@ impl Commands {
             read_output::spec(),
         ];
         let catalog = Arc::new(ToolCatalog::new(specs.to_vec()));
-        let (jobs, tapes) = (Jobs::new(), Tapes::default());
+        let (jobs, tapes) = (Jobs::new(Arc::clone(&clock)), Tapes::default());
         Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs, tapes }) }
     }
 
@@ -55,6 +55,12 @@ impl Commands {
     #[must_use]
     pub fn tapes(&self) -> Tapes {
         self.parts.tapes.clone()
+    }
+
+    /// Returns the jobs, and where to say in which journal they are recorded.
+    #[must_use]
+    pub fn jobs(&self) -> Jobs {
+        self.parts.jobs.clone()
     }
 
     /// Carries out a call; what it tells is no longer than it may be.
@@ -71,7 +77,7 @@ impl Commands {
         match granted.tool.as_str() {
             run_command::NAME => run_command::run(&self.parts, granted, supervision).await,
             jobs::START => jobs::start(&self.parts, granted).await,
-            jobs::TAIL => jobs::tail(&self.parts, granted, supervision),
+            jobs::TAIL => jobs::tail(&self.parts, granted, supervision).await,
             jobs::STOP => jobs::stop(&self.parts, granted).await,
             git::NAME => git::run(&self.parts, granted, supervision).await,
             read_output::NAME => read_output::run(&self.parts, granted, supervision).await,
@@ -175,5 +181,7 @@ impl ToolRuntime for Commands {
 
 #[cfg(test)]
 mod door_tests;
+#[cfg(test)]
+mod job_tests;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Why a command was not run, or what went wrong with it, in words a model can act on.
 
-use palyra_ports::{ReadError, SandboxError};
+use palyra_ports::{AppendError, ReadError, SandboxError};
 use palyra_types::ErrorCode;
 
 /// Why a granted call failed; its text is the outcome that the model reads.
@@ -33,6 +33,9 @@ pub(crate) enum CommandFailure {
     /// What was printed before cannot be read.
     #[error("{0}; ask again")]
     Tape(ReadError),
+    /// That it is started could not be recorded.
+    #[error("the job was not started, because that could not be recorded: {0}")]
+    NotRecorded(AppendError),
     /// The run was cancelled before anything began.
     #[error("the command was not started, because the run was stopped")]
     Cancelled,
@@ -51,6 +54,7 @@ impl CommandFailure {
             Self::JobUnknown(_) => ErrorCode::JobUnknown,
             Self::TooMany(_) => ErrorCode::ToolFailed,
             Self::Tape(error) => error.code(),
+            Self::NotRecorded(error) => error.code(),
             Self::Cancelled => ErrorCode::ToolCancelled,
         }
     }

@@ -6,11 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{Ended, ProcessTier};
-use palyra_types::SessionId;
+use palyra_ports::{AppendError, AppendTape, Clock, Ended, ProcessTier, ReadApprovals};
+use palyra_types::effect::EffectRecord;
+use palyra_types::job::{JobEnd, JobNumber, JobState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::call::Granted;
 use crate::failure::CommandFailure;
+use crate::job_book::{JobBook, JobOwner};
 use crate::reach::Door;
 use crate::running::{Gathered, Running};
 use crate::unread::Unread;
@@ -20,16 +23,15 @@ pub(crate) const JOBS_MAX: usize = 16;
 /// Jobs that are remembered, ended ones among them.
 pub(crate) const KEPT_MAX: usize = 64;
 
-/// Jobs by session and number.
-pub(crate) struct Jobs {
-    room: Arc<Semaphore>,
-    table: Mutex<Table>,
-}
+/// The jobs of a daemon. Clones share them.
+#[derive(Clone)]
+pub struct Jobs(Arc<Shared>);
 
-#[derive(Default)]
-struct Table {
-    started: u64,
-    jobs: BTreeMap<u64, (SessionId, Job)>,
+/// Jobs by number.
+struct Shared {
+    room: Arc<Semaphore>,
+    book: JobBook,
+    table: Mutex<BTreeMap<JobNumber, (JobOwner, Job)>>,
 }
 
 /// One job, running or ended.
@@ -39,87 +41,148 @@ pub(crate) struct Job {
     pub(crate) output: Gathered<Unread>,
     pub(crate) door: Option<Arc<Door>>,
     stop: Arc<Notify>,
-    ended: watch::Receiver<Option<Ended>>,
+    over: watch::Receiver<Option<Over>>,
+}
+
+/// A job's end.
+#[derive(Debug, Clone)]
+pub(crate) struct Over {
+    pub(crate) ended: Ended,
+    pub(crate) end: JobEnd,
+    pub(crate) recorded: Result<(), AppendError>,
 }
 
 impl Job {
     /// Returns how it ended, when it has.
-    pub(crate) fn ended(&self) -> Option<Ended> {
-        *self.ended.borrow()
+    pub(crate) fn over(&self) -> Option<Over> {
+        self.over.borrow().clone()
     }
 
-    /// Ends it, and returns once nothing is left of it.
-    pub(crate) async fn stop(&mut self) -> Option<Ended> {
+    /// Ends it, and returns once nothing is left of it and that is recorded.
+    pub(crate) async fn stop(&mut self) -> Option<Over> {
         self.stop.notify_one();
-        self.ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended)
+        self.over.wait_for(Option::is_some).await.ok().and_then(|over| over.clone())
     }
 }
 
-/// Room for one job; given back when it has ended.
+/// Room for one job; given back when its end is recorded.
 pub(crate) struct Room(
     #[expect(dead_code, reason = "held for as long as the job runs")] OwnedSemaphorePermit,
 );
 
 impl Jobs {
-    pub(crate) fn new() -> Self {
-        Self { room: Arc::new(Semaphore::new(JOBS_MAX)), table: Mutex::default() }
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        let room = Arc::new(Semaphore::new(JOBS_MAX));
+        Self(Arc::new(Shared { room, book: JobBook::new(clock), table: Mutex::default() }))
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Says where jobs are recorded from now on; the last one counts. Until then they are not.
+    pub fn record_in(&self, append: Arc<dyn AppendTape>, read: Arc<dyn ReadApprovals>) {
+        self.0.book.record_in(append, read);
+    }
+
+    /// Returns how many run, or are about to.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        JOBS_MAX - self.0.room.available_permits()
+    }
+
+    fn table(&self) -> MutexGuard<'_, BTreeMap<JobNumber, (JobOwner, Job)>> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes room for one more.
     pub(crate) fn room(&self) -> Result<Room, CommandFailure> {
         let full = |_| CommandFailure::TooMany(format!("{JOBS_MAX} jobs run already; end one of them first"));
-        Arc::clone(&self.room).try_acquire_owned().map(Room).map_err(full)
+        Arc::clone(&self.0.room).try_acquire_owned().map(Room).map_err(full)
     }
 
-    /// Follows a program to its end, and returns its number.
-    pub(crate) fn keep(
+    /// Starts a job's program between two records: that it is started, and that it could not be. Returns its number.
+    pub(crate) async fn start(
         &self,
-        session: SessionId,
+        granted: &Granted,
+        tier: ProcessTier,
+        room: Room,
+        starting: impl Future<Output = Result<Running<Unread>, CommandFailure>>,
+    ) -> Result<JobNumber, CommandFailure> {
+        let owner = JobOwner::of(granted);
+        let number = self.0.book.begin(owner).await?;
+        match starting.await {
+            Ok(running) => {
+                self.keep((number, owner), tier, running, room);
+                Ok(number)
+            }
+            Err(failure) => {
+                // One that stays open is of a call that failed, which is in no doubt.
+                let _ = self.0.book.end(owner, JobEnd::NotStarted).await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Follows a program to its end.
+    fn keep(
+        &self,
+        (number, owner): (JobNumber, JobOwner),
         tier: ProcessTier,
         running: Running<Unread>,
         room: Room,
-    ) -> u64 {
+    ) {
         let (stop, output, door) = (Arc::new(Notify::new()), running.output.clone(), running.door.clone());
-        let (end, ended) = watch::channel(None);
-        tokio::spawn(follow(running, Arc::clone(&stop), end, room));
+        let (said, over) = watch::channel(None);
+        let (stopped, jobs) = (Arc::clone(&stop), self.clone());
+        tokio::spawn(async move {
+            let (ended, end) = follow(running, stopped).await;
+            let recorded = jobs.0.book.end(owner, end).await;
+            drop(room);
+            said.send_replace(Some(Over { ended, end, recorded }));
+        });
         let mut table = self.table();
-        table.started += 1;
-        let number = table.started;
-        table.jobs.insert(number, (session, Job { tier, output, door, stop, ended }));
-        while table.jobs.len() > KEPT_MAX {
-            let oldest = table.jobs.iter().find(|(_, (_, job))| job.ended().is_some());
+        table.insert(number, (owner, Job { tier, output, door, stop, over }));
+        while table.len() > KEPT_MAX {
+            let oldest = table.iter().find(|(_, (_, job))| job.over().is_some());
             let Some(oldest) = oldest.map(|(number, _)| *number) else { break };
-            table.jobs.remove(&oldest);
+            table.remove(&oldest);
         }
-        number
     }
 
-    /// Returns a session's job.
-    pub(crate) fn find(&self, session: SessionId, name: &str) -> Result<Job, CommandFailure> {
-        let number = name.strip_prefix("job-").and_then(|number| number.parse().ok());
-        let table = self.table();
-        let known = number.and_then(|number: u64| table.jobs.get(&number));
-        let job = known.filter(|(owner, _)| *owner == session).map(|(_, job)| job.clone());
-        job.ok_or_else(|| {
-            CommandFailure::JobUnknown(format!(
-                "this session has no `{name}`; if it was started before the daemon was, it ended with it, and how far \
-                 it came is not known"
-            ))
-        })
+    /// Returns a job of the call's session.
+    pub(crate) async fn find(&self, granted: &Granted, name: &str) -> Result<Job, CommandFailure> {
+        let unknown = || CommandFailure::JobUnknown(format!("this session has no `{name}`"));
+        let number: JobNumber = name.parse().map_err(|_| unknown())?;
+        let known = self.table().get(&number).cloned();
+        if let Some((_, job)) = known.filter(|(owner, _)| owner.shares_with(granted)) {
+            return Ok(job);
+        }
+        let recorded = self.0.book.find(number, granted).await.map_err(CommandFailure::Tape)?;
+        Err(recorded.map_or_else(unknown, |record| CommandFailure::JobUnknown(told(number, &record))))
     }
 }
 
-async fn follow(
-    mut running: Running<Unread>,
-    stop: Arc<Notify>,
-    end: watch::Sender<Option<Ended>>,
-    room: Room,
-) {
-    let ended = {
+/// Says what is recorded of a job that runs no more.
+fn told(number: JobNumber, record: &EffectRecord) -> String {
+    let (run, effect) = (record.run, record.effect);
+    let call = format!("effect {effect} of run {run}");
+    match record.job.map(|job| job.state) {
+        None | Some(JobState::Ended) => {
+            format!("`{number}` has ended, and what it printed is not kept any more; it was {call}")
+        }
+        Some(JobState::Running | JobState::InDoubt) => format!(
+            "`{number}` ended with the daemon that ran it, and how far it came is not known: {call} is in doubt until a \
+             person says what became of it (`palyra runs effects resolve {run} {effect}`)"
+        ),
+        Some(JobState::Gone) => format!(
+            "`{number}` ended with the daemon that ran it, before it was known to have begun; it was {call}"
+        ),
+        Some(JobState::Settled) => format!(
+            "`{number}` ended with the daemon that ran it; a person said since what became of it, which was {call}"
+        ),
+    }
+}
+
+/// Waits for a program's end, or ends it.
+async fn follow(mut running: Running<Unread>, stop: Arc<Notify>) -> (Ended, JobEnd) {
+    let by_itself = {
         let mut ended = std::pin::pin!(running.process.wait());
         tokio::select! {
             biased;
@@ -129,6 +192,14 @@ async fn follow(
     };
     running.process.stop();
     let last = running.wait().await;
-    drop(room);
-    end.send_replace(Some(ended.unwrap_or(last)));
+    let end = match by_itself {
+        None => JobEnd::Stopped,
+        Some(Ended::Exited { code }) => JobEnd::Exited { code },
+        Some(Ended::Signalled { signal }) => JobEnd::Signalled { signal },
+        Some(Ended::OverMemory) => JobEnd::OverMemory,
+        Some(Ended::OverProcesses) => JobEnd::OverProcesses,
+        // Nobody said so: what held it is gone.
+        Some(Ended::Stopped) => JobEnd::Lost,
+    };
+    (by_itself.unwrap_or(last), end)
 }

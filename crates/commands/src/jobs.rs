@@ -1,10 +1,11 @@
 //! `start_job`, `tail_job`, `stop_job`: programs that go on while the run does other things.
 //!
-//! What became of a job that was lost with the daemon nobody knows, and that is what is said.
+//! What became of a job that was lost with the daemon nobody knows: its effect is in doubt, and that is what is said.
 
 use std::time::Duration;
 
 use palyra_ports::{OutputSink, Supervision};
+use palyra_types::job::JobEnd;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
+use crate::job_table::Over;
 use crate::run_command::{
     argv_schema, credentials_schema, folder_schema, hosts_schema, how, parse, planned_again,
 };
@@ -115,13 +117,13 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     let tier = planned.plan.tier.of_process();
     // Nobody waits for it, so nobody watches; tail_job looks.
     let hearing = Hearing { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
-    let running = running::start(parts.ground(granted), planned, hearing).await?;
-    let number = parts.jobs.keep(granted.session, tier, running, room);
-    let text = format!("started as job-{number}; look at it with tail_job");
+    let starting = running::start(parts.ground(granted), planned, hearing);
+    let job = parts.jobs.start(granted, tier, room, starting).await?;
+    let text = format!("started as {job}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
 }
 
-pub(crate) fn tail(
+pub(crate) async fn tail(
     parts: &Parts,
     granted: &Granted,
     supervision: &Supervision,
@@ -129,11 +131,11 @@ pub(crate) fn tail(
     /// More than the line takes that tells which bytes they are.
     const TOLD_BYTES: usize = 160;
     let LookAtJob { job, from } = parse(&granted.arguments)?;
-    let job = parts.jobs.find(granted.session, &job)?;
+    let job = parts.jobs.find(granted, &job).await?;
     if supervision.cancel.is_cancelled() {
         return Err(CommandFailure::Cancelled);
     }
-    let mut state = job.ended().map_or("still running".to_owned(), how);
+    let mut state = job.over().map_or("still running".to_owned(), how_it_ended);
     if let Some(door) = &job.door {
         state = format!("{state}\n{}", door.told());
     }
@@ -152,7 +154,27 @@ pub(crate) fn tail(
 
 pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
     let named: OfJob = parse(&granted.arguments)?;
-    let mut job = parts.jobs.find(granted.session, &named.job)?;
-    let text = job.stop().await.map_or("gone".to_owned(), how);
+    let mut job = parts.jobs.find(granted, &named.job).await?;
+    let text = job.stop().await.map_or("gone".to_owned(), how_it_ended);
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(job.tier) })
+}
+
+fn how_it_ended(over: Over) -> String {
+    let ended = match over.end {
+        JobEnd::Lost => format!("{}; nobody ended it, so that what it came to is in doubt", how(over.ended)),
+        JobEnd::Exited { .. }
+        | JobEnd::Signalled { .. }
+        | JobEnd::OverMemory
+        | JobEnd::OverProcesses
+        | JobEnd::Stopped
+        | JobEnd::NotStarted => how(over.ended),
+    };
+    match over.recorded {
+        Ok(()) => ended,
+        Err(error) => {
+            format!(
+                "{ended}; that could not be recorded ({error}), so that it is in doubt once the daemon was started anew"
+            )
+        }
+    }
 }

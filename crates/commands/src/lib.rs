@@ -13,6 +13,7 @@ mod read_output;
 mod output_handle;
 
 mod job_table;
+mod job_book;
 mod call;
 mod settings;
 mod tapes;
@@ -28,5 +29,6 @@ mod unread;
 mod failure;
 
 pub use commands::Commands;
+pub use job_table::Jobs;
 pub use settings::CommandSettings;
 pub use tapes::Tapes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_commands::{CommandSettings, Commands, Tapes};
+use palyra_commands::{CommandSettings, Commands, Jobs, Tapes};
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_runtime::health::LiveChecks;
@@ -35,6 +35,8 @@ pub struct Equipment {
     pub rules: ToolPolicyRules,
     /// Where outputs of former calls are read, once a journal is open.
     pub tapes: Tapes,
+    /// Programs that go on after their calls, where commands are on.
+    pub jobs: Option<Jobs>,
     /// What an operator can know about what holds the tools.
     pub checks: LiveChecks,
 }
@@ -61,7 +63,7 @@ impl Equipment {
     pub fn shipped(place: Place<'_>) -> Self {
         let files = Arc::new(BuiltinTools::new());
         let mut makers: Vec<Arc<dyn ToolRuntime>> = vec![Arc::clone(&files) as _];
-        let (mut checks, mut tapes) = (LiveChecks::default(), Tapes::default());
+        let (mut checks, mut tapes, mut jobs) = (LiveChecks::default(), Tapes::default(), None);
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
         checks = checks.with(move || looked_at.check());
@@ -70,7 +72,7 @@ impl Equipment {
             let guard = way_out.as_ref().map(WayOut::guard);
             let sandbox = Arc::clone(&sandbox);
             let commands = Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard);
-            tapes = commands.tapes();
+            (tapes, jobs) = (commands.tapes(), Some(commands.jobs()));
             makers.push(Arc::new(commands));
         }
         if let Some(way_out) = &way_out {
@@ -79,7 +81,7 @@ impl Equipment {
         let components = Arc::new(components(place, sandbox, way_out.as_ref()));
         makers.push(Arc::clone(&components) as _);
         let (tools, rules) = (Arc::new(Toolbox::new(makers)), ToolPolicyRules::shipped());
-        Self { tools, restore: files, components, rules, tapes, checks }
+        Self { tools, restore: files, components, rules, tapes, jobs, checks }
     }
 }
 

@@ -164,6 +164,7 @@ async fn run(
     let looked_at = Arc::clone(&vault);
     let live_checks = equipment.checks.clone().with(move || looked_at.check());
     let components = Arc::new(swap.known_to_the_rules(&equipment));
+    let jobs = equipment.jobs.clone();
     let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
     let (journal, gateway) =
         start_gateway((&dir, sealing), &source.environment, equipment, (vault, &credentials), watched)
@@ -199,8 +200,10 @@ async fn run(
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
     if args.auto_started {
-        let health = gateway.health.clone();
-        tokio::spawn(stop::on_idle(stop.clone(), open_connections, health, seen.config.clone()));
+        let (health, config) = (gateway.health.clone(), seen.config.clone());
+        let at_work = async move || stop::is_at_work(&health, jobs.as_ref()).await;
+        let span = move || config.borrow().idle_stop();
+        tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
     }
     tokio::spawn(stop::drain(stop.clone(), gateway.sessions.clone(), seen.config, notices));
     let socket = listeners.socket.clone();
@@ -250,6 +253,9 @@ async fn start_gateway(
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
         equipment.tapes.read_by(Arc::new(journal.clone()));
+        if let Some(jobs) = &equipment.jobs {
+            jobs.record_in(Arc::new(journal.clone()), Arc::new(journal.clone()));
+        }
         let Equipment { tools, restore, .. } = equipment.clone();
         let ports = floors::ports(
             &journal,

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_commands::Jobs;
 use palyra_runtime::health::HealthHandle;
 use palyra_runtime::session::SessionsHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -63,28 +64,31 @@ pub(crate) async fn on_lost_lock(stop: Stop, place: LockPlace) {
     stop.now.cancel();
 }
 
-/// Wishes for the stop once nobody was connected and no run was open for as long as the configuration says.
+/// Wishes for the stop once nobody was connected, and nothing was at work, for as long as the configuration says.
 pub(crate) async fn on_idle(
     stop: Stop,
     mut connections: watch::Receiver<usize>,
-    health: HealthHandle,
-    config: watch::Receiver<Arc<Config>>,
+    at_work: impl AsyncFn() -> bool,
+    idle_stop: impl Fn() -> Duration,
 ) {
     loop {
         if connections.wait_for(|open| *open == 0).await.is_err() {
             return;
         }
-        let span = config.borrow().idle_stop();
-        let busy = async { connections.wait_for(|open| *open > 0).await.map(drop) };
-        let quiet = tokio::time::timeout(span, busy).await.is_err();
-        // A run that works is work; one that waits for a person is a row, and any client brings the daemon back.
-        let working = health.working_runs().await.unwrap_or(1);
-        if quiet && working == 0 {
+        let connected = async { connections.wait_for(|open| *open > 0).await.map(drop) };
+        let quiet = tokio::time::timeout(idle_stop(), connected).await.is_err();
+        if quiet && !at_work().await {
             tracing::info!("nothing to do for a while");
             stop.wish.cancel();
             return;
         }
     }
+}
+
+/// Returns whether a run works, or a job, which would end with the daemon. A run that waits for a person is a row, and
+/// any client brings the daemon back.
+pub(crate) async fn is_at_work(health: &HealthHandle, jobs: Option<&Jobs>) -> bool {
+    jobs.is_some_and(|jobs| jobs.running() > 0) || health.working_runs().await.map_or(true, |runs| runs > 0)
 }
 
 /// Waits for the wish, lets the work come to rest for as long as the configuration says, then stops. Streams are
@@ -119,5 +123,27 @@ async fn come_to_rest(sessions: &SessionsHandle, span: Duration) {
             seconds = span.as_secs(),
             "some runs did not come to rest in time; they go on at the next start"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Looks at each end of a quiet span, of which the first few find work.
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_daemon_stops_once_nothing_is_at_work() {
+        let span = Duration::from_secs(900);
+        for busy in [0, 1, 3] {
+            let (stop, looks) = (Stop::default(), AtomicUsize::new(0));
+            let (_connections, open) = watch::channel(0);
+            let begun = tokio::time::Instant::now();
+            let at_work = async || looks.fetch_add(1, Ordering::Relaxed) < busy;
+            on_idle(stop.clone(), open, at_work, || span).await;
+            assert!(stop.wish.is_cancelled());
+            assert_eq!(begun.elapsed(), span * u32::try_from(busy + 1).expect("few"), "{busy}");
+        }
     }
 }

@@ -98,6 +98,8 @@ kinds! {
 
     ModelReasoning = 0x8050,
     ToolOutput = 0x8060,
+    JobStarted = 0x8070,
+    JobEnded = 0x8071,
     ShadowCounted = 0x8090,
     SecretPut = 0x80A0,
     SecretBound = 0x80A1,

@@ -15,7 +15,7 @@ pub(crate) const FORMAT_WITHOUT_TREE: i32 = 1;
 pub(crate) const APPLICATION_ID: i32 = 0x504C_594A;
 
 /// Version of the projections' tables and folds; another one found at start is folded anew.
-pub(crate) const PROJECTIONS_VERSION: i64 = 10;
+pub(crate) const PROJECTIONS_VERSION: i64 = 11;
 
 /// The log, in an order in which it can be copied.
 pub(crate) const LOG_TABLES: &[&str] = &["static", "entry", "payload", "chunk"];
@@ -309,13 +309,18 @@ CREATE TABLE effect(
     unprepared INTEGER NOT NULL,
     settled INTEGER,
     settled_seq INTEGER,
+    job INTEGER,
+    job_state INTEGER NOT NULL,
+    job_settled INTEGER,
     UNIQUE(run, effect)
 ) STRICT;
 CREATE INDEX effect_started ON effect(started_seq) WHERE started_seq IS NOT NULL;
 CREATE INDEX effect_of_principal ON effect(principal, started_seq) WHERE started_seq IS NOT NULL;
 CREATE INDEX effect_changing ON effect(principal, started_seq)
     WHERE started_seq IS NOT NULL AND contract <> 0;
-CREATE INDEX effect_unknown ON effect(started_seq) WHERE state = 4;
+CREATE INDEX effect_unknown ON effect(started_seq) WHERE state = 4 OR (job_state = 3 AND state = 2);
+CREATE INDEX effect_open_job ON effect(started_seq) WHERE job_state = 1;
+CREATE INDEX effect_job ON effect(job) WHERE job IS NOT NULL;
 
 CREATE TABLE undo(
     seq INTEGER PRIMARY KEY,

@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
+use palyra_types::job::JobNumber;
 use palyra_types::{ApprovalId, PrincipalId, RunId, Seq, StoredGrantId, Timestamp};
 
 use crate::read_tape::ReadError;
@@ -41,6 +42,9 @@ pub trait ReadApprovals: Send + Sync {
 
     /// Returns effects, newest first.
     fn effects(&self, query: EffectQuery) -> BoxFuture<'static, Result<Vec<EffectRecord>, ReadError>>;
+
+    /// Returns the number of the latest job; zero when there was none.
+    fn last_job(&self) -> BoxFuture<'static, Result<JobNumber, ReadError>>;
 
     /// Returns the takings back that were begun and have no end, oldest first.
     fn open_undos(&self) -> BoxFuture<'static, Result<Vec<UndoRequested>, ReadError>>;
@@ -119,4 +123,8 @@ pub enum EffectFilter {
     Unknown,
     /// Those that changed something: of any contract but pure.
     Changing,
+    /// Those that started a job whose end nobody recorded.
+    OpenJobs,
+    /// The one that started this job.
+    Job(JobNumber),
 }

@@ -8,6 +8,7 @@ use palyra_ports::{AppendClass, AppendError, Guard, JournalAppendRequest, NewEnt
 use palyra_run_core::RunInput;
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
 use palyra_types::event::JournalEvent;
+use palyra_types::job::JobState;
 use palyra_types::session::SessionRef;
 use palyra_types::{EffectId, Redacted, RunId};
 
@@ -40,11 +41,13 @@ impl EffectsHandle {
     }
 
     /// Says what became of an effect whose outcome nobody knew; returns once that is durable. Saying the same again
-    /// changes nothing. The tape of a run that is over stays as it is: what is said then is an entry beside it.
+    /// changes nothing. The tape of a run that is over stays as it is: what is said then is an entry beside it, as is
+    /// what is said of a job.
     ///
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::EffectNotUnknown`];
-    /// [`RequestError::RunFinished`] for [`EffectResolution::Retry`] in a run that is over: nothing tries again there.
+    /// [`RequestError::RunFinished`] for [`EffectResolution::Retry`] in a run that is over: nothing tries again there;
+    /// [`RequestError::InvalidArgument`] for it where a job is in doubt, which is no part of its run any more.
     pub async fn resolve(
         &self,
         caller: Caller,
@@ -65,11 +68,11 @@ impl EffectsHandle {
             }
         }
         let note = self.engine.ports.redactor.redact(note).text;
-        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note: note.clone() };
-        let session = SessionRef { principal: record.principal, id: record.session };
-        let said = match self.sessions.deliver(session, run, input, Vec::new()).await {
-            Err(RequestError::RunFinished) => self.settle(caller, &record, resolution, note).await,
-            delivered => delivered.map(drop),
+        let doubts_job = record.job.is_some_and(|job| job.state == JobState::InDoubt);
+        let said = if doubts_job {
+            self.settle_job(caller, &record, resolution, note).await
+        } else {
+            self.settle_call(caller, &record, resolution, note).await
         };
         match said {
             Ok(()) => self.find(caller, run, effect).await,
@@ -82,7 +85,42 @@ impl EffectsHandle {
         }
     }
 
-    /// Records what a person says of an effect of a run that is over, beside its tape.
+    async fn settle_job(
+        &self,
+        caller: Caller,
+        record: &EffectRecord,
+        resolution: EffectResolution,
+        note: Redacted<String>,
+    ) -> Result<(), RequestError> {
+        match resolution {
+            EffectResolution::Happened | EffectResolution::DidNotHappen => {
+                self.settle(caller, record, resolution, note).await
+            }
+            EffectResolution::Retry => {
+                let what = "a job is not started again; say `happened` or `did-not-happen`".to_owned();
+                Err(RequestError::InvalidArgument { what })
+            }
+        }
+    }
+
+    /// Tells the run, which waits for it, or says it beside the tape of a run that is over.
+    async fn settle_call(
+        &self,
+        caller: Caller,
+        record: &EffectRecord,
+        resolution: EffectResolution,
+        note: Redacted<String>,
+    ) -> Result<(), RequestError> {
+        let (run, effect) = (record.run, record.effect);
+        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note: note.clone() };
+        let session = SessionRef { principal: record.principal, id: record.session };
+        match self.sessions.deliver(session, run, input, Vec::new()).await {
+            Err(RequestError::RunFinished) => self.settle(caller, record, resolution, note).await,
+            delivered => delivered.map(drop),
+        }
+    }
+
+    /// Records what a person says of an effect beside the tape of its run.
     async fn settle(
         &self,
         caller: Caller,

@@ -99,6 +99,7 @@ pub async fn start_with_policy(
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = Undoing::new(Arc::clone(&engine));
     undoing.finish_open().await;
+    crate::jobs::doubt_lost(&ports).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     tokio::spawn(expiry::run(Arc::clone(&engine), sessions.clone()));

@@ -48,6 +48,7 @@ mod component_error;
 pub mod components;
 pub mod skills;
 
+mod jobs;
 mod recovery;
 
 pub mod access;

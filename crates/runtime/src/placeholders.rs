@@ -129,6 +129,7 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::UndoRequested(_)
         | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Job(_)
         | JournalEvent::Component(_)
         | JournalEvent::Unknown { .. } => {}
     }

@@ -16,6 +16,7 @@ pub mod attachments;
 pub mod content;
 pub mod crowd;
 pub mod guards;
+pub mod jobs;
 pub mod paging;
 pub mod records;
 pub mod policies;
@@ -84,6 +85,8 @@ macro_rules! journal_conformance_tests {
             asking: a_stored_grant_ends_by_use_time_or_revocation,
             asking: effects_say_what_became_of_them,
             asking: an_unknown_outcome_is_settled_once_after_the_end_of_its_run,
+            jobs: a_job_that_was_lost_is_in_doubt_beside_its_tape,
+            jobs: a_job_whose_end_was_seen_or_whose_call_has_no_outcome_is_not_in_doubt,
             asking: a_run_waits_only_when_nothing_of_it_runs,
             asking: a_run_says_how_many_calls_are_to_be_prepared,
             asking: a_taking_back_is_open_until_it_ends,

@@ -15,6 +15,7 @@ mod state;
 mod records;
 
 mod approvals;
+mod jobs;
 mod waits;
 
 mod entry;

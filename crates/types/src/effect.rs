@@ -1,6 +1,7 @@
 //! Effects: what a call intends before it acts, and what became of it.
 
 use crate::digest::ContentDigest;
+use crate::job::JobRecord;
 use crate::tool::EffectContract;
 use crate::{
     ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UndoId,
@@ -89,10 +90,11 @@ pub enum EffectResolution {
     Retry,
 }
 
-/// What a person says, after the end of a run, about one of its effects whose outcome nobody knew.
+/// What a person says beside the tape of a run about one of its effects whose outcome nobody knew: the run is over, or
+/// the doubt is about a job, which is no part of the tape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectSettled {
-    /// The run; its tape is closed.
+    /// The run.
     pub run: RunId,
     /// The effect.
     pub effect: EffectId,
@@ -146,8 +148,10 @@ pub struct EffectRecord {
     pub ended: Option<Timestamp>,
     /// The entry of its start.
     pub started_at: (TapeSeq, Seq),
-    /// The entry of its outcome; when it was settled after the end of its run, the last one about it on the tape.
+    /// The entry of its outcome; when it was settled beside its tape, the last one about it on the tape.
     pub ended_at: Option<(TapeSeq, Seq)>,
+    /// The job that it started. A job in doubt puts its effect in doubt, whatever the tape says.
+    pub job: Option<JobRecord>,
 }
 
 /// What became of one file when a run's changes were taken back.

@@ -17,6 +17,7 @@ use crate::approval::{
 };
 use crate::component::ComponentEvent;
 use crate::effect::{EffectPlan, EffectResolution, EffectSettled, ToolOutput, UndoRequested, UndoneFile};
+use crate::job::JobEvent;
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat, TokenUsage,
 };
@@ -158,7 +159,7 @@ pub enum JournalEvent {
         /// Who revoked it.
         by: PrincipalId,
     },
-    /// What became of an effect of a run that was over by then.
+    /// What a person says became of an effect, beside the tape of its run.
     EffectSettled(EffectSettled),
     /// What a run changed is about to be taken back.
     UndoRequested(UndoRequested),
@@ -175,6 +176,8 @@ pub enum JournalEvent {
     Skill(SkillEvent),
     /// What became of a component; who did it is in the envelope.
     Component(ComponentEvent),
+    /// What becomes of a job.
+    Job(JobEvent),
     /// A standing setting of a tool was made, replaced or taken back.
     PostureChanged(PostureChanged),
     /// What policies that are tried out would have decided so far.

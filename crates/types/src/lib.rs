@@ -24,6 +24,7 @@ pub mod tool;
 pub mod agent;
 pub mod attachment;
 pub mod component;
+pub mod job;
 pub mod posture;
 pub mod run;
 pub mod session;

@@ -88,15 +88,15 @@ impl ConfinedProcess for Plain {
     }
 }
 
-struct Bench {
-    tools: Commands,
+pub(super) struct Bench {
+    pub(super) tools: Commands,
     clock: FakeClock,
     folder: TempDir,
-    asked: Arc<Mutex<Vec<ConfinedCommand>>>,
+    pub(super) asked: Arc<Mutex<Vec<ConfinedCommand>>>,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let offer = SandboxOffer {
             landlock_abi: 7,
             syscall_filter: true,
@@ -121,11 +121,11 @@ impl Bench {
         std::fs::write(self.root().join(name), text).expect("a file");
     }
 
-    fn prepare(&self, arguments: &str) -> Result<palyra_ports::PreparedCall, CommandFailure> {
+    pub(super) fn prepare(&self, arguments: &str) -> Result<palyra_ports::PreparedCall, CommandFailure> {
         run_command::prepare(&self.tools.parts, arguments, &self.root())
     }
 
-    fn granted(&self, tool: &str, arguments: &str, plan: &str) -> Granted {
+    pub(super) fn granted(&self, tool: &str, arguments: &str, plan: &str) -> Granted {
         Granted {
             tool: ToolName::new(tool),
             arguments: arguments.to_owned(),
@@ -141,7 +141,7 @@ impl Bench {
         }
     }
 
-    async fn execute(&self, granted: &Granted) -> Result<Made, CommandFailure> {
+    pub(super) async fn execute(&self, granted: &Granted) -> Result<Made, CommandFailure> {
         self.tools.run(granted, &supervision()).await
     }
 

@@ -152,7 +152,7 @@ pub const SETTINGS: &[Setting] = &[
         "daemon.idle_stop_seconds",
         (1, 604_800),
         900,
-        "A daemon that a command started stops after so long without work.",
+        "A daemon that a command started stops after so long without work: nobody is connected, no run works, no job runs.",
     ),
     places(
         "egress.allow_private",

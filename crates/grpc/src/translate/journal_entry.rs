@@ -3,6 +3,7 @@
 use palyra_types::PrincipalId;
 use palyra_types::component::ComponentEvent;
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::job::JobEvent;
 use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_types::vault::VaultEvent;
@@ -49,6 +50,8 @@ pub(crate) fn journal_kind(event: &JournalEvent) -> String {
         JournalEvent::UndoRequested(_) => "undo_requested",
         JournalEvent::UndoFinished { .. } => "undo_finished",
         JournalEvent::Skill(event) => skill_kind(event),
+        JournalEvent::Job(JobEvent::Started { .. }) => "job_started",
+        JournalEvent::Job(JobEvent::Ended { .. }) => "job_ended",
         JournalEvent::PostureChanged(_) => "posture_changed",
         JournalEvent::ShadowCounted(_) => "shadow_counted",
         JournalEvent::Component(ComponentEvent::Added(_)) => "component_added",

@@ -5,8 +5,9 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
     approval_entries as approval, component_entries as component, effect_entries as effect,
-    log_entries as log, model_entries as model, policy_entries as policy, proof_entries as proof,
-    run_entries as run, skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    job_entries as job, log_entries as log, model_entries as model, policy_entries as policy,
+    proof_entries as proof, run_entries as run, skill_entries as skill, tool_entries as tool,
+    vault_entries as vault,
 };
 use crate::kinds::Kind;
 
@@ -83,6 +84,7 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         }
         JournalEvent::Skill(event) => skill::encode(event),
         JournalEvent::Component(event) => component::encode(event),
+        JournalEvent::Job(event) => job::encode(event),
         JournalEvent::PostureChanged(changed) => (Kind::PostureChanged, policy::encode_posture(changed)),
         JournalEvent::ShadowCounted(counts) => (Kind::ShadowCounted, policy::encode_shadow(counts)),
         JournalEvent::Vault(event) => vault::encode(event),
@@ -201,6 +203,8 @@ fn decode_log(kind: Kind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         Kind::SkillRemoved => skill::decode_removed(facts),
         Kind::ComponentAdded => component::decode_added(facts, payload),
         Kind::ComponentRemoved => component::decode_removed(facts),
+        Kind::JobStarted => job::decode_started(facts),
+        Kind::JobEnded => job::decode_ended(facts),
         Kind::PostureChanged => policy::decode_posture(facts, payload),
         Kind::ShadowCounted => policy::decode_shadow(facts),
         Kind::SecretPut => vault::decode_put(facts, payload),

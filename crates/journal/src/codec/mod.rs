@@ -9,6 +9,7 @@ mod event;
 mod approval_entries;
 mod attachments;
 mod effect_entries;
+mod job_entries;
 mod log_entries;
 mod model_entries;
 mod policy_entries;

@@ -18,6 +18,7 @@ use palyra_types::event::{
     AbandonCause, Ask, Attested, ContentDigest, DecidedBy, HeldCause, JournalEvent, LoopGuard, NextAttempt,
     TapeEvent, ToolStarted, UnknownOutcomeCause,
 };
+use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
@@ -97,6 +98,7 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     events.extend(skill_events());
     events.extend(component_events());
     events.extend(policy_events());
+    events.extend(job_events());
     events.extend(vault_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
@@ -196,6 +198,14 @@ fn outside_after_runs() -> Vec<JournalEvent> {
             ],
         },
     ]
+}
+
+fn job_events() -> Vec<JournalEvent> {
+    let (run, effect) = (RunId::from_parts(8, 9), EffectId(3));
+    let end = JobEnd::Exited { code: 3 };
+    let events =
+        [JobEvent::Started { job: JobNumber(17), run, effect }, JobEvent::Ended { run, effect, end }];
+    events.map(JournalEvent::Job).into()
 }
 
 fn policy_events() -> Vec<JournalEvent> {

@@ -60,6 +60,7 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         | JournalEvent::SessionArchived { .. }
         | JournalEvent::SessionRestored { .. }
         | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Job(_)
         | JournalEvent::Unknown { .. } => Vec::new(),
     }
 }

@@ -3,15 +3,21 @@
 //! A row is made by the proposal, so that it knows the tool's name and who permitted it; it is listed from its
 //! start on. Keyed by run and number.
 
-use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
+use palyra_types::effect::{EffectRecord, EffectSettled, EffectState};
 use palyra_types::event::{DecidedBy, TapeEvent, ToolDecided};
+use palyra_types::job::JobEvent;
 use palyra_types::tool::{EffectContract, ToolConduct, ToolVerdict};
 use palyra_types::{
     ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::effect_numbers::{
+    conduct_from_stored, contract_from_stored, state_from_stored, stored_conduct, stored_contract,
+    stored_state,
+};
 use super::folded::Folded;
+use super::jobs::{self, JobRow};
 use super::phases::UnderWay;
 use super::rows::{Family, Held};
 use crate::sql::{seq_from_sql, seq_to_sql};
@@ -19,7 +25,7 @@ use crate::sql::{seq_from_sql, seq_to_sql};
 /// Columns that [`EffectRow::read`] takes, in its order.
 pub(crate) const EFFECT_COLUMNS: &str = "seq, run, effect, session, principal, contract, conduct, state,
     approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
-    unprepared, settled, settled_seq";
+    unprepared, settled, settled_seq, job, job_state, job_settled";
 
 /// Characters of a tool's name that a list shows: no real one is longer, but a model may say anything.
 const TOOL_CHARS_MAX: usize = 64;
@@ -47,8 +53,10 @@ pub(crate) struct EffectRow {
     tool: Redacted<String>,
     started: Option<At>,
     ended: Option<At>,
-    /// What a person said after the end of the run: an entry outside of its tape.
+    /// What a person said of an outcome that the tape does not know, after the end of the run: an entry beside its tape.
     settled: Option<(Timestamp, Seq)>,
+    /// The job that it started; the entries about it are beside the tape, too.
+    job: Option<JobRow>,
 }
 
 /// The table `effect`.
@@ -89,6 +97,9 @@ impl Family for Effects {
             row.unprepared,
             row.settled.map(|(time, _)| time.0),
             row.settled.map(|(_, seq)| seq_to_sql(seq)),
+            row.job.map(JobRow::number),
+            JobRow::stored_state(row.job),
+            row.job.and_then(JobRow::settled),
         ];
         connection.prepare_cached(STORE)?.execute(values).map(drop)
     }
@@ -96,14 +107,15 @@ impl Family for Effects {
 
 const STORE: &str = "INSERT INTO effect(seq, run, effect, session, principal, contract, conduct, state,
     approval, failure, tool, started, started_tape_seq, started_seq, ended, ended_tape_seq, ended_seq,
-    unprepared, settled, settled_seq)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+    unprepared, settled, settled_seq, job, job_state, job_settled)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
 ON CONFLICT(seq) DO UPDATE SET contract = excluded.contract, conduct = excluded.conduct,
     state = excluded.state, approval = excluded.approval, failure = excluded.failure,
     started = excluded.started, started_tape_seq = excluded.started_tape_seq,
     started_seq = excluded.started_seq, ended = excluded.ended, ended_tape_seq = excluded.ended_tape_seq,
     ended_seq = excluded.ended_seq, unprepared = excluded.unprepared, settled = excluded.settled,
-    settled_seq = excluded.settled_seq";
+    settled_seq = excluded.settled_seq, job = excluded.job, job_state = excluded.job_state,
+    job_settled = excluded.job_settled";
 
 /// Folds one tape entry; returns by how much what its run has under way changes.
 pub(super) fn fold(
@@ -134,7 +146,17 @@ pub(super) fn fold(
     Ok(difference)
 }
 
-/// Folds what a person says of an unknown outcome once the run is over; returns the change of what it has under way.
+/// Folds what becomes of a job. Its doubt is not the tape's: the run does not wait for it.
+pub(super) fn job(
+    effects: &mut Held<Effects>,
+    connection: &Connection,
+    event: &JobEvent,
+) -> rusqlite::Result<()> {
+    let (JobEvent::Started { run, effect, .. } | JobEvent::Ended { run, effect, .. }) = *event;
+    effects.change(connection, &(run, effect), |row| row.job = jobs::after(row.job, row.state, event))
+}
+
+/// Folds what a person says of an unknown outcome beside the tape; returns the change of what the run has under way.
 pub(super) fn settled(
     effects: &mut Held<Effects>,
     connection: &Connection,
@@ -143,7 +165,9 @@ pub(super) fn settled(
 ) -> rusqlite::Result<UnderWay> {
     let mut difference = UnderWay::default();
     effects.change(connection, &(settled.run, settled.effect), |row| {
-        if row.is_unknown() {
+        row.job =
+            row.job.zip(row.state).map(|(job, call)| job.settled_as(call, settled.resolution, entry.time));
+        if row.state == Some(EffectState::Unknown) {
             let before = row.under_way();
             row.state = Some(EffectState::Resolved(settled.resolution));
             row.settled = Some((entry.time, entry.seq));
@@ -242,6 +266,7 @@ fn first_row(
         started: None,
         ended: None,
         settled: None,
+        job: None,
     }
 }
 
@@ -252,12 +277,17 @@ impl EffectRow {
 
     /// Returns whether nobody knows the outcome, and nobody said it.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.state == Some(EffectState::Unknown)
+        self.shown_state() == Some(EffectState::Unknown)
+    }
+
+    /// Returns where it stands; a doubt about its job goes before what the tape says of the call that started it.
+    fn shown_state(&self) -> Option<EffectState> {
+        self.state.map(|call| self.job.map_or(call, |job| job.effect_state(call)))
     }
 
     fn under_way(&self) -> UnderWay {
         let started = i64::from(self.state == Some(EffectState::Started));
-        let unknown = i64::from(self.is_unknown());
+        let unknown = i64::from(self.state == Some(EffectState::Unknown));
         let (running, questions) = match self.conduct {
             ToolConduct::Direct | ToolConduct::Prepared => (started, 0),
             ToolConduct::Question => (0, started),
@@ -268,7 +298,9 @@ impl EffectRow {
 
     /// Makes the record that lists show; `None` until it is started.
     pub(crate) fn into_record(self) -> Option<EffectRecord> {
-        let ((started, tape_seq, seq), state) = self.started.zip(self.state)?;
+        let ((started, tape_seq, seq), (state, call)) =
+            self.started.zip(self.shown_state().zip(self.state))?;
+        let said = self.job.and_then(JobRow::settled).map(Timestamp);
         Some(EffectRecord {
             run: self.run,
             session: self.session,
@@ -280,9 +312,10 @@ impl EffectRow {
             failure: self.failure,
             tool: self.tool,
             started,
-            ended: self.settled.map(|(time, _)| time).or(self.ended.map(|(time, ..)| time)),
+            ended: said.or(self.settled.map(|(time, _)| time)).or(self.ended.map(|(time, ..)| time)),
             started_at: (tape_seq, seq),
             ended_at: self.ended.map(|(_, tape_seq, seq)| (tape_seq, seq)),
+            job: self.job.map(|job| job.record(call)),
         })
     }
 
@@ -312,70 +345,7 @@ impl EffectRow {
                 .get::<_, Option<i64>>(18)?
                 .map(Timestamp)
                 .zip(row.get::<_, Option<i64>>(19)?.map(seq_from_sql)),
+            job: JobRow::from_stored(row.get(20)?, row.get(21)?, row.get(22)?),
         })
-    }
-}
-
-/// Returns the number of a contract in the column `contract`; zero changes nothing.
-fn stored_contract(contract: EffectContract) -> i64 {
-    match contract {
-        EffectContract::Pure => 0,
-        EffectContract::Keyed => 1,
-        EffectContract::Probe => 2,
-        EffectContract::Local => 3,
-        EffectContract::Opaque => 4,
-    }
-}
-
-fn contract_from_stored(number: i64) -> EffectContract {
-    match number {
-        0 => EffectContract::Pure,
-        1 => EffectContract::Keyed,
-        2 => EffectContract::Probe,
-        3 => EffectContract::Local,
-        _ => EffectContract::Opaque,
-    }
-}
-
-fn stored_conduct(conduct: ToolConduct) -> i64 {
-    match conduct {
-        ToolConduct::Direct => 0,
-        ToolConduct::Prepared => 1,
-        ToolConduct::Question => 2,
-    }
-}
-
-fn conduct_from_stored(number: i64) -> ToolConduct {
-    match number {
-        1 => ToolConduct::Prepared,
-        2 => ToolConduct::Question,
-        _ => ToolConduct::Direct,
-    }
-}
-
-/// Returns the number of a state in the column `state`; zero is not started, 4 is unknown.
-fn stored_state(state: Option<EffectState>) -> i64 {
-    match state {
-        None => 0,
-        Some(EffectState::Started) => 1,
-        Some(EffectState::Finished) => 2,
-        Some(EffectState::Failed) => 3,
-        Some(EffectState::Unknown) => 4,
-        Some(EffectState::Resolved(EffectResolution::Happened)) => 5,
-        Some(EffectState::Resolved(EffectResolution::DidNotHappen)) => 6,
-        Some(EffectState::Resolved(EffectResolution::Retry)) => 7,
-    }
-}
-
-fn state_from_stored(number: i64) -> Option<EffectState> {
-    match number {
-        0 => None,
-        1 => Some(EffectState::Started),
-        2 => Some(EffectState::Finished),
-        3 => Some(EffectState::Failed),
-        4 => Some(EffectState::Unknown),
-        5 => Some(EffectState::Resolved(EffectResolution::Happened)),
-        6 => Some(EffectState::Resolved(EffectResolution::DidNotHappen)),
-        _ => Some(EffectState::Resolved(EffectResolution::Retry)),
     }
 }

@@ -131,6 +131,7 @@ impl Projections {
             JournalEvent::Component(event) => {
                 components::fold(&mut self.components, connection, entry, event)?;
             }
+            JournalEvent::Job(event) => effects::job(&mut self.effects, connection, event)?,
             JournalEvent::PostureChanged(changed) => {
                 postures::changed(&mut self.postures, connection, entry, changed)?;
             }

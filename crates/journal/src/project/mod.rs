@@ -15,12 +15,14 @@ mod runs;
 mod sessions;
 
 mod approvals;
+mod effect_numbers;
 mod effects;
 mod components;
 mod skills;
 mod stored_grants;
 mod postures;
 mod shadows;
+mod jobs;
 mod undos;
 
 mod agents;

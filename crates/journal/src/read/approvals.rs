@@ -13,6 +13,7 @@ use palyra_types::approval::{
 };
 use palyra_types::effect::{EffectRecord, UndoRequested};
 use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::job::JobNumber;
 use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
 use rusqlite::{Connection, Params, params};
 
@@ -235,8 +236,16 @@ pub(crate) fn effects(connection: &Connection, query: &EffectQuery) -> Result<Ve
 }
 
 fn page_of_effects(query: &EffectQuery) -> String {
+    let of_job;
     let source = match (query.only, query.run, query.principal) {
-        (EffectFilter::Unknown, ..) => "INDEXED BY effect_unknown WHERE state = 4",
+        (EffectFilter::Unknown, ..) => {
+            "INDEXED BY effect_unknown WHERE (state = 4 OR (job_state = 3 AND state = 2))"
+        }
+        (EffectFilter::OpenJobs, ..) => "INDEXED BY effect_open_job WHERE job_state = 1",
+        (EffectFilter::Job(JobNumber(job)), ..) => {
+            of_job = format!("INDEXED BY effect_job WHERE job = {job}");
+            &of_job
+        }
         (EffectFilter::Changing, None, Some(_)) => "INDEXED BY effect_changing WHERE contract <> 0",
         (EffectFilter::Changing, None, None) => "INDEXED BY effect_started WHERE contract <> 0",
         (EffectFilter::Changing, Some(_), _) => "WHERE contract <> 0",
@@ -247,6 +256,12 @@ fn page_of_effects(query: &EffectQuery) -> String {
     let whose = whose(query.principal, query.run);
     let page = "started_seq IS NOT NULL AND started_seq < ?3 ORDER BY started_seq DESC LIMIT ?4";
     format!("{source} AND {whose} AND {page}")
+}
+
+/// Returns the number of the latest job; zero when there was none.
+pub(crate) fn last_job(connection: &Connection) -> Result<JobNumber, ReadFault> {
+    let sql = "SELECT coalesce(max(job), 0) FROM effect INDEXED BY effect_job WHERE job IS NOT NULL";
+    Ok(JobNumber(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?))
 }
 
 /// Returns the takings back that were begun and have no end, oldest first.

@@ -11,7 +11,8 @@ mod skills;
 mod tapes;
 
 pub(crate) use approvals::{
-    approval, approvals, effects, next_to_expire, stored_grant, stored_grants, undos, waiting_approvals,
+    approval, approvals, effects, last_job, next_to_expire, stored_grant, stored_grants, undos,
+    waiting_approvals,
 };
 pub(crate) use blobs::blob;
 pub(crate) use components::components;

@@ -5,6 +5,7 @@ use palyra_ports::read_approvals::{ApprovalQuery, EffectQuery, ExpiringApproval,
 use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
+use palyra_types::job::JobNumber;
 use palyra_types::{ApprovalId, PrincipalId, StoredGrantId};
 
 use super::JournalStore;
@@ -46,6 +47,10 @@ impl ReadApprovals for JournalStore {
 
     fn effects(&self, query: EffectQuery) -> BoxFuture<'static, Result<Vec<EffectRecord>, ReadError>> {
         self.read(move |connection| read::effects(connection, &query))
+    }
+
+    fn last_job(&self) -> BoxFuture<'static, Result<JobNumber, ReadError>> {
+        self.read(read::last_job)
     }
 
     fn open_undos(&self) -> BoxFuture<'static, Result<Vec<UndoRequested>, ReadError>> {

@@ -371,3 +371,135 @@ fn a_command_that_floods_both_of_its_outputs_is_not_kept_in_memory() {
     assert!(grown < FLOOD_GROWTH_BYTES_MAX, "{} KiB more than {} KiB", grown >> 10, before >> 10);
     is_whole(&home);
 }
+
+/// Starts a job of a session of its own with a yes; returns the session and its run.
+#[track_caller]
+fn start_job(home: &Home, argv: &[&str]) -> (String, String) {
+    let asks = home.palyra(&["run", "--json", &call("start_job", &json!({ "argv": argv }))]).expect(3).json();
+    let id = |name: &str| {
+        let named = asks.iter().find_map(|entry| entry[name].as_str());
+        named.unwrap_or_else(|| panic!("{asks:#?}")).to_owned()
+    };
+    let (session, run) = (id("session_id"), id("run_id"));
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let told = tape(home, &run);
+    let outcome = of(&told, "tool_finished");
+    assert!(outcome.len() == 1 && output(outcome[0]).starts_with("started as job-"), "{told:#?}");
+    (session, run)
+}
+
+/// Returns the runs with an effect that is in doubt.
+#[track_caller]
+fn doubted(home: &Home) -> Vec<String> {
+    let listed = home.palyra(&["runs", "effects", "--unknown", "--json"]).expect(0).json();
+    let of_jobs = listed.iter().all(|effect| effect["tool"] == "start_job" && effect["state"] == "unknown");
+    assert!(of_jobs, "{listed:#?}");
+    listed.iter().map(|effect| effect["run_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn kill_daemon(home: &Home) {
+    let daemon = home.daemon_pid();
+    kill_process(daemon, Signal::KILL).unwrap();
+    until_ended(daemon);
+}
+
+#[test]
+fn a_job_that_died_with_the_daemon_is_in_doubt_until_a_person_says_what_became_of_it() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("stay.py", STAYS);
+    home.write("short.py", "open('short', 'w').write('x')\n");
+    let mark = format!("lost-job-{}", std::process::id());
+    let (short_session, _) = start_job(&home, &["python3", "short.py"]);
+    let stop = |session: &str, job: &str| {
+        home.palyra(&["run", "--session", session, &call("stop_job", &json!({ "job": job }))]).expect(0);
+        let told = tape(&home, "last");
+        output(of(&told, "tool_finished")[0]).to_owned()
+    };
+    let ended = stop(&short_session, "job-1");
+    assert!(!ended.contains("still running"), "{ended}");
+    let began = home.work().join("began");
+    let mut lost = None;
+    let seen = inotify_until(
+        &home.work(),
+        || began.exists(),
+        || lost = Some(start_job(&home, &["python3", "stay.py", &mark])),
+    );
+    assert!(seen, "the job began");
+    let (session, run) = lost.unwrap();
+    assert!(doubted(&home).is_empty());
+
+    let processes = processes_with(&mark);
+    assert!(processes.len() >= 3, "{processes:?}");
+    kill_daemon(&home);
+    for pid in processes {
+        until_ended(rustix::process::Pid::from_raw(pid).unwrap());
+    }
+    assert!(processes_with(&mark).is_empty());
+    assert_eq!(doubted(&home), [run.as_str()], "the job that had ended is in no doubt");
+    let told = stop(&session, "job-2");
+    assert!(told.contains("in doubt") && told.contains(&format!("of run {run}")), "{told}");
+    kill_daemon(&home);
+    assert_eq!(doubted(&home), [run.as_str()], "it is told once");
+
+    home.palyra(&["runs", "effects", "resolve", &run, "1", "happened", "--note", "I looked"]).expect(0);
+    assert!(doubted(&home).is_empty());
+    home.palyra(&["admin", "stop"]).expect(0);
+    assert!(doubted(&home).is_empty(), "what was said stays said");
+    let told = stop(&session, "job-2");
+    assert!(told.contains("a person said"), "{told}");
+    is_whole(&home);
+}
+
+#[test]
+fn a_daemon_that_is_told_to_stop_leaves_its_jobs_in_doubt() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let mark = format!("job-at-stop-{}", std::process::id());
+    home.write("stay.py", STAYS);
+    let (_, run) = start_job(&home, &["python3", "stay.py", &mark]);
+    let processes = processes_with(&mark);
+    home.palyra(&["admin", "stop"]).expect(0);
+    for pid in processes {
+        until_ended(rustix::process::Pid::from_raw(pid).unwrap());
+    }
+    assert_eq!(doubted(&home), [run]);
+}
+
+#[test]
+fn a_daemon_that_nobody_uses_does_not_end_a_job() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    fs::write(home.config_file(), "[daemon]\nidle_stop_seconds = 1\n").unwrap();
+    home.write("late.py", "import time\ntime.sleep(4)\nopen('late', 'w').write('x')\n");
+    let late = home.work().join("late");
+    let mut daemon = None;
+    let seen = inotify_until(
+        &home.work(),
+        || late.exists(),
+        || {
+            start_job(&home, &["python3", "late.py"]);
+            daemon = Some(home.daemon_pid());
+        },
+    );
+    assert!(seen, "the job came to its end");
+    // And then the daemon, which nobody asked for anything since.
+    until_ended(daemon.unwrap());
+    assert!(doubted(&home).is_empty());
+}
+
+#[test]
+fn the_doctor_says_what_holds_commands_here() {
+    let home = Home::new();
+    let told = home.palyra(&["doctor", "--json"]);
+    let check =
+        told.json().into_iter().flat_map(|line| line["checks"].as_array().cloned().unwrap_or(vec![line]));
+    let check = check.into_iter().find(|check| check["name"] == "tool_isolation");
+    let check = check.unwrap_or_else(|| panic!("{}", told.out));
+    assert!(check["found"].as_str().unwrap().contains("tier"), "{check:#}");
+}

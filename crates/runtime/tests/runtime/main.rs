@@ -14,6 +14,7 @@ mod sessions;
 mod order;
 
 mod idempotency;
+mod jobs;
 
 mod cancel;
 

@@ -5,6 +5,7 @@ use palyra_ports::read_approvals::{ApprovalQuery, EffectQuery, ExpiringApproval,
 use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
+use palyra_types::job::JobNumber;
 use palyra_types::{ApprovalId, PrincipalId, StoredGrantId};
 
 use super::SimJournal;
@@ -46,6 +47,10 @@ impl ReadApprovals for SimJournal {
 
     fn effects(&self, query: EffectQuery) -> Reading<Vec<EffectRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory().effects(query))
+    }
+
+    fn last_job(&self) -> Reading<JobNumber> {
+        self.read(Phase::Idle, |journal| journal.memory().last_job())
     }
 
     fn open_undos(&self) -> Reading<Vec<UndoRequested>> {

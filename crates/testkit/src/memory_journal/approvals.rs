@@ -17,6 +17,7 @@ use palyra_types::approval::{
 };
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::job::{JobNumber, JobState};
 use palyra_types::tool::EffectContract;
 use palyra_types::{
     ApprovalId, EffectId, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, TapeSeq, Timestamp,
@@ -24,6 +25,7 @@ use palyra_types::{
 
 use super::MemoryJournal;
 use super::entry::Entry;
+use super::jobs::Jobs;
 use super::state::State;
 
 type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
@@ -133,7 +135,9 @@ impl State {
         let mut tools: BTreeMap<(RunId, EffectId), Redacted<String>> = BTreeMap::new();
         let mut approved: BTreeMap<(RunId, EffectId), ApprovalId> = BTreeMap::new();
         let mut settled: BTreeSet<(RunId, EffectId)> = BTreeSet::new();
+        let mut jobs = Jobs::default();
         for entry in &self.entries {
+            jobs.take(entry, &effects);
             if let JournalEvent::EffectSettled(said) = &entry.new.event {
                 let key = (said.run, said.effect);
                 if let Some(record) =
@@ -189,6 +193,7 @@ impl State {
                 _ => {}
             }
         }
+        jobs.show_in(&mut effects);
         effects
     }
 }
@@ -247,6 +252,7 @@ fn begun(
         ended: None,
         started_at: (at.tape_seq, at.seq),
         ended_at: None,
+        job: None,
     }
 }
 
@@ -326,12 +332,20 @@ impl ReadApprovals for MemoryJournal {
                     EffectFilter::All => true,
                     EffectFilter::Unknown => record.state == EffectState::Unknown,
                     EffectFilter::Changing => record.contract != EffectContract::Pure,
+                    EffectFilter::OpenJobs => record.job.is_some_and(|job| job.state == JobState::Running),
+                    EffectFilter::Job(number) => record.job.is_some_and(|job| job.number == number),
                 }
         };
         let mut effects: Vec<_> = self.lock().effects().into_values().filter(wanted).collect();
         effects.sort_by_key(|record| std::cmp::Reverse(record.started_at.1));
         effects.truncate(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
         done(effects)
+    }
+
+    fn last_job(&self) -> Reading<JobNumber> {
+        let effects = self.lock().effects();
+        let numbers = effects.values().filter_map(|record| record.job).map(|job| job.number);
+        done(numbers.max().unwrap_or_default())
     }
 
     fn open_undos(&self) -> Reading<Vec<UndoRequested>> {

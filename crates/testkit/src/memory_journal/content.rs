@@ -78,6 +78,7 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         JournalEvent::Vault(event) => visit_vault(event, &mut empty),
         JournalEvent::Skill(_)
         | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Job(_)
         | JournalEvent::GrantRevoked { .. }
         | JournalEvent::LogOpened { .. }
         | JournalEvent::Erased { .. }

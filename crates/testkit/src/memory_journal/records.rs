@@ -100,6 +100,7 @@ impl Records {
             }
             JournalEvent::PostureChanged(_)
             | JournalEvent::ShadowCounted(_)
+            | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
             | JournalEvent::LogOpened { .. }
             | JournalEvent::EpochStarted { .. }

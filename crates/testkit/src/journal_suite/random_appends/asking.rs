@@ -14,6 +14,7 @@ use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{Ask, Attested, ContentDigest, DecidedBy, JournalEvent, TapeEvent};
+use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::run::Surface;
 use palyra_types::tool::{ApprovalRiskLevel, Taints};
 use palyra_types::{ApprovalId, EffectId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
@@ -67,7 +68,7 @@ impl RandomAppends {
 
     pub(super) fn undo_event(&mut self) -> JournalEvent {
         let run = self.any_run();
-        match self.below(3) {
+        match self.below(6) {
             0 => JournalEvent::EffectSettled(EffectSettled {
                 run,
                 effect: EffectId(self.number()),
@@ -80,12 +81,29 @@ impl RandomAppends {
                 run,
                 paths: (0..self.below(3)).map(|_| self.text()).collect(),
             }),
+            2 | 3 => JournalEvent::Job(self.job_event()),
             _ => JournalEvent::UndoFinished {
                 undo: self.undo(),
                 run,
                 files: (0..self.below(4)).map(|_| self.undone()).collect(),
             },
         }
+    }
+
+    fn job_event(&mut self) -> JobEvent {
+        let (run, effect) = (self.any_run(), EffectId(self.number()));
+        if self.below(2) == 0 {
+            return JobEvent::Started { job: JobNumber(self.number()), run, effect };
+        }
+        let end = match self.below(9) {
+            0 => JobEnd::Exited { code: 2 },
+            1 => JobEnd::Signalled { signal: 9 },
+            2 => JobEnd::OverMemory,
+            3 => JobEnd::Stopped,
+            4 => JobEnd::NotStarted,
+            _ => JobEnd::Lost,
+        };
+        JobEvent::Ended { run, effect, end }
     }
 
     /// One that was given lately, or perhaps never.
@@ -232,7 +250,10 @@ pub(super) async fn records(journal: &impl ReadApprovals, all: &mut Vec<String>)
                 assert_eq!(alone, Some(one));
             }
         }
-        for only in [EffectFilter::All, EffectFilter::Unknown, EffectFilter::Changing] {
+        let jobs = (0..5).map(|number| EffectFilter::Job(JobNumber(number)));
+        let states =
+            [EffectFilter::All, EffectFilter::Unknown, EffectFilter::Changing, EffectFilter::OpenJobs];
+        for only in states.into_iter().chain(jobs) {
             let query = EffectQuery { principal, run: None, only, before: None, limit: 500 };
             let effects = journal.effects(query).await.unwrap();
             all.push(exposed(&effects, |one| one.tool.expose().clone()));
@@ -242,6 +263,7 @@ pub(super) async fn records(journal: &impl ReadApprovals, all: &mut Vec<String>)
         let grants = journal.stored_grants(only).await.unwrap();
         all.push(exposed(&grants, |one| format!("{:?}", one.stored.tool.expose())));
     }
+    all.push(format!("{:?}", journal.last_job().await.unwrap()));
     all.push(format!("{:?}", journal.next_to_expire(100).await.unwrap()));
     let undos = journal.open_undos().await.unwrap();
     all.push(exposed(&undos, |one| one.paths.iter().map(|path| path.expose().clone()).collect()));

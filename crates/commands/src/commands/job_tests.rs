@@ -1,0 +1,138 @@
+//! What is recorded of jobs, and what is said of those that only the record knows.
+
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{AppendError, AppendTape, MaintainJournal, ReadApprovals};
+use palyra_testkit::journal_suite::samples::{SampleRun, append};
+use palyra_testkit::{MemoryJournal, journal_suite};
+use palyra_types::effect::EffectRecord;
+use palyra_types::event::JournalEvent;
+use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobState};
+use palyra_types::tool::EffectContract;
+use palyra_types::{EffectId, Seq};
+
+use super::tests::Bench;
+use super::*;
+
+const CALL: EffectId = EffectId(1);
+
+/// A bench whose jobs are recorded, and the run whose call starts them.
+struct Recorded {
+    bench: Bench,
+    journal: MemoryJournal,
+    run: SampleRun,
+}
+
+impl Recorded {
+    async fn on(journal: MemoryJournal, n: u64) -> Self {
+        let bench = Bench::new();
+        bench.tools.jobs().record_in(Arc::new(journal.clone()), Arc::new(journal.clone()));
+        let session = journal_suite::samples::session(journal_suite::samples::principal(0), 0);
+        let mut run = SampleRun::new(session, n);
+        let mut entries = vec![run.started("serve"), run.requested(1)];
+        entries.extend(run.proposed(CALL.0));
+        entries.push(journal_suite::asking::begun(&mut run, CALL.0, EffectContract::Opaque));
+        journal.append(append(entries)).await.expect("it is recorded");
+        Self { bench, journal, run }
+    }
+
+    /// Makes a call as one of the run's.
+    async fn call(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
+        let plan = match tool {
+            jobs::START => self.bench.prepare(arguments)?.body.expose().clone(),
+            _ => String::new(),
+        };
+        let mut granted = self.bench.granted(tool, arguments, &plan);
+        granted.session = self.run.session.id;
+        let principal = self.run.session.principal;
+        granted.used_by = CredentialUser { principal, run: self.run.run, effect: CALL };
+        self.bench.execute(&granted).await
+    }
+
+    async fn events(&self) -> Vec<JobEvent> {
+        let entries = self.journal.entries(Seq(0), 1_000).await.expect("they are read");
+        let job = |event| match event {
+            JournalEvent::Job(event) => Some(event),
+            _ => None,
+        };
+        entries.into_iter().filter_map(|entry| job(entry.event)).collect()
+    }
+
+    async fn record(&self, job: u32) -> EffectRecord {
+        let only = EffectFilter::Job(JobNumber(job));
+        let found = self.journal.effects(EffectQuery { only, limit: 1, ..EffectQuery::default() }).await;
+        found.expect("it is read").pop().expect("there is one")
+    }
+
+    fn started(&self, job: u32) -> JobEvent {
+        JobEvent::Started { job: JobNumber(job), run: self.run.run, effect: CALL }
+    }
+
+    fn ended(&self, end: JobEnd) -> JobEvent {
+        JobEvent::Ended { run: self.run.run, effect: CALL, end }
+    }
+}
+
+#[tokio::test]
+async fn a_job_is_recorded_before_it_runs_and_its_end_before_it_is_told() {
+    let recorded = Recorded::on(MemoryJournal::new(), 0).await;
+    let started = recorded.call("start_job", r#"{"argv":["sleep","1000"]}"#).await.expect("it started");
+    assert!(started.text.contains("job-1"), "{}", started.text);
+    assert_eq!(recorded.events().await, [recorded.started(1)]);
+    assert_eq!(recorded.bench.tools.jobs().running(), 1);
+    let ended = recorded.call("stop_job", r#"{"job":"job-1"}"#).await.expect("it ends");
+    assert!(ended.text.starts_with("ended"), "{}", ended.text);
+    assert_eq!(recorded.events().await, [recorded.started(1), recorded.ended(JobEnd::Stopped)]);
+    assert_eq!(recorded.bench.tools.jobs().running(), 0);
+}
+
+#[tokio::test]
+async fn a_job_that_exits_by_itself_is_recorded_as_that() {
+    let recorded = Recorded::on(MemoryJournal::new(), 0).await;
+    recorded.call("start_job", r#"{"argv":["sh","-c","exit 3"]}"#).await.expect("it started");
+    while recorded.bench.tools.jobs().running() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(recorded.events().await[1..], [recorded.ended(JobEnd::Exited { code: 3 })]);
+}
+
+#[tokio::test]
+async fn a_job_that_cannot_be_recorded_is_not_started() {
+    let recorded = Recorded::on(MemoryJournal::new(), 0).await;
+    recorded.journal.fail_next(AppendError::DiskFull);
+    let refused = recorded.call("start_job", r#"{"argv":["sleep","1000"]}"#).await;
+    assert_eq!(refused, Err(CommandFailure::NotRecorded(AppendError::DiskFull)));
+    assert!(recorded.bench.asked.lock().expect("nobody panicked").is_empty(), "nothing was started");
+    assert_eq!(recorded.bench.tools.jobs().running(), 0);
+}
+
+#[tokio::test]
+async fn a_job_of_an_earlier_daemon_is_told_as_what_it_is_and_keeps_its_number() {
+    let mut before = Recorded::on(MemoryJournal::new(), 0).await;
+    before.call("start_job", r#"{"argv":["sleep","1000"]}"#).await.expect("it started");
+    let outcome = before.run.tool_finished(CALL.0, "started as job-1");
+    before.journal.append(append(vec![outcome])).await.expect("it is recorded");
+    let journal = before.journal.clone();
+    // Another table: that of the next daemon.
+    let now = Recorded::on(journal.clone(), 1).await;
+    let started = now.call("start_job", r#"{"argv":["sleep","1000"]}"#).await.expect("it started");
+    assert!(started.text.contains("job-2"), "{}", started.text);
+    let lost = palyra_ports::NewEntry {
+        time: before.record(1).await.started,
+        principal: before.run.session.principal,
+        session: Some(before.run.session.id),
+        run: None,
+        event: JournalEvent::Job(before.ended(JobEnd::Lost)),
+    };
+    journal.append(append(vec![lost])).await.expect("it is recorded");
+    assert_eq!(before.record(1).await.job.map(|job| job.state), Some(JobState::InDoubt));
+    let named = format!("effect 1 of run {}", before.run.run);
+    for tool in ["tail_job", "stop_job"] {
+        let told = now.call(tool, r#"{"job":"job-1"}"#).await.expect_err("it runs no more");
+        assert_eq!(told.code(), palyra_types::ErrorCode::JobUnknown);
+        assert!(told.to_string().contains(&named) && told.to_string().contains("in doubt"), "{told}");
+    }
+    // Of another conversation it is nobody's.
+    let stranger = now.bench.granted("tail_job", r#"{"job":"job-1"}"#, "");
+    let told = now.bench.execute(&stranger).await.expect_err("it has none").to_string();
+    assert!(!told.contains("effect"), "{told}");
+}

@@ -1,0 +1,128 @@
+//! The journal's record of jobs: that one is started, and how it ended.
+//!
+//! Invariant: a job's program runs only once its start is recorded, and what is said of its end is said after that is. A
+//! job whose end is not recorded is in doubt from the next start of the daemon on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{
+    AppendClass, AppendError, AppendTape, Clock, JournalAppendRequest, NewEntry, ReadApprovals, ReadError,
+};
+use palyra_types::SessionId;
+use palyra_types::effect::EffectRecord;
+use palyra_types::event::JournalEvent;
+use palyra_types::job::{JobEnd, JobEvent, JobNumber};
+
+use crate::call::Granted;
+use crate::failure::CommandFailure;
+
+/// Where jobs are recorded; tools are made before the journal is open.
+pub(crate) struct JobBook {
+    journal: Mutex<Option<Journal>>,
+    /// The number given last, once it is known.
+    last: tokio::sync::Mutex<Option<JobNumber>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone)]
+struct Journal {
+    append: Arc<dyn AppendTape>,
+    read: Arc<dyn ReadApprovals>,
+}
+
+/// Whose job it is, and which call started it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JobOwner {
+    session: SessionId,
+    used_by: palyra_ports::CredentialUser,
+}
+
+impl JobOwner {
+    pub(crate) fn of(granted: &Granted) -> Self {
+        Self { session: granted.session, used_by: granted.used_by }
+    }
+
+    /// Returns whether a call may know of this owner's jobs: those of its conversation.
+    pub(crate) fn shares_with(&self, granted: &Granted) -> bool {
+        self.session == granted.session
+    }
+}
+
+impl JobBook {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { journal: Mutex::default(), last: tokio::sync::Mutex::default(), clock }
+    }
+
+    pub(crate) fn record_in(&self, append: Arc<dyn AppendTape>, read: Arc<dyn ReadApprovals>) {
+        let journal = Journal { append, read };
+        *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
+    }
+
+    fn journal(&self) -> Option<Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records that a job is about to be started, and returns the number that is its own from now on.
+    pub(crate) async fn begin(&self, owner: JobOwner) -> Result<JobNumber, CommandFailure> {
+        let job = self.next_number().await?;
+        let (run, effect) = (owner.used_by.run, owner.used_by.effect);
+        let started = JobEvent::Started { job, run, effect };
+        self.append(owner, started, AppendClass::Normal).await.map_err(CommandFailure::NotRecorded)?;
+        Ok(job)
+    }
+
+    async fn next_number(&self) -> Result<JobNumber, CommandFailure> {
+        let mut last = self.last.lock().await;
+        let before = match (*last, self.journal()) {
+            (Some(before), _) => before,
+            (None, Some(journal)) => journal.read.last_job().await.map_err(CommandFailure::Tape)?,
+            (None, None) => JobNumber::default(),
+        };
+        let next = before.0.checked_add(1).map(JobNumber);
+        let next =
+            next.ok_or_else(|| CommandFailure::TooMany("there are no more numbers for jobs".to_owned()))?;
+        *last = Some(next);
+        Ok(next)
+    }
+
+    /// Records how a job ended.
+    pub(crate) async fn end(&self, owner: JobOwner, end: JobEnd) -> Result<(), AppendError> {
+        let (run, effect) = (owner.used_by.run, owner.used_by.effect);
+        self.append(owner, JobEvent::Ended { run, effect, end }, AppendClass::Ending).await
+    }
+
+    async fn append(&self, owner: JobOwner, event: JobEvent, class: AppendClass) -> Result<(), AppendError> {
+        let Some(journal) = self.journal() else { return Ok(()) };
+        let entry = NewEntry {
+            time: self.clock.wall(),
+            principal: owner.used_by.principal,
+            session: Some(owner.session),
+            run: None,
+            event: JournalEvent::Job(event),
+        };
+        let entries = vec![entry];
+        journal
+            .append
+            .append(JournalAppendRequest { entries, class, ..JournalAppendRequest::default() })
+            .await?;
+        Ok(())
+    }
+
+    /// Returns what is recorded of a job that nobody remembers any more, where the call may know of it.
+    pub(crate) async fn find(
+        &self,
+        job: JobNumber,
+        granted: &Granted,
+    ) -> Result<Option<EffectRecord>, ReadError> {
+        let Some(journal) = self.journal() else { return Ok(None) };
+        let query = EffectQuery {
+            principal: Some(granted.used_by.principal),
+            only: EffectFilter::Job(job),
+            limit: 1,
+            ..EffectQuery::default()
+        };
+        let found = journal.read.effects(query).await?.pop();
+        Ok(found.filter(|record| record.session == granted.session))
+    }
+}
