@@ -7,6 +7,7 @@ use palyra_ports::{Clock, CredentialUser, GuardEgress, ProcessSandbox, ProcessTi
 use palyra_types::SessionId;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
+use crate::job_book::JobOwner;
 use crate::job_table::Jobs;
 use crate::running::Ground;
 use crate::settings::CommandSettings;
@@ -50,6 +51,11 @@ pub(crate) struct Granted {
 }
 
 impl Granted {
+    /// Returns whose the jobs are that it starts, and may know of.
+    pub(crate) fn owner(&self) -> JobOwner {
+        JobOwner { session: self.session, used_by: self.used_by }
+    }
+
     /// Returns how much of what a program prints is kept for the result, beside what is said of its end.
     pub(crate) fn printed_bytes_max(&self) -> usize {
         /// Room for how it ended, whom it reached, and how to read on.

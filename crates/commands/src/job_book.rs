@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::{
-    AppendClass, AppendError, AppendTape, Clock, JournalAppendRequest, NewEntry, ReadApprovals, ReadError,
+    AppendClass, AppendError, AppendTape, Clock, CredentialUser, JournalAppendRequest, NewEntry,
+    ReadApprovals, ReadError,
 };
 use palyra_types::SessionId;
 use palyra_types::effect::EffectRecord;
 use palyra_types::event::JournalEvent;
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 
-use crate::call::Granted;
 use crate::failure::CommandFailure;
 
 /// Where jobs are recorded; tools are made before the journal is open.
@@ -31,21 +31,17 @@ struct Journal {
     read: Arc<dyn ReadApprovals>,
 }
 
-/// Whose job it is, and which call started it.
+/// Whose job it is, and which call started it; or the call that asks for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JobOwner {
-    session: SessionId,
-    used_by: palyra_ports::CredentialUser,
+    pub(crate) session: SessionId,
+    pub(crate) used_by: CredentialUser,
 }
 
 impl JobOwner {
-    pub(crate) fn of(granted: &Granted) -> Self {
-        Self { session: granted.session, used_by: granted.used_by }
-    }
-
     /// Returns whether a call may know of this owner's jobs: those of its conversation.
-    pub(crate) fn shares_with(&self, granted: &Granted) -> bool {
-        self.session == granted.session
+    pub(crate) fn shares_with(&self, call: Self) -> bool {
+        self.session == call.session
     }
 }
 
@@ -109,20 +105,20 @@ impl JobBook {
         Ok(())
     }
 
-    /// Returns what is recorded of a job that nobody remembers any more, where the call may know of it.
+    /// Returns what is recorded of a job that nobody remembers any more, where a call may know of it.
     pub(crate) async fn find(
         &self,
         job: JobNumber,
-        granted: &Granted,
+        call: JobOwner,
     ) -> Result<Option<EffectRecord>, ReadError> {
         let Some(journal) = self.journal() else { return Ok(None) };
         let query = EffectQuery {
-            principal: Some(granted.used_by.principal),
+            principal: Some(call.used_by.principal),
             only: EffectFilter::Job(job),
             limit: 1,
             ..EffectQuery::default()
         };
         let found = journal.read.effects(query).await?.pop();
-        Ok(found.filter(|record| record.session == granted.session))
+        Ok(found.filter(|record| record.session == call.session))
     }
 }

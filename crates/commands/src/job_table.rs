@@ -11,7 +11,6 @@ use palyra_types::effect::EffectRecord;
 use palyra_types::job::{JobEnd, JobNumber, JobState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::call::Granted;
 use crate::failure::CommandFailure;
 use crate::job_book::{JobBook, JobOwner};
 use crate::reach::Door;
@@ -100,12 +99,11 @@ impl Jobs {
     /// Starts a job's program between two records: that it is started, and that it could not be. Returns its number.
     pub(crate) async fn start(
         &self,
-        granted: &Granted,
+        owner: JobOwner,
         tier: ProcessTier,
         room: Room,
         starting: impl Future<Output = Result<Running<Unread>, CommandFailure>>,
     ) -> Result<JobNumber, CommandFailure> {
-        let owner = JobOwner::of(granted);
         let number = self.0.book.begin(owner).await?;
         match starting.await {
             Ok(running) => {
@@ -147,14 +145,14 @@ impl Jobs {
     }
 
     /// Returns a job of the call's session.
-    pub(crate) async fn find(&self, granted: &Granted, name: &str) -> Result<Job, CommandFailure> {
+    pub(crate) async fn find(&self, call: JobOwner, name: &str) -> Result<Job, CommandFailure> {
         let unknown = || CommandFailure::JobUnknown(format!("this session has no `{name}`"));
         let number: JobNumber = name.parse().map_err(|_| unknown())?;
         let known = self.table().get(&number).cloned();
-        if let Some((_, job)) = known.filter(|(owner, _)| owner.shares_with(granted)) {
+        if let Some((_, job)) = known.filter(|(owner, _)| owner.shares_with(call)) {
             return Ok(job);
         }
-        let recorded = self.0.book.find(number, granted).await.map_err(CommandFailure::Tape)?;
+        let recorded = self.0.book.find(number, call).await.map_err(CommandFailure::Tape)?;
         Err(recorded.map_or_else(unknown, |record| CommandFailure::JobUnknown(told(number, &record))))
     }
 }

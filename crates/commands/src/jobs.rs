@@ -118,7 +118,7 @@ pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, Comm
     // Nobody waits for it, so nobody watches; tail_job looks.
     let hearing = Hearing { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
     let starting = running::start(parts.ground(granted), planned, hearing);
-    let job = parts.jobs.start(granted, tier, room, starting).await?;
+    let job = parts.jobs.start(granted.owner(), tier, room, starting).await?;
     let text = format!("started as {job}; look at it with tail_job");
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
 }
@@ -131,7 +131,7 @@ pub(crate) async fn tail(
     /// More than the line takes that tells which bytes they are.
     const TOLD_BYTES: usize = 160;
     let LookAtJob { job, from } = parse(&granted.arguments)?;
-    let job = parts.jobs.find(granted, &job).await?;
+    let job = parts.jobs.find(granted.owner(), &job).await?;
     if supervision.cancel.is_cancelled() {
         return Err(CommandFailure::Cancelled);
     }
@@ -154,7 +154,7 @@ pub(crate) async fn tail(
 
 pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
     let named: OfJob = parse(&granted.arguments)?;
-    let mut job = parts.jobs.find(granted, &named.job).await?;
+    let mut job = parts.jobs.find(granted.owner(), &named.job).await?;
     let text = job.stop().await.map_or("gone".to_owned(), how_it_ended);
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(job.tier) })
 }

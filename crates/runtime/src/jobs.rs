@@ -24,7 +24,7 @@ pub(crate) async fn doubt_lost(ports: &RuntimePorts) {
         Ok(0) => {}
         Ok(lost) => tracing::warn!(lost, "jobs ended with an earlier daemon: what they came to is in doubt"),
         Err(error) => {
-            tracing::error!(%error, "jobs ended with an earlier daemon, which could not be recorded")
+            tracing::error!(%error, "jobs ended with an earlier daemon, which could not be recorded");
         }
     }
 }

@@ -3,13 +3,13 @@
 //! Owns no way of looking that knows how the journal is stored: everything is asked of a daemon that serves.
 //! Begin at [`check_house`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use palyra_client::{Client, JournalStep};
 use palyra_types::RunId;
 use palyra_wire::v1::tape_entry::Event;
-use palyra_wire::v1::{ListRunsRequest, RunState, TapeEntry};
+use palyra_wire::v1::{ListEffectsRequest, ListRunsRequest, RunState, TapeEntry};
 
 use crate::house::House;
 use crate::person::Attended;
@@ -116,6 +116,21 @@ pub(crate) async fn check_attended(client: &Client, attended: &Attended) -> Resu
         Some(Event::RunFinished(end)) if end.state() == RunState::Done => Ok(()),
         other => bail!("the run had to end done and ends with {other:?}"),
     }
+}
+
+/// Returns the effects of a run that are listed as in doubt.
+///
+/// # Errors
+/// When the daemon does not answer.
+pub(crate) async fn in_doubt(client: &Client, run: RunId) -> Result<BTreeSet<u32>> {
+    let unknown = ListEffectsRequest {
+        run_id: run.to_string(),
+        only: "unknown".to_owned(),
+        page_size: 500,
+        page_token: String::new(),
+    };
+    let listed = client.list_effects(unknown).await.context("could not list the effects")?.effects;
+    Ok(listed.into_iter().map(|listed| listed.effect_id).collect())
 }
 
 /// A run whose outcome nobody knows does not ask the model before a person has spoken.

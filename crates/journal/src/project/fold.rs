@@ -1,5 +1,6 @@
 //! Hands each entry to the families it concerns.
 
+use palyra_types::effect::EffectSettled;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use rusqlite::Connection;
 
@@ -117,10 +118,7 @@ impl Projections {
             JournalEvent::GrantRevoked { grant, .. } => {
                 stored_grants::revoked(&mut self.stored_grants, connection, entry, *grant)?;
             }
-            JournalEvent::EffectSettled(settled) => {
-                let under_way = effects::settled(&mut self.effects, connection, entry, settled)?;
-                runs::changed(&mut self.runs, connection, settled.run, under_way)?;
-            }
+            JournalEvent::EffectSettled(settled) => self.fold_settled(connection, entry, settled)?,
             JournalEvent::UndoRequested(requested) => {
                 undos::said(&mut self.undos, entry, (requested.undo, requested.run), Said::Requested);
             }
@@ -145,6 +143,16 @@ impl Projections {
             | JournalEvent::Unknown { .. } => {}
         }
         Ok(())
+    }
+
+    fn fold_settled(
+        &mut self,
+        connection: &Connection,
+        entry: &Folded<'_>,
+        settled: &EffectSettled,
+    ) -> rusqlite::Result<()> {
+        let under_way = effects::settled(&mut self.effects, connection, entry, settled)?;
+        runs::changed(&mut self.runs, connection, settled.run, under_way)
     }
 
     fn fold_tape(

@@ -1,6 +1,6 @@
 //! Compares what the programs counted with what the tape says of their calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use palyra_types::RunId;
@@ -49,8 +49,8 @@ pub(super) fn ran(house: &House) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<
 }
 
 /// Compares: a program ran once for each call that is said to have ended or happened, and not for any other. A job's call
-/// ends when it has begun, so that it may die with its daemon before it counts.
-pub(super) fn compare(house: &House, tape: &[TapeEntry]) -> Result<Compared> {
+/// ends when it has begun, so that it may die with its daemon before it counts; then its effect is in doubt.
+pub(super) fn compare(house: &House, tape: &[TapeEntry], in_doubt: &BTreeSet<u32>) -> Result<Compared> {
     let mut compared = Compared::default();
     let mut lines = counted(house)?;
     let told = told(tape);
@@ -64,8 +64,12 @@ pub(super) fn compare(house: &House, tape: &[TapeEntry]) -> Result<Compared> {
         if times > 1 {
             compared.duplicates.push(format!("{program} ran {times} times"));
         }
-        if times == 0 && program != JOB {
+        let doubted = told.iter().any(|(effect, told)| told.program == program && in_doubt.contains(effect));
+        if times == 0 && !doubted {
             compared.losses.push(format!("{program} never ran"));
+        }
+        if doubted && program != JOB {
+            compared.silent.push(format!("{program} is in doubt after a person settled it"));
         }
         let ends = |told: &&Told| {
             let ended = (told.starts, told.finished, told.unknown, told.happened + told.again);

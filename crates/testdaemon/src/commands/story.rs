@@ -51,6 +51,8 @@ pub(super) struct Told {
     /// How long it took until another daemon answered, if one died.
     pub(super) back_after: Option<Duration>,
     pub(super) attended: Attended,
+    /// Jobs that died with their daemon, and are listed as that.
+    pub(super) jobs_in_doubt: usize,
     pub(super) compared: Compared,
 }
 
@@ -128,13 +130,25 @@ impl Stage {
             }
         };
         ensure!(place.is_none(), "no program was at `{}`", place.unwrap_or_default());
-        verdict::check_attended(&house.client().await.context("could not connect at the end")?, &attended)
-            .await?;
+        let client = house.client().await.context("could not connect at the end")?;
+        verdict::check_attended(&client, &attended).await?;
+        let in_doubt = verdict::in_doubt(&client, attended.run).await?;
+        ensure!(in_doubt.len() <= usize::from(gone_after.is_some()), "{in_doubt:?} are in doubt");
+        drop(client);
         end(daemon, attached).await?;
-        let compared = compare(&house, &attended.seen)?;
+        let compared = compare(&house, &attended.seen, &in_doubt)?;
         let recording =
             cast.tracer.map_or_else(|| Ok(Recording::default()), |(_, log)| Recording::read(log))?;
-        Ok(Told { recording, processes, gone_after, back_after: life.back_after, attended, compared })
+        let jobs_in_doubt = in_doubt.len();
+        Ok(Told {
+            recording,
+            processes,
+            gone_after,
+            back_after: life.back_after,
+            attended,
+            jobs_in_doubt,
+            compared,
+        })
     }
 }
 

@@ -38,6 +38,7 @@ struct Counts {
     yeses: usize,
     happened: usize,
     again: usize,
+    jobs_in_doubt: usize,
     slow: usize,
     gone: Vec<Duration>,
     back: Vec<Duration>,
@@ -176,6 +177,7 @@ impl Counts {
         let happened = told.attended.doubts.iter().filter(|(_, happened)| *happened).count();
         self.happened += happened;
         self.again += told.attended.doubts.len() - happened;
+        self.jobs_in_doubt += told.jobs_in_doubt;
         self.gone.extend(told.gone_after);
         self.back.extend(told.back_after);
         match target {
@@ -200,6 +202,7 @@ impl Counts {
         );
         let doubts = format!("{} had happened, {} had not and were made anew", self.happened, self.again);
         report.row("doubts, each told as outcome_unknown", self.happened + self.again, doubts);
+        report.row("jobs that died with their daemon", self.jobs_in_doubt, "each listed as in doubt");
         report.row("answers to approvals", self.yeses, "");
         self.back.sort_unstable();
         let at = |place: usize| self.back.get(place).map_or(0, Duration::as_millis);
