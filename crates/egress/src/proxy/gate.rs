@@ -74,8 +74,14 @@ fn forward(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
     if head.uri.scheme() != Some(&UriScheme::HTTP) {
         return Err(Refusal::malformed("only http:// and tunnels pass"));
     }
-    if head.headers.contains_key(CONTENT_LENGTH) && head.headers.contains_key(TRANSFER_ENCODING) {
-        return Err(Refusal::malformed("it says twice how long its body is"));
+    // What is taken off is made anew, and that is chunks and nothing else.
+    if head
+        .headers
+        .get_all(TRANSFER_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+    {
+        return Err(Refusal::malformed("its body is packed for the way"));
     }
     if head.method == Method::TRACE {
         return Err(Refusal::malformed("its method would show what is added on the way"));
