@@ -61,8 +61,9 @@ impl Used {
     /// Returns what to tell when that is too much.
     pub(crate) fn over(&self, limits: &Limits) -> Option<Told> {
         match self {
-            Self { bytes, .. } if *bytes > limits.memory_bytes_max => Some(Told::OverMemory),
+            // Very many have much memory, too.
             Self { tasks, .. } if *tasks > limits.processes_max => Some(Told::OverProcesses),
+            Self { bytes, .. } if *bytes > limits.memory_bytes_max => Some(Told::OverMemory),
             _ => None,
         }
     }

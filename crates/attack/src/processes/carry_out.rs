@@ -194,17 +194,17 @@ impl Heard {
             }
         };
         let visits = async {
-            if attack.has("listens") {
-                self.said("listens").await;
-                if let Some(port) = self.port() {
-                    let reached =
-                        tokio::task::spawn_blocking(move || TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
-                    if reached.await.is_ok_and(|reached| reached.is_ok()) {
-                        self.add(OPENED);
-                    }
+            if !attack.has("listens") {
+                std::future::pending::<()>().await;
+            }
+            self.said("listens").await;
+            if let Some(port) = self.port() {
+                let reached =
+                    tokio::task::spawn_blocking(move || TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
+                if reached.await.is_ok_and(|reached| reached.is_ok()) {
+                    self.add(OPENED);
                 }
             }
-            std::future::pending::<()>().await;
         };
         tokio::select! {
             biased;
