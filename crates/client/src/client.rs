@@ -24,11 +24,20 @@ impl Client {
     /// [`ClientError::NotRunning`], [`ClientError::StartFailed`] or, over TCP, [`ClientError::Lost`]; with
     /// [`ConnectOptions::heads`] also [`ClientError::RolledBack`] and [`ClientError::Forked`].
     pub async fn connect(options: ConnectOptions) -> Result<Self, ClientError> {
-        let deadline = Instant::now() + options.ready_within;
-        let connection = find(&options, Search { when_absent: WhenAbsent::StartOrFail, deadline }).await?;
+        let search =
+            Search { when_absent: WhenAbsent::StartOrFail, deadline: Instant::now() + options.ready_within };
+        let connection = find(&options, search).await?;
         let client = Self { options: Arc::new(options), current: Arc::new(Mutex::new(connection)) };
-        client.witness().await?;
-        Ok(client)
+        loop {
+            match client.witness().await {
+                // It was about to go when it was found: whoever comes after it is looked for.
+                Err(ClientError::Lost { .. }) if Instant::now() < search.deadline => {
+                    let connection = find(&client.options, search).await?;
+                    *client.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
+                }
+                witnessed => return witnessed.map(|()| client),
+            }
+        }
     }
 
     /// Finds the daemon again after it was lost, and uses the new connection in every clone.
