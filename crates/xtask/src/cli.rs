@@ -8,7 +8,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{attack, components, failures, published, real_model, redaction, sim, soak, suite, tamper, tidy};
+use crate::{
+    attack, components, failures, known_faults, published, real_model, redaction, sim, soak, suite, tamper,
+    tidy,
+};
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
@@ -83,6 +86,8 @@ enum Verb {
     Attack(attack::Options),
     /// Builds the example components, and tries each; installs what that needs from PyPI below target/tools.
     Components,
+    /// Takes back commits that mended a fault, drawn at random, and looks whether their tests fail without them.
+    KnownFaults(known_faults::Options),
     /// Breaks journals by the thousand and compares what the verifier says.
     Tamper(tamper::Options),
     /// Installs a real language model below target/tools and drives the product against it.
@@ -116,6 +121,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::Sim(options) => sim::verb(&options),
         Verb::Attack(options) => attack::verb(&options),
         Verb::Components => components::verb(),
+        Verb::KnownFaults(options) => known_faults::verb(&options),
         Verb::Tamper(options) => tamper::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),
     }

@@ -16,6 +16,7 @@ mod attack;
 mod real_model;
 mod redaction;
 mod tamper;
+mod known_faults;
 mod soak;
 mod published;
 mod failures;

@@ -1,7 +1,7 @@
-//! Every attack has its test, and every test of an attack is on the page.
+//! Every attack and every mended fault has its test, and every test of an attack is on the page.
 //!
-//! Owns reading `docs/attack-cases.md`: code spans `PACKAGE MODULE::test` or `PACKAGE::BINARY MODULE::test`, as the test
-//! runner names them. Silent while that page does not exist.
+//! Owns reading `docs/attack-cases.md` and `docs/known-faults.md`: code spans `PACKAGE MODULE::test` or `PACKAGE::BINARY MODULE::test`, as the test
+//! runner names them. Silent while the first page does not exist.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,8 @@ use crate::tidy::source::SourceFile;
 
 const RULE: &str = "attack-cases";
 const PAGE: &str = "docs/attack-cases.md";
+/// What was mended, each with the tests that show it.
+const FAULTS: &str = "docs/known-faults.md";
 
 /// Returns tests that the page names and nobody has, and tests of attacks that it does not name.
 pub(super) fn check(house: &House) -> Vec<Finding> {
@@ -23,20 +25,11 @@ pub(super) fn check(house: &House) -> Vec<Finding> {
         .flat_map(|file| file.tests.iter().map(|(name, _)| runner_name(file, name)))
         .collect();
     let mut findings = Vec::new();
-    let mut named = BTreeSet::new();
-    for (index, line) in house.text(PAGE).lines().enumerate() {
-        for name in line.split('`').skip(1).step_by(2).filter(|span| is_runner_name(span)) {
-            named.insert(name);
-            if !all.contains(name) {
-                let what = format!("there is no test `{name}`");
-                findings.push(finding(
-                    PAGE,
-                    index + 1,
-                    name,
-                    what,
-                    "name the test as `cargo nextest list` does",
-                ));
-            }
+    let named: BTreeSet<&str> = spans(house.text(PAGE)).map(|(_, name)| name).collect();
+    for page in [PAGE, FAULTS].into_iter().filter(|page| house.has(page)) {
+        for (line, name) in spans(house.text(page)).filter(|(_, name)| !all.contains(*name)) {
+            let what = format!("there is no test `{name}`");
+            findings.push(finding(page, line, name, what, "name the test as `cargo nextest list` does"));
         }
     }
     for file in house.files.iter().filter(|file| is_of_attacks(&file.path)) {
@@ -49,6 +42,14 @@ pub(super) fn check(house: &House) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns the tests that a page names, each with its line.
+fn spans(page: &str) -> impl Iterator<Item = (usize, &str)> {
+    page.lines().enumerate().flat_map(|(index, line)| {
+        let spans = line.split('`').skip(1).step_by(2).filter(|span| is_runner_name(span));
+        spans.map(move |name| (index + 1, name))
+    })
 }
 
 fn is_runner_name(span: &str) -> bool {
@@ -108,6 +109,17 @@ mod tests {
             ("crates/run-core/src/machine/tests.rs", TEST),
         ]);
         check(&house).into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn a_mended_fault_names_tests_that_there_are() {
+        let house = house(&[
+            (PAGE, ""),
+            (FAULTS, "| `palyra-tools links::it_holds` `palyra-tools links::gone` |"),
+            ("crates/tools/src/links.rs", TEST),
+        ]);
+        let found: Vec<_> = check(&house).into_iter().map(|finding| finding.what).collect();
+        assert_eq!(found, ["there is no test `palyra-tools links::gone`"]);
     }
 
     const BOTH: &str = "`palyra-tools attacks::links::it_holds` `palyra::e2e attacks_words::it_holds`";
