@@ -12,9 +12,10 @@ use palyra_types::Redacted;
 
 use crate::registered::{RegisterError, Registered};
 use crate::rules::assignment::{self, Sought, VALUE_REST};
+use crate::rules::line::{self, LineRule};
 use crate::rules::token::{self, TokenRule};
 use crate::rules::vendor::{VENDORS, Vendor};
-use crate::rules::{boundary, credentials, header, key_block, manifest, name, url};
+use crate::rules::{boundary, credentials, csv, header, key_block, manifest, name, url};
 use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
 
 /// Bytes of the longest literal with which a token begins.
@@ -24,6 +25,7 @@ const LITERAL_BYTES_MAX: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Trigger {
     Token(&'static TokenRule),
+    Line(&'static LineRule),
     Vendor(&'static Vendor),
     Name,
     Authorization,
@@ -34,6 +36,7 @@ pub(crate) enum Trigger {
     Pem,
     Putty,
     Manifest,
+    Csv,
     /// The forms of registered values that begin alike.
     Registered(usize),
 }
@@ -43,6 +46,7 @@ impl Trigger {
         match self {
             Self::Token(rule) => rule.needs_boundary(),
             Self::Scheme => true,
+            Self::Line(rule) => rule.needs_boundary(),
             _ => false,
         }
     }
@@ -75,6 +79,7 @@ impl Shapes {
             }
         };
         token::all().for_each(|rule| add(rule.start, Trigger::Token(rule)));
+        line::all().for_each(|rule| add(rule.start, Trigger::Line(rule)));
         for vendor in &VENDORS {
             vendor.words.iter().for_each(|word| add(word, Trigger::Vendor(vendor)));
         }
@@ -87,6 +92,7 @@ impl Shapes {
         add(key_block::PEM, Trigger::Pem);
         add(key_block::PUTTY, Trigger::Putty);
         manifest::LITERALS.iter().for_each(|literal| add(literal, Trigger::Manifest));
+        csv::LITERALS.iter().for_each(|literal| add(literal, Trigger::Csv));
         let beginnings = token::all().filter(|rule| rule.needs_boundary()).map(|rule| rule.start);
         let automaton =
             dfa(literals.iter().map(|(literal, _)| literal.as_str()), aho_corasick::StartKind::Unanchored);
@@ -171,6 +177,7 @@ impl Armoury {
     pub(crate) fn judge(&self, trigger: Trigger, at: usize, end: usize, view: View<'_>) -> Verdict {
         match trigger {
             Trigger::Token(rule) => rule.judge(at, end, view),
+            Trigger::Line(rule) => rule.judge(at, end, view),
             Trigger::Vendor(vendor) => {
                 assigned(at, end, view, Rank::Vendor, |value| vendor.made(value.value).then_some(vendor.kind))
             }
@@ -182,6 +189,7 @@ impl Armoury {
             Trigger::CurlUser => credentials::judge(at, end, view),
             Trigger::Pem => key_block::pem(at, end, view),
             Trigger::Putty => key_block::putty(end, view),
+            Trigger::Csv => csv::judge(at, view),
             Trigger::Manifest => manifest::judge(at, end, view),
             Trigger::Registered(group) => {
                 self.values.as_ref().map_or(Verdict::No, |values| values.judge(group, at, view))

@@ -11,6 +11,8 @@ pub(crate) mod randomness;
 pub(crate) mod vendor;
 
 pub(crate) mod credentials;
+pub(crate) mod csv;
+pub(crate) mod line;
 pub(crate) mod header;
 pub(crate) mod key_block;
 pub(crate) mod manifest;

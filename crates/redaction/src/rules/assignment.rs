@@ -89,7 +89,8 @@ pub(crate) fn seek(at: usize, end: usize, view: View<'_>) -> Sought<'_> {
 /// Returns where a name of two words begins, such as "api key".
 fn with_word_before(name_start: usize, view: View<'_>) -> usize {
     let before = view.just_before(name_start, 8);
-    let words: [&[u8]; 5] = [b"api ", b"access ", b"secret ", b"private ", b"signing "];
+    let words: [&[u8]; 8] =
+        [b"api ", b"access ", b"secret ", b"private ", b"signing ", b"auth ", b"client ", b"bearer "];
     let fits = |word: &&&[u8]| {
         before.len() >= word.len() && before[before.len() - word.len()..].eq_ignore_ascii_case(word)
     };
@@ -123,7 +124,9 @@ fn read_tail(name_start: usize, end: usize, view: View<'_>) -> Tail {
             let word = |word: &str| view.says(at, word);
             if word(" is ") || word(" was ") {
                 said = Some(at + if word(" is ") { 4 } else { 5 });
-            } else if at == name_end && (is_option || is_login(name_start, view)) {
+            } else if at == name_end
+                && (is_option || is_login(name_start, view) || is_said_name(name_start, view))
+            {
                 said = Some(at + 1);
             }
         }
@@ -148,6 +151,12 @@ fn is_login(name_start: usize, view: View<'_>) -> bool {
     view.says(name_start, "password ") && before.windows(6).any(|word| word == b"login ")
 }
 
+/// Returns whether a name of two words such as "api key" ends here, which people put right before its value.
+fn is_said_name(name_start: usize, view: View<'_>) -> bool {
+    let ends = ["key ", "token ", "secret "].iter().any(|word| view.says(name_start, word));
+    ends && with_word_before(name_start, view) < name_start
+}
+
 /// What joins a name and its value, and where the value's frame begins.
 struct Joining {
     after: usize,
@@ -162,6 +171,8 @@ enum By {
     Comparison,
     Comma,
     Tag,
+    /// A border between cells of a Markdown table.
+    Cell,
 }
 
 enum Joined {
@@ -178,6 +189,7 @@ fn read_joint(place: usize, view: View<'_>) -> Joined {
         match view.byte(at) {
             Some(b'"' | b'\'' | b'`') => name_quoted = true,
             Some(b' ' | b'\t' | b'\\' | b']' | b')') => {}
+            Some(b'\n' | b'\r' | b'<') => return value_apart(at, view),
             Some(_) => break,
             None => return if view.open_at(at) { Joined::Unknown(NOWHERE) } else { Joined::Not },
         }
@@ -210,6 +222,15 @@ fn read_joint(place: usize, view: View<'_>) -> Joined {
         (b",", By::Comma),
         (b">", By::Tag),
     ];
+    if rest.first() == Some(&b'|') && rest.get(1) != Some(&b'|') {
+        let is_cell = view
+            .just_before(place, 128)
+            .iter()
+            .rev()
+            .find(|byte| !(NAME.has(**byte) || b" `*".contains(byte)));
+        let joining = Joining { after: at + 1, name_quoted, kind: By::Cell };
+        return if is_cell == Some(&b'|') { Joined::By(joining) } else { Joined::Not };
+    }
     let Some((text, kind)) = table.iter().find(|(text, _)| rest.starts_with(text)) else {
         let names_value = name_quoted && rest.len() > 5 && rest[..5].eq_ignore_ascii_case(b"value");
         let joining = Joining { after: at, name_quoted, kind: By::Comma };
@@ -219,6 +240,67 @@ fn read_joint(place: usize, view: View<'_>) -> Joined {
         return Joined::Not;
     }
     Joined::By(Joining { after: at + text.len(), name_quoted, kind: *kind })
+}
+
+/// How far apart a name and the element or the line are that hold its value, in bytes.
+const APART_BYTES_MAX: usize = 96;
+
+/// Looks for the value of a name in what follows its line or its element: `value: ...` as lists of environments write
+/// it, `</name><value>` of XML, `</key><string>` of property lists.
+fn value_apart(at: usize, view: View<'_>) -> Joined {
+    let limit = at + APART_BYTES_MAX;
+    let blank = |mut place: usize| {
+        while place < limit && view.byte(place).is_some_and(|byte| byte.is_ascii_whitespace()) {
+            place += 1;
+        }
+        place
+    };
+    let is_element = view.byte(at) == Some(b'<');
+    let closed = if is_element {
+        let ends = [&b"</name>"[..], b"</key>"];
+        match ends.iter().find(|end| begins(at, end, view) != Begins::No) {
+            Some(end) if begins(at, end, view) == Begins::Yes => blank(at + end.len()),
+            Some(_) => return Joined::Unknown(NOWHERE),
+            None => return Joined::Not,
+        }
+    } else {
+        blank(at)
+    };
+    let words: &[&[u8]] =
+        if is_element { &[b"<value>", b"<string>"] } else { &[b"value:", b"\"value\":", b"'value':"] };
+    if closed < limit && view.open_at(closed) {
+        return Joined::Unknown(NOWHERE);
+    }
+    match words.iter().find(|word| begins(closed, word, view) != Begins::No) {
+        Some(word) if begins(closed, word, view) == Begins::Yes => {
+            let kind = if is_element { By::Tag } else { By::Colon };
+            Joined::By(Joining { after: closed + word.len(), name_quoted: false, kind })
+        }
+        Some(_) => Joined::Unknown(closed),
+        None => Joined::Not,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    Yes,
+    No,
+    /// The text ends before it can be known.
+    Perhaps,
+}
+
+fn begins(at: usize, word: &[u8], view: View<'_>) -> Begins {
+    let there = &view.text[at.min(view.text.len())..view.text.len().min(at + word.len())];
+    if there.len() == word.len() && there.eq_ignore_ascii_case(word) {
+        Begins::Yes
+    } else if there.len() < word.len()
+        && view.open_at(at + there.len())
+        && word[..there.len()].eq_ignore_ascii_case(there)
+    {
+        Begins::Perhaps
+    } else {
+        Begins::No
+    }
 }
 
 enum Read<'a> {
@@ -233,8 +315,15 @@ fn read_value<'a>(name: &'a [u8], joining: &Joining, view: View<'a>) -> Read<'a>
     let mut at = joining.after;
     let mut quote = None;
     let mut escaped = false;
-    while at < joining.after + FRAME_BYTES_MAX {
+    let mut frame = Frame::Same;
+    let mut limit = joining.after + FRAME_BYTES_MAX;
+    while at < limit {
         match view.byte(at) {
+            Some(b'\n' | b'\r') if quote.is_none() && matches!(joining.kind, By::Colon | By::Comma) => {
+                frame = frame.max(Frame::NextLine);
+                limit = joining.after + APART_BYTES_MAX;
+            }
+            Some(b'{') if quote.is_none() && joining.kind == By::Colon => frame = Frame::Object,
             Some(byte @ (b'"' | b'\'' | b'`')) => {
                 escaped = at > 0 && view.text[at - 1] == b'\\';
                 quote = Some(byte);
@@ -254,10 +343,37 @@ fn read_value<'a>(name: &'a [u8], joining: &Joining, view: View<'a>) -> Read<'a>
         }
         at += 1;
     }
+    let must_name_value = frame == Frame::Object || (frame == Frame::NextLine && joining.kind == By::Comma);
     match quote {
-        Some(quote) => quoted_value(name, at, (quote, escaped), joining, view),
-        None if joining.kind == By::Comma => names_value(at, at, view),
+        Some(quote) => match quoted_value(name, at, (quote, escaped), joining, view) {
+            Read::Value(_) if must_name_value => Read::Not,
+            read => read,
+        },
+        None if joining.kind == By::Comma || must_name_value => names_value(at, at, view),
+        None if frame == Frame::NextLine => alone(bare_value(name, at, joining, view), view),
         None => bare_value(name, at, joining, view),
+    }
+}
+
+/// Where a value stands in relation to what joins it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Frame {
+    Same,
+    /// On a later line.
+    NextLine,
+    /// In an object of its own, as its member `value`.
+    Object,
+}
+
+/// Takes a value on a later line only when nothing else stands there, and as one that is said.
+fn alone<'a>(read: Read<'a>, view: View<'a>) -> Read<'a> {
+    match read {
+        Read::Value(assigned) if view.open_at(assigned.end) => Read::Unknown(assigned.start),
+        Read::Value(assigned) if view.byte(assigned.end).is_none_or(|byte| matches!(byte, b'\n' | b'\r')) => {
+            Read::Value(Assigned { joint: Joint::Said, ..assigned })
+        }
+        Read::Value(_) | Read::Detour(_) | Read::Not => Read::Not,
+        Read::Unknown(from) => Read::Unknown(from),
     }
 }
 
@@ -330,7 +446,11 @@ fn bare_value<'a>(name: &'a [u8], start: usize, joining: &Joining, view: View<'a
     while end > start && matches!(view.text[end - 1], b'.' | b',' | b':' | b'!' | b'?') && stop < limit {
         end -= 1;
     }
-    let joint = if joining.name_quoted && joining.kind == By::Colon { Joint::Number } else { Joint::Bare };
+    let joint = match joining.kind {
+        By::Cell => Joint::Said,
+        By::Colon if joining.name_quoted => Joint::Number,
+        _ => Joint::Bare,
+    };
     let assigned = Assigned {
         name,
         value: &view.text[start..end],

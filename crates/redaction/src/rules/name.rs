@@ -7,8 +7,20 @@ use crate::rules::assignment::{Assigned, Joint};
 use crate::rules::randomness::{Makeup, entropy, is_hex, is_identifier, is_uuid, is_wordy};
 
 /// Words in a name that make the prefilter stop.
-pub(crate) const WORDS: [&str; 11] =
-    ["passw", "passphrase", "pwd", "secret", "token", "key", "credential", "creds", "auth", "access", "api"];
+pub(crate) const WORDS: [&str; 12] = [
+    "passw",
+    "_pass",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "creds",
+    "auth",
+    "access",
+    "api",
+];
 
 /// Bytes of a value that is judged by its name, at least; of a password, and of anything else.
 const PASSWORD_BYTES_MIN: usize = 8;
@@ -53,7 +65,7 @@ fn weigh(name: &[u8], value: &[u8]) -> Weight {
     if ends(&HARMLESS_ENDINGS) || HARMLESS_PARTS.iter().any(|word| has(word)) {
         return Weight::Harmless;
     }
-    if has("passw") || has("passphrase") || has("pwd") {
+    if has("passw") || has("_pass") || has("passphrase") || has("pwd") {
         return Weight::Password;
     }
     let strong = ["secret", "token", "credential", "creds"].iter().any(|word| has(word))
@@ -128,7 +140,12 @@ const HARMLESS_ENDINGS: [&str; 62] = [
 ];
 
 /// Parts of names that have such a word in them and mean something else.
-const HARMLESS_PARTS: [&str; 25] = [
+const HARMLESS_PARTS: [&str; 30] = [
+    "passwordmgr",
+    "password_validators",
+    "websocket-key",
+    "websocket-accept",
+    "bypass",
     "public",
     "pubkey",
     "pub_key",
@@ -183,7 +200,7 @@ const STRONG_KEYS: [&str; 22] = [
 ];
 
 /// Returns whether a value stands for another one.
-fn is_reference(value: &[u8]) -> bool {
+pub(super) fn is_reference(value: &[u8]) -> bool {
     let has = |part: &str| value.windows(part.len()).any(|there| there == part.as_bytes());
     matches!(value.first(), Some(b'/' | b'$' | b'@' | b'~'))
         || value.starts_with(b"./")
@@ -206,7 +223,7 @@ fn has_spaces(value: &[u8]) -> bool {
 }
 
 /// Returns whether a value only shows where one would be.
-fn is_example(value: &[u8]) -> bool {
+pub(super) fn is_example(value: &[u8]) -> bool {
     let value = value.to_ascii_lowercase();
     let has = |part: &str| value.windows(part.len()).any(|there| there == part.as_bytes());
     [

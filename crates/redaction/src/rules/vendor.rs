@@ -106,7 +106,7 @@ const fn parts(bytes: usize) -> Shape {
 }
 
 /// Every vendor whose values have no beginning of their own.
-pub(crate) static VENDORS: [Vendor; 75] = [
+pub(crate) static VENDORS: [Vendor; 77] = [
     vendor("adafruit-key", &["adafruit"], &[word(32, 32)]),
     vendor("adobe-client", &["adobe"], &[hex(32)]),
     vendor("airtable-key", &["airtable"], &[letters(17)]),
@@ -185,5 +185,7 @@ pub(crate) static VENDORS: [Vendor; 75] = [
     vendor("digitalocean-key", &["digitalocean"], &[hex(64), letters(43)]),
     vendor("elastic-key", &["elastic"], &[wide(56, 64)]),
     vendor("mistral-key", &["mistral"], &[letters(32)]),
+    vendor("railway-token", &["railway"], &[UUID]),
+    vendor("postmark-token", &["postmark"], &[UUID]),
     vendor("wandb-key", &["wandb"], &[hex(40)]),
 ];

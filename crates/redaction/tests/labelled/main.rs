@@ -4,7 +4,6 @@
 //! kind's expression. Invariant: a sample counts as found only when the whole of it is gone.
 
 #[path = "../../examples/recall/sampler.rs"]
-#[expect(dead_code, reason = "the measurement uses more of it than this")]
 mod sampler;
 
 use palyra_ports::Redactor;
@@ -15,7 +14,7 @@ use serde::Deserialize;
 /// Samples of each kind in each carrier.
 const SAMPLES: usize = 6;
 /// The share that has to be found, in percent.
-const RECALL_PERCENT_MIN: f64 = 10.0;
+const RECALL_PERCENT_MIN: f64 = 98.0;
 
 #[derive(Debug, Deserialize)]
 struct Labelled {
@@ -27,6 +26,9 @@ struct Kind {
     name: String,
     secret: String,
     text: String,
+    /// Known by a mark at its end, so that a stream has given its beginning out by then.
+    #[serde(default)]
+    marked_at_its_end: bool,
 }
 
 fn kinds() -> Vec<Kind> {
@@ -97,4 +99,22 @@ fn labelled_secrets_are_found_in_every_carrier() {
         f64::from(u32::try_from(found).unwrap_or(0)) * 100.0 / f64::from(u32::try_from(tried).unwrap_or(1));
     println!("{found} of {tried} ({percent:.1} %) of {} kinds; missed:\n{}", kinds.len(), missed.join("\n"));
     assert!(percent >= RECALL_PERCENT_MIN, "{found} of {tried}; missed:\n{}", missed.join("\n"));
+}
+
+#[test]
+fn a_labelled_secret_cut_anywhere_is_found_as_in_the_whole() {
+    let scanner = SecretScanner::new();
+    for kind in kinds().iter().filter(|kind| !kind.marked_at_its_end) {
+        let pattern = regex_syntax::parse(&kind.secret).expect("the expressions are valid");
+        let secret = generate(&pattern, &mut Draw::new(12, &kind.name)).text;
+        let text = format!("before\n{}\nbehind it", kind.text.replace("{}", &secret));
+        let whole = scanner.redact(text.as_str().into()).text.into_exposed();
+        for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            let mut stream = scanner.begin();
+            let mut out = stream.push(&text[..cut]).into_exposed();
+            out.push_str(stream.push(&text[cut..]).expose());
+            out.push_str(stream.finish().expose());
+            assert_eq!(out, whole, "{} cut at {cut}", kind.name);
+        }
+    }
 }

@@ -6,7 +6,7 @@ const fn token(kind: &'static str, start: &'static str, body: &'static str) -> T
     TokenRule::new(kind, start, body)
 }
 
-pub(super) static TOKENS: [TokenRule; 30] = [
+pub(super) static TOKENS: [TokenRule; 42] = [
     token("slack-token", "xoxb-", "[A-Za-z0-9-]{15,}"),
     token("slack-token", "xoxp-", "[A-Za-z0-9-]{15,}"),
     token("slack-token", "xoxa-", "[A-Za-z0-9-]{8,}"),
@@ -37,4 +37,19 @@ pub(super) static TOKENS: [TokenRule; 30] = [
     token("facebook-token", "%", "[A-Za-z0-9_-]{27,40}").behind(r"\d{15}", 0).with_digit(),
     token("instagram-token", "IGQV", "[A-Za-z0-9_-]{80,}"),
     token("twitter-bearer-token", "AAAAAAAAAAAAAAAAAAAAA", "[A-Za-z0-9%]{60,}"),
+    token("discord-token", "MD", DISCORD),
+    token("discord-token", "MT", DISCORD),
+    token("discord-token", "Mj", DISCORD),
+    token("discord-token", "Mz", DISCORD),
+    token("discord-token", "ND", DISCORD),
+    token("discord-token", "NT", DISCORD),
+    token("discord-token", "Nj", DISCORD),
+    token("discord-token", "Nz", DISCORD),
+    token("discord-token", "OD", DISCORD),
+    token("discord-token", "OT", DISCORD),
+    token("matrix-token", "syt_", r"[A-Za-z0-9=+/]{2,90}_[A-Za-z]{20}_[A-Za-z0-9]{6}"),
+    token("firebase-key", "AAAA", r"[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,180}"),
 ];
+
+/// The number of a bot in base64, a time and a signature; numbers begin with a digit, so tokens with one of ten pairs.
+const DISCORD: &str = r"[A-Za-z0-9]{22,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}";

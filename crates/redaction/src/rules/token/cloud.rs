@@ -6,7 +6,7 @@ const fn token(kind: &'static str, start: &'static str, body: &'static str) -> T
     TokenRule::new(kind, start, body)
 }
 
-pub(super) static TOKENS: [TokenRule; 58] = [
+pub(super) static TOKENS: [TokenRule; 59] = [
     token("aws-access-key", "AKIA", "[A-Z0-9]{16}"),
     token("aws-access-key", "ASIA", "[A-Z0-9]{16}"),
     token("aws-access-key", "ABIA", "[A-Z0-9]{16}"),
@@ -65,4 +65,5 @@ pub(super) static TOKENS: [TokenRule; 58] = [
     token("settlemint-token", "sm_", "[aps]at_[A-Za-z0-9]{16}"),
     token("harness-token", "pat.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     token("harness-token", "sat.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    token("neon-key", "napi_", "[a-z0-9]{60,}"),
 ];

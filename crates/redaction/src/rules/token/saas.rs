@@ -6,7 +6,7 @@ const fn token(kind: &'static str, start: &'static str, body: &'static str) -> T
     TokenRule::new(kind, start, body)
 }
 
-pub(super) static TOKENS: [TokenRule; 43] = [
+pub(super) static TOKENS: [TokenRule; 45] = [
     token("newrelic-key", "NRAK-", "[A-Za-z0-9]{27}").any_case(),
     token("newrelic-key", "NRII-", "[A-Za-z0-9-]{32}").any_case(),
     token("newrelic-key", "NRJS-", "[A-Fa-f0-9]{19}").any_case(),
@@ -50,6 +50,8 @@ pub(super) static TOKENS: [TokenRule; 43] = [
     token("yandex-token", "t1.", r"[A-Za-z0-9_-]+={0,2}\.[A-Za-z0-9_-]{86}={0,2}").any_case(),
     token("yandex-key", "YCA", "[A-Za-z0-9_-]{37}").with_digit(),
     token("snyk-token", "snyk_", r"[a-z]{2,4}\.[a-f0-9]{8}\.[A-Za-z0-9_-]{30,}"),
+    token("mapbox-token", "sk.", r"eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
+    token("mailchimp-key", "-us", "[0-9]{1,2}").behind("[0-9a-f]{32}", 32),
 ];
 
 const AUTHRESS: &str =
