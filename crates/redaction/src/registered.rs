@@ -1,16 +1,52 @@
 //! Values that are known to be secret, in every form in which a text may hold them.
 //!
-//! Owns the forms and how they are looked up. Invariant: no value and no part of one is ever shown; `Debug` says
+//! Owns the forms and how they are looked up; [`escaped`] reads values with escapes in them. Invariant: no value and no part of one is ever shown; `Debug` says
 //! how many there are.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use aho_corasick::dfa::DFA;
 use palyra_types::Redacted;
 
 use crate::verdict::{Rank, Span, Verdict, View};
+
+mod escaped;
+mod spread;
+
+/// One way in which a value may stand in a text.
+enum ValueForm {
+    /// These bytes.
+    Exact(Box<[u8]>),
+    /// These characters, with line ends, blanks and colons between them.
+    Spread(Box<[u8]>),
+    /// The value, each character by itself or as any of the escapes of [`escaped`].
+    Escaped(Box<str>),
+}
+
+/// What comparing a form with a text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Match {
+    No,
+    /// The text ends before it can be known.
+    Perhaps,
+    /// It is there, in so many bytes.
+    Bytes(usize),
+}
+
+impl ValueForm {
+    fn compare(&self, rest: &[u8]) -> Match {
+        match self {
+            Self::Exact(form) if rest.starts_with(form) => Match::Bytes(form.len()),
+            Self::Exact(form) if rest.len() < form.len() && form.starts_with(rest) => Match::Perhaps,
+            Self::Exact(_) => Match::No,
+            Self::Spread(form) => spread::compare(form, rest),
+            Self::Escaped(value) => escaped::compare(value, rest),
+        }
+    }
+}
 
 /// Characters of a value that is looked for, at least: shorter ones occur by chance.
 pub const REGISTERED_CHARS_MIN: usize = 12;
@@ -34,7 +70,7 @@ pub enum RegisterError {
 pub(crate) struct Registered {
     heads: DFA,
     /// Behind each head, the forms that begin with it.
-    groups: Vec<Vec<Box<[u8]>>>,
+    groups: Vec<Vec<Arc<ValueForm>>>,
     values: usize,
 }
 
@@ -51,16 +87,23 @@ impl Registered {
         if values.iter().filter(long).count() > REGISTERED_VALUES_MAX {
             return Err(RegisterError::TooMany);
         }
-        let mut groups: BTreeMap<Box<[u8]>, Vec<Box<[u8]>>> = BTreeMap::new();
+        let mut groups: BTreeMap<Box<[u8]>, Vec<Arc<ValueForm>>> = BTreeMap::new();
+        let mut add =
+            |head: Box<[u8]>, form: &Arc<ValueForm>| groups.entry(head).or_default().push(Arc::clone(form));
         let mut known = 0;
         for value in values.iter().filter(long) {
             known += 1;
-            for form in forms(value.expose()) {
-                let group = groups.entry(form[..HEAD_BYTES].into()).or_default();
-                if !group.contains(&form) {
-                    group.push(form);
-                }
+            let value = value.expose();
+            for form in forms(value) {
+                add(form[..HEAD_BYTES].into(), &Arc::new(ValueForm::Exact(form)));
             }
+            for form in spread::forms(value.as_bytes()) {
+                let heads = spread::heads(&form);
+                let form = Arc::new(ValueForm::Spread(form));
+                heads.into_iter().for_each(|head| add(head, &form));
+            }
+            let escaped = Arc::new(ValueForm::Escaped(value.as_str().into()));
+            escaped::heads(value).into_iter().for_each(|head| add(head, &escaped));
         }
         if groups.is_empty() {
             return Ok(None);
@@ -79,10 +122,10 @@ impl Registered {
         let rest = &view.text[at..];
         let mut longest = None;
         for form in &self.groups[group] {
-            if rest.starts_with(form) {
-                longest = longest.max(Some(form.len()));
-            } else if view.open_at(at + form.len()) && form.starts_with(rest) {
-                return Verdict::Wait(at);
+            match form.compare(rest) {
+                Match::Bytes(bytes) => longest = longest.max(Some(bytes)),
+                Match::Perhaps if view.open_at(view.text.len()) => return Verdict::Wait(at),
+                Match::Perhaps | Match::No => {}
             }
         }
         longest.map_or(Verdict::No, |bytes| {
@@ -108,11 +151,7 @@ fn forms(value: &str) -> Vec<Box<[u8]>> {
         hex(bytes, "0123456789abcdef"),
         hex(bytes, "0123456789ABCDEF"),
     ];
-    for alphabet in [STANDARD, URL_SAFE] {
-        for offset in 0..3 {
-            forms.push(base64_inside(bytes, offset, alphabet));
-        }
-    }
+    forms.extend(base64_forms(bytes));
     for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
         for space in ["%20", "+"] {
             for kept in [&b"-_.~"[..], b"-_.~!*'()", b"-_.~*"] {
@@ -139,6 +178,12 @@ fn hex(bytes: &[u8], digits: &str) -> Vec<u8> {
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Returns what base64 makes of the value in either alphabet, whatever number of bytes stands before it.
+fn base64_forms(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let alphabets = [STANDARD, URL_SAFE].into_iter();
+    alphabets.flat_map(move |alphabet| (0..3).map(move |offset| base64_inside(bytes, offset, alphabet)))
+}
 
 /// Returns the characters of base64 (RFC 4648) that are the same whatever `offset` bytes stand before the value and
 /// whatever follows it.
