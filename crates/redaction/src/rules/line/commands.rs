@@ -42,7 +42,7 @@ pub(super) static LINES: [LineRule; 42] = [
     line("command-password", "unzip", concat!(r"\s[^\n|;]*?-P\s*", value!())),
     line("command-password", "zip ", concat!(r"[^\n|;]*?-P\s*", value!())),
     line("command-password", "7z", concat!(r"[arz]?\s[^\n|;]*?\s-p", value!())),
-    line("command-password", "sqlplus", concat!(r#"\s[^\n|;]*?['"]?[\w$#.]+/"?([^\s"'@/<>$]{4,})"?@"#)),
+    line("command-password", "sqlplus", r#"\s[^\n|;]*?['"]?[\w$#.]+/"?([^\s"'@/<>$]{4,})"?@"#),
     line(
         "command-password",
         "mongo",
