@@ -170,6 +170,9 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
             ArgumentShape::Beneath(path) if !is_beneath(path.expose(), path.expose(), call.workspace) => {
                 return Err(wrong("the path is not an ordinary one inside the workspace"));
             }
+            ArgumentShape::Any if call.arguments.get(rule.argument.expose()).is_none() => {
+                return Err(wrong("the call does not have it"));
+            }
             ArgumentShape::Equal(_) | ArgumentShape::Beneath(_) | ArgumentShape::Any => {}
         }
     }

@@ -12,6 +12,7 @@ use palyra_types::{PrincipalId, Redacted, Timestamp, TokenId};
 use tokio::sync::{Mutex, watch};
 
 use crate::error::{RequestError, StartError};
+use crate::identity::check_identity;
 use crate::parts::RuntimePorts;
 use crate::placeholders::{Guesses, redaction_of};
 use crate::vault::VaultHandle;
@@ -123,6 +124,7 @@ impl AccessHandle {
         life: Duration,
     ) -> Result<(TokenRecord, Redacted<String>), RequestError> {
         check_name(principal)?;
+        check_identity(&*self.ports.redactor, "the principal's name", principal)?;
         if life.is_zero() || life > TOKEN_LIFE_MAX {
             let what = "a token lives from 1 to 365 days".to_owned();
             return Err(RequestError::InvalidArgument { what });

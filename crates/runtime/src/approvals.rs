@@ -10,7 +10,8 @@ use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{ApprovalAnswer, RunInput};
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, GrantScope, GrantWish, Separation,
+    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope, GrantWish,
+    Separation,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
@@ -22,6 +23,7 @@ use crate::components::ComponentsHandle;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::grants::GrantsHandle;
+use crate::identity::check_identity;
 use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
@@ -296,6 +298,9 @@ impl ApprovalsHandle {
         if !self.engine.grants.has_room() {
             return Err(RequestError::QueueFull);
         }
+        for rule in &wish.rules {
+            self.check_rule(rule)?;
+        }
         let now = self.engine.ports.clock.wall();
         let expires = match (wish.expires, wish.scope) {
             (Some(expires), _) if expires <= now => return Err(refused("the grant would be over already")),
@@ -311,6 +316,17 @@ impl ApprovalsHandle {
         let grant = StoredGrantId::from_parts(ms, random);
         // The run adds what was not chosen, and sees whether it makes sense for the call.
         Ok(GrantWish { grant, scope, expires, uses_max: wish.uses_max, matcher: wish.rules.clone() })
+    }
+
+    /// A rule is compared with later calls as it is written.
+    fn check_rule(&self, rule: &ArgumentRule) -> Result<(), RequestError> {
+        let redactor = &*self.engine.ports.redactor;
+        check_identity(redactor, "the argument of a rule", rule.argument.expose())?;
+        match &rule.shape {
+            ArgumentShape::Equal(value) => check_identity(redactor, "the value of a rule", value.expose()),
+            ArgumentShape::Beneath(path) => check_identity(redactor, "the path of a rule", path.expose()),
+            ArgumentShape::Any => Ok(()),
+        }
     }
 
     /// Follows approvals that the caller may see: those that wait first, then each change.

@@ -21,6 +21,7 @@ use names::Standing;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::identity::check_identity;
 use crate::parts::RuntimePorts;
 
 pub use crate::component_error::{COMPONENTS_MAX, ComponentError};
@@ -84,6 +85,7 @@ impl ComponentsHandle {
     ) -> Result<Examination, RequestError> {
         self.check_person(caller)?;
         let examined = self.look_at(source).await?;
+        self.check_identities(&examined)?;
         let records = there(&self.engine.ports).await?;
         let replaces = self.check_name(&examined.description.name, &records)?.cloned();
         Ok(Examination { examined, replaces })
@@ -118,6 +120,7 @@ impl ComponentsHandle {
         if examined.sha256 != shown {
             return Err(ComponentError::Changed.into());
         }
+        self.check_identities(&examined)?;
         let all = ports.records.components().await?;
         let mut records = there(ports).await?;
         let old = self.check_name(&examined.description.name, &records)?.cloned();
@@ -203,6 +206,13 @@ impl ComponentsHandle {
             });
         }
         Ok(self.engine.ports.components.examine(source).await.map_err(ComponentError::from)?)
+    }
+
+    /// What a component is called and what it takes is compared as it is.
+    fn check_identities(&self, examined: &ExaminedComponent) -> Result<(), RequestError> {
+        let redactor = &*self.engine.ports.redactor;
+        check_identity(redactor, "the name of the component", examined.description.name.as_str())?;
+        check_identity(redactor, "the schema of the component", &examined.description.schema)
     }
 
     /// Returns the component of this name, if there is one.

@@ -50,6 +50,12 @@ pub enum RequestError {
         /// Which, and what would be.
         what: String,
     },
+    /// A text by which something is found again looks like it holds a secret.
+    #[error("{field} looks like it holds a secret; it would be recorded as it is, so use another one")]
+    SecretInIdentity {
+        /// Which text.
+        field: &'static str,
+    },
     /// An input is too large.
     #[error("the input has {bytes} bytes; at most {bytes_max} are taken")]
     TooLarge {
@@ -158,7 +164,7 @@ impl RequestError {
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::WorkspaceRefused => ErrorCode::WorkspaceRefused,
             Self::AttachOutOfRange { .. } => ErrorCode::AttachOutOfRange,
-            Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
+            Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::TooLarge { .. } => ErrorCode::MessageTooLarge,
             Self::IdempotencyConflict => ErrorCode::IdempotencyConflict,
             Self::SessionArchived => ErrorCode::SessionArchived,

@@ -19,6 +19,7 @@ mod asking;
 mod standing_grants;
 mod skill_book;
 mod policy;
+mod identity;
 mod placeholders;
 
 mod drain;

@@ -17,6 +17,7 @@ use palyra_types::{PrincipalId, Seq, SessionId};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::identity::check_identity;
 use crate::rules::PolicyHandle;
 
 /// Bytes of a workspace's path, at most.
@@ -189,6 +190,7 @@ impl PolicyHandle {
                                 bytes";
                     return Err(invalid(what.to_owned()));
                 }
+                check_identity(&*self.engine.ports.redactor, "the path of the workspace", &path)?;
                 Ok(PostureScope::Workspace(path.into()))
             }
             PostureWhere::Session { principal, session } => {

@@ -16,6 +16,7 @@ use palyra_types::{AgentId, PrincipalId, Redacted, SkillId};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::identity::check_identity;
 use crate::skill_book::{Known, append, copy_name, digest_of, pin};
 
 pub use crate::skill_book::{
@@ -107,6 +108,11 @@ impl SkillsHandle {
         let _changing = self.engine.skills.changing.lock().await;
         let files = ports.skills.read(source.clone()).await.map_err(SkillError::from)?;
         let pinned = pin(&files)?;
+        let redactor = &*ports.redactor;
+        check_identity(redactor, "the name of the skill", &pinned.manifest.name)?;
+        for tool in pinned.manifest.allowed_tools.iter().flatten() {
+            check_identity(redactor, "a tool that the skill allows", tool.as_str())?;
+        }
         let there = self.installed();
         let same_name =
             there.iter().find(|known| *known.record.installed.name.expose() == pinned.manifest.name);

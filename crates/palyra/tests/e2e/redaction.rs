@@ -129,7 +129,7 @@ fn secrets_are_nowhere_whatever_door_they_come_by() {
     home.write("settings.env", &settings);
 
     let asked = format!("use {slack} and password=\"{database}\", {CONTROL}, max_tokens: 5");
-    let ran = home.palyra(&["run", "--session", github, &asked]).expect(0);
+    let ran = home.palyra(&["run", "--session", "s", &asked]).expect(0);
     let failed = home.palyra(&["run", &format!("and {aws}?")]).expect(1);
     let tapes = home.palyra(&["runs", "tail", "last", "--json"]).expect(1);
     let sessions = home.palyra(&["sessions", "list", "--json"]).expect(0);
@@ -196,6 +196,63 @@ fn names_are_cleaned_and_the_journal_says_where_something_was_replaced() {
         with_file[1..].iter().chain(&without).all(|mark| *mark == (false, 1)),
         "{with_file:?} {without:?}"
     );
+}
+
+#[test]
+fn names_that_hold_a_secret_are_refused_and_recorded_nowhere() {
+    let planted = Planted::new();
+    let Planted { github, slack, aws, .. } = &planted;
+    let calls = Reply::empty().call(github, "{}").call("write_file", r#"{"path":"a.txt","content":"x"}"#);
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::each(vec![Reply::text("Yes."), calls, Reply::text("Done.")]));
+    let home = Home::new()
+        .with("OPENAI_BASE_URL", &server.base_url())
+        .with("PALYRA_MODEL", "test-model")
+        .with("PALYRA_LOG", "trace");
+    let folder = home.work().join(slack);
+    std::fs::create_dir(&folder).unwrap();
+    home.write("schema.json", &format!(r#"{{"type":"object","description":"{github}"}}"#));
+    home.write(
+        "skill/SKILL.md",
+        &format!("---\nname: plain\ndescription: d\nallowed-tools: {aws}\n---\nRead.\n"),
+    );
+    // The control: the same with another name is taken.
+    home.palyra(&["run", "--session", "plain", "hello"]).expect(0);
+
+    let folder_text = folder.to_str().unwrap();
+    let refused = [
+        (vec!["run", "--session", github, "hello"], "the session key"),
+        (vec!["run", "--schema", "schema.json", "hello"], "the schema of the answer"),
+        (vec!["admin", "tokens", "create", github], "the principal's name"),
+        (
+            vec!["policy", "posture", "set", "write_file", "ask", "--workspace", folder_text],
+            "the path of the workspace",
+        ),
+    ];
+    for (arguments, field) in refused {
+        let ended = home.palyra(&arguments);
+        assert!(
+            ended.err.contains(field) && ended.err.contains("use another one"),
+            "{arguments:?}: {}",
+            ended.err
+        );
+    }
+    let skill = home.work().join("skill");
+    home.palyra(&["tools", "skills", "install", skill.to_str().unwrap(), "--yes"]);
+    // What a model calls a tool is cleaned; a rule for an argument that the call does not have is refused.
+    home.palyra(&["run", "write it"]);
+    let always = home.palyra(&["approve", "always", "last", "--any", aws]);
+    assert!(!always.err.contains("run silently"), "{}", always.err);
+    home.palyra(&["approve", "yes", "last"]);
+
+    let mut places = Vec::new();
+    files(&home.state_dir(), &mut places);
+    for (place, bytes) in &places {
+        for (form, wanted) in [github, slack, aws].into_iter().flat_map(|value| forms(value)) {
+            assert!(!holds(bytes, &wanted), "{place} holds a secret: {form}");
+        }
+    }
+    assert!(places.iter().any(|(place, bytes)| place.contains("journal.db") && holds(bytes, b"plain")));
 }
 
 /// Returns of each entry of a run's tape whether something was replaced in it, and by which rule set

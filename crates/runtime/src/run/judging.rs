@@ -74,10 +74,11 @@ impl<'a> Judging<'a> {
 
     /// Judges the proposals of one answer, in order.
     pub(super) fn proposals(&mut self, proposals: Vec<ToolProposal>) -> Vec<JudgedCall> {
-        proposals.into_iter().map(|proposal| self.proposal(proposal)).collect()
+        proposals.into_iter().enumerate().map(|(number, proposal)| self.proposal(number, proposal)).collect()
     }
 
-    fn proposal(&mut self, proposal: ToolProposal) -> JudgedCall {
+    fn proposal(&mut self, number: usize, proposal: ToolProposal) -> JudgedCall {
+        let proposal = self.without_secret_names(number, proposal);
         let cleaned = self.engine.ports.redactor.redact_json(proposal.arguments.clone());
         let proposal = ToolProposal { arguments: cleaned.text, ..proposal };
         let mut decision = self.decide(&proposal.tool, &proposal.arguments, cleaned.findings);
@@ -87,6 +88,20 @@ impl<'a> Judging<'a> {
         }
         let digest = self.digest_of(&proposal.tool, &proposal.arguments);
         JudgedCall { decision, proposal, digest, approval: fresh_approval(self.engine) }
+    }
+
+    /// Replaces a tool's name and a call's id that hold a secret: no tool is called so, and a model finds its call by
+    /// the id that it is given back.
+    fn without_secret_names(&self, number: usize, mut proposal: ToolProposal) -> ToolProposal {
+        let redactor = &self.engine.ports.redactor;
+        let tool = redactor.redact(proposal.tool.as_str().into());
+        if tool.findings.changed() {
+            proposal.tool = ToolName::new(tool.text.expose());
+        }
+        if redactor.redact(proposal.model_call_id.clone()).findings.changed() {
+            proposal.model_call_id = format!("call-{number}").into();
+        }
+        proposal
     }
 
     /// Judges one call as it stands now.

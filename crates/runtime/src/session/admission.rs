@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::identity::check_identity;
 use crate::session::admitted::Admitted;
 use crate::session::directory::{Command, Directory};
 use crate::session::prepared::{PreparedInput, prepare};
@@ -146,11 +147,16 @@ impl Offered {
         let key = request.idempotency_key.as_ref();
         let prepared = prepare(engine, caller, &request.input.text, &request.files, key)?;
         if let Some(format) = &request.response_format {
+            check_identity(&*engine.ports.redactor, "the schema of the answer", format.schema.expose())?;
             AnswerSchema::compile(format.schema.expose())
                 .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
         }
         if request.workspace_root.is_some() && caller.surface != Surface::LocalSocket {
             return Err(RequestError::WorkspaceRefused);
+        }
+        if let Some(root) = &request.workspace_root {
+            let root = root.expose().to_string_lossy();
+            check_identity(&*engine.ports.redactor, "the path of the workspace", &root)?;
         }
         if request.delivery == InputDelivery::Steer && request.session.reset == ResetWish::Reset {
             let what = "an input that steers a run cannot start its session afresh".to_owned();

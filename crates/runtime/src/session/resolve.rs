@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::identity::check_identity;
 use crate::session::admitted::Opening;
 use crate::session::directory::{Command, Directory};
 use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionChange, SessionSelector};
@@ -145,9 +146,12 @@ pub(super) async fn find(
     agent: Option<&str>,
 ) -> Result<Found, RequestError> {
     check_texts(selector)?;
+    if let Some(key) = &selector.key {
+        check_identity(&*engine.ports.redactor, "the session key", key.expose())?;
+    }
     let records = &engine.ports.records;
     let clean = |text: &Redacted<String>| engine.ports.redactor.redact(text.clone()).text;
-    let (key, label) = (selector.key.as_ref().map(clean), selector.label.as_ref().map(clean));
+    let (key, label) = (selector.key.clone(), selector.label.as_ref().map(clean));
     let by_key = match &key {
         Some(key) => records.session_by_key(caller.principal, key.expose().clone()).await?,
         None => None,
