@@ -130,11 +130,12 @@ async fn driven_within(
 ) -> Driven {
     let mut run = run;
     let (output, out, err) = captured(false);
-    let mut lines = typed.map(|typed| TypedLines::of(move || Box::new(typed.as_bytes())));
+    let lines: Vec<&str> = typed.unwrap_or_default().lines().collect();
+    let mut reader = typed.map(|_| PromptReader::scripted(&output, &lines));
     let seat = Seat {
         output: &output,
         interrupts,
-        person: Person::at(lines.as_mut()),
+        person: Person::at(reader.as_mut()),
         format,
         echo: Echo::No,
         time_limit,

@@ -34,6 +34,8 @@ pub(crate) enum Mark {
     Bad,
     /// Something wants attention.
     Doubt,
+    /// Something is asked; no other line begins with its sign.
+    Ask,
 }
 
 impl Mark {
@@ -44,6 +46,7 @@ impl Mark {
             Self::Good => "✓",
             Self::Bad => "✗",
             Self::Doubt => "!",
+            Self::Ask => "?",
         }
     }
 
@@ -52,7 +55,7 @@ impl Mark {
             Self::Info => DIM,
             Self::Good => GREEN,
             Self::Bad => RED,
-            Self::Doubt => YELLOW,
+            Self::Doubt | Self::Ask => YELLOW,
         }
     }
 }
@@ -185,7 +188,9 @@ impl Output {
 
     /// Writes a value as one line of JSON to standard output.
     pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
-        self.lock().write_out(&format!("{}\n", escape_json(&value.to_string())))
+        let mut streams = self.lock();
+        streams.close_line();
+        streams.write_out(&format!("{}\n", escape_json(&value.to_string())))
     }
 
     /// Writes a note to standard error.
@@ -216,6 +221,19 @@ impl Output {
             }
         };
         let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
+    }
+
+    /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks.
+    pub(crate) fn question(&self, lines: &[String]) {
+        let mut streams = self.lock();
+        let lines = lines.iter().flat_map(|line| line.split('\n'));
+        for (at, line) in lines.enumerate() {
+            let line = Cleaner::default().piece(line);
+            match at {
+                0 => streams.write_err(&format!("{} {line}", Mark::Ask.sign()), Mark::Ask.color()),
+                _ => streams.write_err(&format!("  {line}"), DIM),
+            }
+        }
     }
 
     /// Writes a line of several columns to standard error.
@@ -269,6 +287,14 @@ impl Output {
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
             streams.line_open = true;
+        }
+    }
+
+    /// Shows behind a prompt that its answer can be typed.
+    pub(crate) fn mark_prompt(&self) {
+        let mut streams = self.lock();
+        if streams.err.kind.is_terminal() && streams.line_open {
+            let _ = write!(streams.err.writer, " ").and_then(|()| streams.err.writer.flush());
         }
     }
 
