@@ -2,6 +2,7 @@
 
 mod answer;
 mod clean;
+mod rows;
 mod output;
 mod typed_lines;
 mod interrupts;

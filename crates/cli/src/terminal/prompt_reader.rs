@@ -46,6 +46,8 @@ pub(crate) struct PromptReader {
     output: Output,
     interrupts: Interrupts,
     open: Option<OpenPrompt>,
+    /// Between prompts nothing that is typed is shown: it would move the cursor out of a marked row.
+    _silent: Option<KeptTerminal<'static>>,
     #[cfg(test)]
     script: Option<std::collections::VecDeque<String>>,
 }
@@ -74,6 +76,7 @@ impl PromptReader {
             output: output.clone(),
             interrupts: interrupts.clone(),
             open: None,
+            _silent: KeptTerminal::silent(interrupts).ok(),
             #[cfg(test)]
             script: None,
         })
@@ -83,7 +86,7 @@ impl PromptReader {
     #[cfg(test)]
     pub(crate) fn scripted(output: &Output, lines: &[&str]) -> Self {
         let script = Some(lines.iter().map(|line| (*line).to_owned()).collect());
-        Self { output: output.clone(), interrupts: Interrupts::default(), open: None, script }
+        Self { output: output.clone(), interrupts: Interrupts::default(), open: None, _silent: None, script }
     }
 
     /// Begins a prompt in place of the one before. It is drawn after a silence; what was typed until then is dropped.
@@ -155,29 +158,52 @@ impl PromptReader {
     }
 }
 
-/// The terminal while a prompt settles and is answered.
-struct TerminalPrompt<'a> {
+/// A terminal that is put back as it was: when this is dropped, and when the program is ended meanwhile.
+struct KeptTerminal<'a> {
     terminal: BorrowedFd<'a>,
     before: Termios,
-    reading: Reading,
-    gate: PromptGate,
-    interrupts: &'a Interrupts,
+    interrupts: Interrupts,
     undo: UndoId,
 }
 
-impl Drop for TerminalPrompt<'_> {
+impl Drop for KeptTerminal<'_> {
     fn drop(&mut self) {
         restore(self.terminal, &self.before);
         self.interrupts.forget(self.undo);
     }
 }
 
-impl<'a> TerminalPrompt<'a> {
-    fn begin(terminal: BorrowedFd<'a>, interrupts: &'a Interrupts, reading: Reading) -> io::Result<Self> {
+impl<'a> KeptTerminal<'a> {
+    fn keep(terminal: BorrowedFd<'a>, interrupts: &Interrupts) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let at_parting = before.clone();
         let undo = interrupts.at_parting(Box::new(move || restore(stdin(), &at_parting)));
-        Ok(Self { terminal, before, reading, gate: PromptGate::default(), interrupts, undo })
+        Ok(Self { terminal, before, interrupts: interrupts.clone(), undo })
+    }
+}
+
+impl KeptTerminal<'static> {
+    /// The terminal on standard input, which shows nothing of what is typed.
+    fn silent(interrupts: &Interrupts) -> io::Result<Self> {
+        let kept = Self::keep(stdin(), interrupts)?;
+        let mut modes = kept.before.clone();
+        modes.local_modes.remove(LocalModes::ECHO);
+        modes.local_modes.remove(LocalModes::ECHONL);
+        tcsetattr(kept.terminal, OptionalActions::Now, &modes)?;
+        Ok(kept)
+    }
+}
+
+/// The terminal while a prompt settles and is answered.
+struct TerminalPrompt<'a> {
+    kept: KeptTerminal<'a>,
+    reading: Reading,
+    gate: PromptGate,
+}
+
+impl<'a> TerminalPrompt<'a> {
+    fn begin(terminal: BorrowedFd<'a>, interrupts: &Interrupts, reading: Reading) -> io::Result<Self> {
+        Ok(Self { kept: KeptTerminal::keep(terminal, interrupts)?, reading, gate: PromptGate::default() })
     }
 
     /// Asks until there is a reply; `None` when the prompt was withdrawn.
@@ -204,12 +230,15 @@ impl<'a> TerminalPrompt<'a> {
                 ready = self.look(cancelled, self.gate.wait(began.elapsed()))?;
             }
             match ready {
-                Ready::Cancelled => return Ok(None),
+                Ready::Cancelled => {
+                    self.gate.withdraw();
+                    return Ok(None);
+                }
                 Ready::Nothing => {}
                 Ready::Input => {
                     let mut bytes = [0_u8; 4096];
                     // A terminal that is gone has ended.
-                    let count = rustix::io::read(self.terminal, &mut bytes).unwrap_or(0);
+                    let count = rustix::io::read(self.kept.terminal, &mut bytes).unwrap_or(0);
                     if let Some(reply) = self.gate.received(&bytes[..count], began.elapsed()) {
                         return Ok(Some(self.reply(reply, output)));
                     }
@@ -245,7 +274,7 @@ impl<'a> TerminalPrompt<'a> {
     /// Drops all input, and sets how the terminal takes what follows.
     fn discard(&self) -> io::Result<()> {
         let reads_lines = self.gate.is_open() && self.reading != Reading::Elsewhere;
-        let mut modes = self.before.clone();
+        let mut modes = self.kept.before.clone();
         if reads_lines {
             modes.local_modes.insert(LocalModes::ICANON | LocalModes::ECHO);
         } else {
@@ -256,9 +285,9 @@ impl<'a> TerminalPrompt<'a> {
         if !reads_lines || self.reading == Reading::Hidden {
             modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
         }
-        tcsetattr(self.terminal, OptionalActions::Flush, &modes)?;
+        tcsetattr(self.kept.terminal, OptionalActions::Flush, &modes)?;
         // It is enough for a success that some of it was changed.
-        let shows = tcgetattr(self.terminal)?.local_modes.contains(LocalModes::ECHO);
+        let shows = tcgetattr(self.kept.terminal)?.local_modes.contains(LocalModes::ECHO);
         if shows && self.reading == Reading::Hidden {
             return Err(io::Error::other("the terminal goes on showing what is typed"));
         }
@@ -267,7 +296,8 @@ impl<'a> TerminalPrompt<'a> {
 
     /// Waits for input or the end of the prompt, at most so long.
     fn look(&self, cancelled: &OwnedFd, limit: Option<Duration>) -> io::Result<Ready> {
-        let mut watched = [PollFd::new(&self.terminal, PollFlags::IN), PollFd::new(cancelled, PollFlags::IN)];
+        let mut watched =
+            [PollFd::new(&self.kept.terminal, PollFlags::IN), PollFd::new(cancelled, PollFlags::IN)];
         let limit = limit.map(|limit| Timespec {
             tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: limit.subsec_nanos().into(),
