@@ -377,7 +377,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
                 if !answer.counted {
-                    let (mark, told) = outcome(&answer);
+                    let (mark, told) = outcome(&answer, "");
                     self.seat.output.note(mark, &told);
                 }
                 return Ok(None);

@@ -3,6 +3,7 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
+use super::answer::folder;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -75,7 +76,8 @@ async fn answer_one(
                     run_id: approval.run_id.clone(),
                     ..Default::default()
                 };
-                let (mark, told) = outcome(&client.resolve_approval(request).await?);
+                let answer = client.resolve_approval(request).await?;
+                let (mark, told) = outcome(&answer, &folder(client, &approval.run_id).await);
                 context.output.note(mark, &told);
                 return Ok(Answered::Yes);
             }
