@@ -19,6 +19,10 @@ use super::interrupts::{Interrupts, UndoId};
 use super::output::Output;
 use super::prompt_gate::{GateAction, GateReply, PromptGate};
 
+/// In a script: the prompt gets no reply.
+#[cfg(test)]
+const UNANSWERED: &str = "<unanswered>";
+
 /// How the answer to a prompt is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
@@ -101,8 +105,11 @@ impl PromptReader {
         #[cfg(test)]
         if let Some(script) = &mut self.script {
             output.prompt(&text);
-            let line = script.pop_front().map_or(PromptReply::End, PromptReply::Line);
-            let _ = sender.send(Ok(line));
+            match script.pop_front() {
+                // It stays open until it is withdrawn.
+                Some(line) if line == UNANSWERED => std::mem::forget(sender),
+                line => drop(sender.send(Ok(line.map_or(PromptReply::End, PromptReply::Line)))),
+            }
             self.open = Some(OpenPrompt { reply, cancel: Some(cancel), thread: None });
             return Ok(());
         }
