@@ -1,7 +1,12 @@
 //! Drives one run at the terminal: shows it, takes Ctrl-C, asks when it waits, and knows how it ended.
 //!
+//! An answer is for the question that was on the screen when it was typed, and for no other: the question names its
+//! approval, and nothing else is shown while it is open.
+//!
 //! Invariant: returns when the run ended, when it waits and nobody here can answer, or with a failure.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
@@ -12,9 +17,15 @@ use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, Echo, Flow, RunView, Shown, outcome, question, run_state, span};
-use crate::terminal::{Answer, Interrupts, Keyboard, Mark, Output, TypedLines};
+use crate::render::{Detail, Echo, Flow, RunView, Shown, count, outcome, question, run_state, span};
+use crate::terminal::{
+    Answer, AnswerForm, Interrupts, Keyboard, Mark, Output, PromptReader, PromptReply, Reading,
+};
+use held_output::HeldOutput;
 
+mod held_output;
+
+const WORDS_PROMPT: &str = "? answer>";
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
@@ -95,15 +106,28 @@ pub(crate) enum Person<'a> {
     /// Nobody who could answer when the run waits.
     Nobody,
     /// Somebody who types a line when the run waits.
-    Types(&'a mut TypedLines),
+    Types(&'a mut PromptReader),
     /// Somebody whose keyboard is watched; what is typed is read elsewhere.
-    Watched(&'a Keyboard),
+    Watched {
+        /// Tells of keys.
+        keyboard: &'a Keyboard,
+        /// Drops what was typed before a question.
+        reader: &'a mut PromptReader,
+    },
 }
 
 impl<'a> Person<'a> {
-    /// Somebody who types lines, where there are any.
-    pub(crate) fn at(lines: Option<&'a mut TypedLines>) -> Self {
-        lines.map_or(Self::Nobody, Self::Types)
+    /// Somebody who is asked, where somebody can be.
+    pub(crate) fn at(reader: Option<&'a mut PromptReader>) -> Self {
+        reader.map_or(Self::Nobody, Self::Types)
+    }
+
+    fn reader(&mut self) -> Option<(&mut PromptReader, Reading)> {
+        match self {
+            Self::Nobody => None,
+            Self::Types(reader) => Some((reader, Reading::Shown)),
+            Self::Watched { reader, .. } => Some((reader, Reading::Elsewhere)),
+        }
     }
 }
 
@@ -150,19 +174,33 @@ pub(crate) struct Drive<'a, R, F> {
     caught_up: bool,
     /// What a person was asked and has not answered.
     asking: Asking,
+    /// Whether the prompt is drawn, where its answer is read elsewhere.
+    drawn: bool,
+    /// The approval that was shown last, if nothing was shown after it.
+    on_screen: Option<String>,
+    /// Approvals that this person leaves for later.
+    left: BTreeSet<String>,
+    /// What came while a question was open.
+    held: HeldOutput,
+    /// The run was asked to stop, so nothing is asked any more.
+    stopping: bool,
     /// When patience ends: first with the run, then with its end.
     time_up: Option<Instant>,
     timed_out: bool,
 }
 
 /// What a person is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Asking {
     Nothing,
     /// For words that let the run go on.
     Words,
     /// Whether a call may run.
-    Approval,
+    Approval {
+        /// The only approval that the answer is for.
+        approval_id: String,
+        form: AnswerForm,
+    },
 }
 
 /// What happened first.
@@ -170,7 +208,7 @@ enum Happened {
     Interrupted,
     TimeUp,
     Touched,
-    Typed(Option<String>),
+    Replied(io::Result<PromptReply>),
     Event(Option<FollowEvent>),
 }
 
@@ -181,7 +219,21 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
         let view = RunView::new(seat.echo, flow);
         let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
-        Self { run, seat, opened, view, caught_up: false, asking: Asking::Nothing, time_up, timed_out: false }
+        Self {
+            run,
+            seat,
+            opened,
+            view,
+            caught_up: false,
+            asking: Asking::Nothing,
+            drawn: false,
+            on_screen: None,
+            left: BTreeSet::new(),
+            held: HeldOutput::default(),
+            stopping: false,
+            time_up,
+            timed_out: false,
+        }
     }
 
     /// Returns the run.
@@ -198,17 +250,24 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     pub(crate) async fn go_on(&mut self) -> Result<Pause, Failure> {
         loop {
             match self.happening().await? {
-                Happened::Interrupted => self.cancel(),
-                Happened::TimeUp if self.timed_out => return Ok(Pause::Over(Exit::TimeLimit)),
-                Happened::TimeUp => self.stop_at_limit(),
-                Happened::Touched => return Ok(Pause::Touched),
-                Happened::Typed(Some(answer)) => self.take_line(answer).await?,
-                Happened::Typed(None) => {
-                    self.say_how_to_answer();
-                    return Ok(Pause::Over(Exit::Withheld));
+                Happened::Interrupted => self.cancel()?,
+                Happened::TimeUp if self.timed_out => {
+                    self.close_question()?;
+                    return Ok(Pause::Over(Exit::TimeLimit));
                 }
-                Happened::Event(None) => return Ok(Pause::Over(Exit::Failed)),
+                Happened::TimeUp => self.stop_at_limit()?,
+                Happened::Touched => return Ok(Pause::Touched),
+                Happened::Replied(reply) => {
+                    if let Some(exit) = self.take_reply(reply.map_err(Failure::Output)?).await? {
+                        return Ok(Pause::Over(exit));
+                    }
+                }
+                Happened::Event(None) => {
+                    self.close_question()?;
+                    return Ok(Pause::Over(Exit::Failed));
+                }
                 Happened::Event(Some(FollowEvent::Ended(end))) => {
+                    self.close_question()?;
                     return Ok(Pause::Over(match self.view.exit(run_state(end.state)) {
                         Exit::Cancelled if self.timed_out => Exit::TimeLimit,
                         exit => exit,
@@ -224,12 +283,16 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     async fn happening(&mut self) -> Result<Happened, Failure> {
-        let (asking, time_up) = (self.is_asking(), self.time_up);
+        let (asking, drawn, time_up) = (self.is_asking(), self.drawn, self.time_up);
         let person = &mut self.seat.person;
         let hands = async {
             match person {
-                Person::Types(lines) if asking => Happened::Typed(lines.next().await),
-                Person::Watched(keyboard) => {
+                Person::Types(reader) if asking => Happened::Replied(reader.replied().await),
+                // A key that was pressed before the prompt is no answer to it.
+                Person::Watched { reader, .. } if asking && !drawn => {
+                    Happened::Replied(reader.replied().await)
+                }
+                Person::Watched { keyboard, .. } => {
                     keyboard.touched().await;
                     Happened::Touched
                 }
@@ -246,49 +309,65 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     /// Asks the run to stop.
-    pub(crate) fn cancel(&mut self) {
+    pub(crate) fn cancel(&mut self) -> Result<(), Failure> {
+        self.close_question()?;
+        self.stopping = true;
         self.run.request_cancel();
         self.seat.output.note(Mark::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
+        Ok(())
     }
 
-    fn stop_at_limit(&mut self) {
-        self.timed_out = true;
+    fn stop_at_limit(&mut self) -> Result<(), Failure> {
+        self.close_question()?;
+        (self.timed_out, self.stopping) = (true, true);
         self.time_up = Some(Instant::now() + END_WITHIN);
         self.run.request_cancel();
         let limit = span(self.seat.time_limit.unwrap_or_default());
         self.seat
             .output
             .note(Mark::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
+        Ok(())
     }
 
-    async fn take_line(&mut self, answer: String) -> Result<(), Failure> {
-        self.seat.output.line_was_typed();
-        if self.asking == Asking::Words && answer.trim().is_empty() {
-            self.seat.output.prompt("answer> ");
-            return Ok(());
+    /// Takes what came of a prompt; returns how the program ends when nothing more can be done here.
+    async fn take_reply(&mut self, reply: PromptReply) -> Result<Option<Exit>, Failure> {
+        match reply {
+            PromptReply::Drawn => self.drawn = true,
+            PromptReply::Line(line) if self.asking == Asking::Words && line.trim().is_empty() => {
+                self.begin_prompt(WORDS_PROMPT)?;
+            }
+            PromptReply::Line(line) => return self.answer(line).await,
+            PromptReply::End => {
+                self.seat.output.close_line();
+                self.close_question()?;
+                self.say_how_to_answer();
+                return Ok(Some(Exit::Withheld));
+            }
         }
-        self.answer(answer).await
+        Ok(None)
     }
 
-    /// Answers a run that waits.
-    pub(crate) async fn answer(&mut self, answer: String) -> Result<(), Failure> {
-        if self.asking == Asking::Approval {
-            return self.answer_approval(&answer).await;
+    /// Answers a run that waits; returns how the program ends when the answer is left for later.
+    pub(crate) async fn answer(&mut self, answer: String) -> Result<Option<Exit>, Failure> {
+        if let Asking::Approval { approval_id, form } = self.asking.clone() {
+            return self.answer_approval(&approval_id, &form, &answer).await;
         }
-        self.asking = Asking::Nothing;
-        Ok(self.run.send_input(answer)?)
+        self.close_question()?;
+        self.run.send_input(answer)?;
+        Ok(None)
     }
 
-    async fn answer_approval(&mut self, typed: &str) -> Result<(), Failure> {
-        let Some(asked) = self.view.asked().cloned() else {
-            self.asking = Asking::Nothing;
-            return Ok(());
-        };
-        match Answer::read(typed) {
+    async fn answer_approval(
+        &mut self,
+        approval_id: &str,
+        form: &AnswerForm,
+        typed: &str,
+    ) -> Result<Option<Exit>, Failure> {
+        match form.read(typed) {
             Answer::Decide { decision, note, remember } => {
-                self.asking = Asking::Nothing;
+                self.close_question()?;
                 let request = v1::ResolveApprovalRequest {
-                    approval_id: asked.approval_id,
+                    approval_id: approval_id.to_owned(),
                     decision: decision.into(),
                     note,
                     remember,
@@ -298,24 +377,34 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
                 if !answer.counted {
-                    let (mark, told) = outcome(&answer);
+                    let (mark, told) = outcome(&answer, "");
                     self.seat.output.note(mark, &told);
                 }
-                return Ok(());
+                return Ok(None);
             }
+            Answer::Skip => return self.leave_for_later(approval_id),
             Answer::More => {
-                let prompt = asked.prompt.unwrap_or_default();
-                let lines = question(&prompt, &asked.risk, Detail::Full);
-                lines.iter().for_each(|line| self.seat.output.row(line));
+                let asked = self.view.asked().iter().find(|asked| asked.approval_id == approval_id);
+                let (prompt, risk) =
+                    asked.map(|asked| (asked.prompt.clone(), asked.risk.clone())).unwrap_or_default();
+                self.seat.output.question(&question(&prompt.unwrap_or_default(), &risk, Detail::Full));
             }
-            Answer::Skip => {
-                let told = format!("left for later; `palyra approve yes {}` runs it", asked.approval_id);
-                self.seat.output.note(Mark::Info, &told);
-            }
-            Answer::Unclear => self.seat.output.note(Mark::Info, Answer::HELP),
+            Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
+            Answer::Unclear => self.seat.output.note(Mark::Info, &form.help()),
         }
-        self.seat.output.prompt(Answer::PROMPT);
-        Ok(())
+        self.begin_prompt(&form.prompt())?;
+        Ok(None)
+    }
+
+    /// Leaves an approval to be answered elsewhere; somebody who types lines has nothing else to do here.
+    fn leave_for_later(&mut self, approval_id: &str) -> Result<Option<Exit>, Failure> {
+        self.left.insert(approval_id.to_owned());
+        self.close_question()?;
+        self.say_how_to_approve(approval_id);
+        Ok(match &self.seat.person {
+            Person::Watched { .. } => None,
+            Person::Types(_) | Person::Nobody => Some(Exit::Withheld),
+        })
     }
 
     /// Takes an event; returns how the program ends when nothing more can be done here.
@@ -324,17 +413,22 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             FollowEvent::Opened(opened) => self.take_opened(&opened),
             FollowEvent::Entry(entry) => self.show(&entry)?,
             FollowEvent::CaughtUp => self.caught_up = true,
-            FollowEvent::Lost => self.seat.output.note(Mark::Doubt, "the daemon is gone; looking for it"),
-            FollowEvent::Reattached => self.seat.output.note(Mark::Info, "the daemon is back; going on"),
-            FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted),
+            FollowEvent::Lost => self.note(Mark::Doubt, "the daemon is gone; looking for it")?,
+            FollowEvent::Reattached => self.note(Mark::Info, "the daemon is back; going on")?,
+            FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
             FollowEvent::CancelTaken | FollowEvent::Ended(_) => {}
         }
-        if self.asking == Asking::Approval && self.view.asked().is_none() {
-            // Somebody else answered.
-            self.seat.output.close_line();
-            self.asking = Asking::Nothing;
+        let answered_elsewhere = match &self.asking {
+            Asking::Nothing => false,
+            Asking::Words => !self.view.may_wait(),
+            Asking::Approval { approval_id, .. } => {
+                !self.view.asked().iter().any(|asked| asked.approval_id == *approval_id)
+            }
+        };
+        if answered_elsewhere {
+            self.close_question()?;
         }
-        if !self.caught_up || self.is_asking() || !self.view.may_wait() {
+        if !self.caught_up || self.stopping || self.is_asking() || !self.view.may_wait() {
             return Ok(None);
         }
         self.ask().await
@@ -351,12 +445,16 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         (self.opened)(opened);
     }
 
-    fn take_accepted(&mut self, accepted: &v1::InputAccepted) {
-        if accepted.queued {
-            let told =
-                format!("the run went on meanwhile; the input is run {} of this session", accepted.run_id);
-            self.seat.output.note(Mark::Info, &told);
+    fn take_accepted(&mut self, accepted: &v1::InputAccepted) -> Result<(), Failure> {
+        if !accepted.queued {
+            return Ok(());
         }
+        let told = format!("the run went on meanwhile; the input is run {} of this session", accepted.run_id);
+        self.note(Mark::Info, &told)
+    }
+
+    fn note(&mut self, mark: Mark, text: &str) -> Result<(), Failure> {
+        self.put(Shown::Note(mark, text.to_owned()))
     }
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
@@ -364,19 +462,63 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if self.seat.format == Format::Json {
             return self.seat.output.json(&to_json(entry));
         }
-        for shown in shown {
-            match shown {
-                Shown::Text(text) => self.seat.output.text(&text)?,
-                Shown::LineEnd => self.seat.output.end_line()?,
-                Shown::Progress(progress) => self.seat.output.progress(&progress),
-                Shown::Remark(remark) => self.seat.output.remark(&remark)?,
-                Shown::Note(mark, note) => self.seat.output.note(mark, &note),
-                Shown::Row(row) => self.seat.output.row(&row),
-                Shown::Printed(line) => self.seat.output.printed(&line),
-                Shown::Error(code, message) => self.seat.output.error(code, &message),
+        shown.into_iter().try_for_each(|shown| self.put(shown))
+    }
+
+    /// Shows something, unless a question is open: nothing comes between a question and its answer.
+    fn put(&mut self, shown: Shown) -> Result<(), Failure> {
+        if self.is_asking() {
+            self.held.push(shown);
+            return Ok(());
+        }
+        self.write(shown)
+    }
+
+    fn write(&mut self, shown: Shown) -> Result<(), Failure> {
+        let output = self.seat.output;
+        self.on_screen = None;
+        match shown {
+            Shown::Text(text) => output.text(&text)?,
+            Shown::LineEnd => output.end_line()?,
+            Shown::Progress(progress) => output.progress(&progress),
+            Shown::Remark(remark) => output.remark(&remark)?,
+            Shown::Note(mark, note) => output.note(mark, &note),
+            Shown::Question { approval_id, lines } => {
+                output.question(&lines);
+                self.on_screen = Some(approval_id);
             }
+            Shown::Printed(line) => output.printed(&line),
+            Shown::Error(code, message) => output.error(code, &message),
         }
         Ok(())
+    }
+
+    /// Ends the question, and shows what came meanwhile.
+    fn close_question(&mut self) -> Result<(), Failure> {
+        if !self.is_asking() {
+            return Ok(());
+        }
+        self.asking = Asking::Nothing;
+        self.drawn = false;
+        if let Some((reader, _)) = self.seat.person.reader() {
+            reader.withdraw();
+        }
+        let (held, left_out) = self.held.take();
+        held.into_iter().try_for_each(|shown| self.write(shown))?;
+        if left_out > 0 {
+            let left_out = count(left_out, "more line");
+            let told = format!("{left_out} came while the question was open; `palyra runs tail` shows all");
+            self.seat.output.note(Mark::Info, &told);
+        }
+        Ok(())
+    }
+
+    fn begin_prompt(&mut self, text: &str) -> Result<(), Failure> {
+        self.drawn = false;
+        match self.seat.person.reader() {
+            Some((reader, reading)) => reader.begin(text, reading).map_err(Failure::Output),
+            None => Ok(()),
+        }
     }
 
     /// Asks a person when the run waits for one, or says how it is done.
@@ -394,39 +536,39 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             return Ok(Some(Exit::Withheld));
         }
         if waits_for == "approval" {
-            return Ok(self.ask_approval());
+            return self.ask_approval();
         }
-        let (told, prompt) = match &self.seat.person {
+        let told = match &self.seat.person {
             Person::Nobody => {
                 self.say_how_to_answer();
                 return Ok(Some(Exit::Withheld));
             }
-            Person::Types(_) => {
-                ("the run waits: a line you type lets it go on, Ctrl-C cancels it", "answer> ")
-            }
-            Person::Watched(_) => ("the run waits: what you type next lets it go on, Ctrl-C cancels it", ""),
+            Person::Types(_) => "the run waits: a line you type lets it go on, Ctrl-C cancels it",
+            Person::Watched { .. } => "the run waits: what you type next lets it go on, Ctrl-C cancels it",
         };
-        self.asking = Asking::Words;
         self.seat.output.note(Mark::Doubt, told);
-        if !prompt.is_empty() {
-            self.seat.output.prompt(prompt);
-        }
+        self.asking = Asking::Words;
+        self.begin_prompt(WORDS_PROMPT)?;
         Ok(None)
     }
 
     /// Asks whether a call may run, or says how that is answered elsewhere.
-    fn ask_approval(&mut self) -> Option<Exit> {
-        let asked = self.view.asked()?;
-        match &self.seat.person {
-            Person::Nobody => {
-                self.say_how_to_approve(&asked.approval_id);
-                return Some(Exit::Withheld);
-            }
-            Person::Types(_) => self.seat.output.prompt(Answer::PROMPT),
-            Person::Watched(_) => self.seat.output.note(Mark::Doubt, Answer::HELP),
+    fn ask_approval(&mut self) -> Result<Option<Exit>, Failure> {
+        let asked = self.view.asked().iter().find(|asked| !self.left.contains(&asked.approval_id));
+        let Some(asked) = asked.cloned() else { return Ok(None) };
+        if matches!(self.seat.person, Person::Nobody) {
+            self.say_how_to_approve(&asked.approval_id);
+            return Ok(Some(Exit::Withheld));
         }
-        self.asking = Asking::Approval;
-        None
+        if self.on_screen.as_ref() != Some(&asked.approval_id) {
+            let prompt = asked.prompt.clone().unwrap_or_default();
+            self.seat.output.question(&question(&prompt, &asked.risk, Detail::Brief));
+        }
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk);
+        let prompt = form.prompt();
+        self.asking = Asking::Approval { approval_id: asked.approval_id, form };
+        self.begin_prompt(&prompt)?;
+        Ok(None)
     }
 
     fn say_how_to_approve(&self, approval: &str) {
@@ -437,7 +579,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     fn say_how_to_answer(&self) {
-        if let Some(asked) = self.view.asked() {
+        if let Some(asked) = self.view.asked().first() {
             return self.say_how_to_approve(&asked.approval_id);
         }
         let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());

@@ -130,11 +130,12 @@ async fn driven_within(
 ) -> Driven {
     let mut run = run;
     let (output, out, err) = captured(false);
-    let mut lines = typed.map(|typed| TypedLines::of(move || Box::new(typed.as_bytes())));
+    let lines: Vec<&str> = typed.unwrap_or_default().lines().collect();
+    let mut reader = typed.map(|_| PromptReader::scripted(&output, &lines));
     let seat = Seat {
         output: &output,
         interrupts,
-        person: Person::at(lines.as_mut()),
+        person: Person::at(reader.as_mut()),
         format,
         echo: Echo::No,
         time_limit,
@@ -267,6 +268,35 @@ async fn a_call_that_asks_is_shown_and_run_after_a_clear_yes() {
         "{}",
         driven.err
     );
+}
+
+#[tokio::test]
+async fn a_yes_is_for_the_question_that_is_open_and_not_for_one_decided_elsewhere() {
+    let steps = vec![
+        opened(),
+        Step::Event(FollowEvent::CaughtUp),
+        asked(1, "A"),
+        resolved(2, "A", v1::ApprovalState::Denied),
+        asked(3, "B"),
+        Step::UntilAnswer,
+        resolved(4, "B", v1::ApprovalState::Approved),
+        ended(4, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    // Nobody answers A here; the line is for the prompt that is drawn next.
+    let driven = driven(waiting, Format::Text, Some("<unanswered>\ny\n"), &Interrupts::default()).await;
+    let answered: Vec<&str> = driven.run.answers.iter().map(|answer| answer.approval_id.as_str()).collect();
+    assert_eq!(answered, ["B"]);
+}
+
+#[tokio::test]
+async fn who_leaves_a_question_for_later_leaves_the_run() {
+    let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), asked(1, "A"), Step::UntilAnswer];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let driven = driven(waiting, Format::Text, Some("l\ny\n"), &Interrupts::default()).await;
+    assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
+    assert!(driven.run.answers.is_empty());
+    assert!(driven.err.contains("palyra approve yes A"), "{}", driven.err);
 }
 
 #[tokio::test]

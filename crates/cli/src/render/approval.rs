@@ -10,11 +10,12 @@ use prost_types::Timestamp;
 
 use super::amounts::count;
 use crate::terminal::Mark;
-use crate::terminal::escape_json;
+use crate::terminal::{clean_line, escape_json};
 
 /// Lines of a preview that are shown before the rest is left to `show`.
 const PREVIEW_LINES_MAX: usize = 40;
 const ARGUMENTS_CHARS_MAX: usize = 400;
+const CALL_CHARS_MAX: usize = 160;
 
 /// How much of an approval is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(crate) enum Detail {
     Full,
 }
 
-/// Returns what a person has to know to answer, line by line.
+/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
 pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) -> Vec<String> {
     let mut lines = vec![format!("{} wants to run ({risk} risk): {}", prompt.tool, summary(prompt))];
     if !prompt.asked_again.is_empty() {
@@ -68,9 +69,9 @@ fn preview(preview: &str, detail: Detail) -> Vec<String> {
         Detail::Brief => PREVIEW_LINES_MAX,
         Detail::Full => usize::MAX,
     };
-    let mut lines: Vec<String> = preview.lines().take(lines_max).map(|line| format!("  {line}")).collect();
+    let mut lines: Vec<String> = preview.lines().take(lines_max).map(str::to_owned).collect();
     if all > lines_max {
-        lines.push(format!("  ({} not shown here)", count((all - lines_max) as u64, "more line")));
+        lines.push(format!("({} not shown here)", count((all - lines_max) as u64, "more line")));
     }
     lines
 }
@@ -103,10 +104,21 @@ pub(crate) fn approval_state_name(state: v1::ApprovalState) -> &'static str {
     }
 }
 
-/// Returns what became of an answer.
-pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
+/// Returns which call an approval is about, in one line; empty once its content is erased.
+pub(crate) fn approved_call(approval: &v1::Approval) -> String {
+    let Some(prompt) = approval.prompt.as_ref().filter(|prompt| !prompt.tool.is_empty()) else {
+        return String::new();
+    };
+    clean_line(&format!("{} {}", prompt.tool, summary(prompt)), CALL_CHARS_MAX)
+}
+
+/// Returns what became of an answer, for a call in a folder where that is known.
+pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Mark, String) {
     let approval = answer.approval.clone().unwrap_or_default();
     let state = approval_state_name(approval.state());
+    let call = approved_call(&approval);
+    let place = if folder.is_empty() { String::new() } else { format!(" in {folder}") };
+    let what = if call.is_empty() { String::new() } else { format!(": {call}{place}") };
     if !answer.asked_again_as.is_empty() {
         let told = format!(
             "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
@@ -124,8 +136,11 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
         return (Mark::Doubt, told);
     }
     if approval.state() == v1::ApprovalState::Pending {
-        let told =
-            format!("your yes counts; {} of {} people said yes", approval.voters.len(), approval.needed);
+        let told = format!(
+            "your yes counts; {} of {} people said yes{what}",
+            approval.voters.len(),
+            approval.needed
+        );
         return (Mark::Good, told);
     }
     let granted = if answer.grant_id.is_empty() {
@@ -133,7 +148,10 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse) -> (Mark, String) {
     } else {
         format!("; equal calls run silently because of grant {}", answer.grant_id)
     };
-    (Mark::Good, format!("{state}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id))
+    (
+        Mark::Good,
+        format!("{state}{what}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id),
+    )
 }
 
 #[cfg(test)]
@@ -154,7 +172,7 @@ mod tests {
             counted,
             ..Default::default()
         };
-        let told = |answer| outcome(&answer).1;
+        let told = |answer| outcome(&answer, "").1;
         assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
         let mut forbidden = with(v1::ApprovalState::Denied, false);
         forbidden.approval.as_mut().unwrap().decided_by.clear();
@@ -164,6 +182,12 @@ mod tests {
         assert_eq!(
             told(with(v1::ApprovalState::Approved, true)),
             "approved; `palyra runs tail RUN` shows how it goes on"
+        );
+        let mut named = with(v1::ApprovalState::Approved, true);
+        named.approval.as_mut().unwrap().prompt = Some(prompt());
+        assert_eq!(
+            outcome(&named, "/home/a/proj").1,
+            "approved: write_file create notes.txt (5 bytes) in /home/a/proj; `palyra runs tail RUN` shows how it goes on"
         );
         assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
     }
@@ -187,9 +211,9 @@ mod tests {
             lines,
             [
                 "write_file wants to run (medium risk): create notes.txt (5 bytes)",
-                "  --- /dev/null",
-                "  +++ notes.txt",
-                "  +hello",
+                "--- /dev/null",
+                "+++ notes.txt",
+                "+hello",
                 "why it is asked: rule writes-in-the-workspace asks",
             ]
         );
@@ -210,7 +234,7 @@ mod tests {
     fn what_is_left_out_is_counted() {
         let long = v1::ApprovalPrompt { preview: "+line\n".repeat(100), ..prompt() };
         let lines = question(&long, "medium", Detail::Brief);
-        assert!(lines.contains(&"  (60 more lines not shown here)".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"(60 more lines not shown here)".to_owned()), "{lines:?}");
         let bare = v1::ApprovalPrompt {
             preview: String::new(),
             arguments: "x".repeat(500),

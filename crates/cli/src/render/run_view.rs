@@ -36,8 +36,13 @@ pub(crate) enum Shown {
     Remark(String),
     /// A note for standard error.
     Note(Mark, String),
-    /// A line that belongs to the note before it.
-    Row(String),
+    /// What an approval asks, line by line.
+    Question {
+        /// Which.
+        approval_id: String,
+        /// What a person decides by.
+        lines: Vec<String>,
+    },
     /// A line that a tool printed while it ran, for a terminal.
     Printed(String),
     /// How far it is, for a terminal, until something else is shown.
@@ -114,9 +119,9 @@ impl RunView {
         self.may_wait
     }
 
-    /// Returns the approval that was asked for first and is not decided.
-    pub(crate) fn asked(&self) -> Option<&v1::ApprovalRequested> {
-        self.asked.first()
+    /// Returns the approvals that were asked for and are not decided, oldest first.
+    pub(crate) fn asked(&self) -> &[v1::ApprovalRequested] {
+        &self.asked
     }
 
     /// Returns how a run that ended in `state` ends the program.
@@ -335,9 +340,8 @@ impl RunView {
         self.may_wait = true;
         self.close_line(shown);
         let prompt = requested.prompt.clone().unwrap_or_default();
-        let mut lines = question(&prompt, &requested.risk, Detail::Brief).into_iter();
-        shown.extend(lines.next().map(|first| note(Mark::Doubt, first)));
-        shown.extend(lines.map(Shown::Row));
+        let lines = question(&prompt, &requested.risk, Detail::Brief);
+        shown.push(Shown::Question { approval_id: requested.approval_id.clone(), lines });
         self.asked.push(requested.clone());
     }
 

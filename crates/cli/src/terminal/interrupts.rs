@@ -16,8 +16,19 @@ struct Shared {
     presses: AtomicU32,
     pressed: Notify,
     parting: Mutex<String>,
-    undo: Mutex<Option<Undo>>,
+    undo: Mutex<UndoStack>,
 }
+
+/// What is undone when the program is left, newest first.
+#[derive(Default)]
+struct UndoStack {
+    last: u64,
+    steps: Vec<(UndoId, Undo)>,
+}
+
+/// Names a step that is undone when the program is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UndoId(u64);
 
 /// Puts the terminal back as it was.
 pub(crate) type Undo = Box<dyn Fn() + Send>;
@@ -59,9 +70,8 @@ impl Interrupts {
 
     /// Ends the program, with the terminal as it was.
     fn leave(&self, code: u8) -> ! {
-        if let Some(undo) = &*self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) {
-            undo();
-        }
+        let stack = self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        stack.steps.iter().rev().for_each(|(_, undo)| undo());
         std::process::exit(i32::from(code))
     }
 
@@ -83,9 +93,19 @@ impl Interrupts {
         parting.clone_into(&mut self.shared.parting.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Has something undone before the second press ends the program.
-    pub(crate) fn at_parting(&self, undo: Option<Undo>) {
-        *self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner) = undo;
+    /// Has something undone before the second press ends the program, until it is [forgotten](Self::forget).
+    pub(crate) fn at_parting(&self, undo: Undo) -> UndoId {
+        let mut stack = self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        stack.last += 1;
+        let id = UndoId(stack.last);
+        stack.steps.push((id, undo));
+        id
+    }
+
+    /// Takes back what [`at_parting`](Self::at_parting) registered.
+    pub(crate) fn forget(&self, id: UndoId) {
+        let mut stack = self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        stack.steps.retain(|(other, _)| *other != id);
     }
 
     /// Returns at the next press.

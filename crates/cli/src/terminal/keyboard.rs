@@ -8,12 +8,12 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::stdin;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::Notify;
 
-use super::interrupts::Interrupts;
+use super::interrupts::{Interrupts, UndoId};
 
 /// A paste says where it begins and ends.
 const PASTE_IS_MARKED: &str = "\u{1b}[?2004h";
@@ -23,32 +23,29 @@ const PASTE_IS_PLAIN: &str = "\u{1b}[?2004l";
 pub(crate) struct AsItIs {
     before: Termios,
     interrupts: Interrupts,
+    undo: UndoId,
 }
 
 impl AsItIs {
     /// Remembers the terminal on standard input; `None` where there is none.
     pub(crate) fn keep(interrupts: &Interrupts) -> Option<Self> {
-        let kept = Self { before: tcgetattr(stdin()).ok()?, interrupts: interrupts.clone() };
-        kept.arm();
-        Some(kept)
-    }
-
-    fn arm(&self) {
-        let before = self.before.clone();
-        self.interrupts.at_parting(Some(Box::new(move || restore(&before))));
+        let before = tcgetattr(stdin()).ok()?;
+        let at_parting = before.clone();
+        let undo = interrupts.at_parting(Box::new(move || restore(&at_parting)));
+        Some(Self { before, interrupts: interrupts.clone(), undo })
     }
 }
 
 impl Drop for AsItIs {
     fn drop(&mut self) {
-        self.interrupts.at_parting(None);
+        self.interrupts.forget(self.undo);
         restore(&self.before);
     }
 }
 
 /// A watched keyboard.
 pub(crate) struct Keyboard {
-    terminal: AsItIs,
+    _terminal: AsItIs,
     touched: Arc<Notify>,
     /// A byte has the watcher look again; its end ends the watcher.
     again: OwnedFd,
@@ -68,19 +65,25 @@ impl Keyboard {
         let tells = Arc::clone(&touched);
         std::thread::spawn(move || watch(&orders, &tells));
         write(PASTE_IS_MARKED);
-        Some(Self { terminal, touched, again })
+        Some(Self { _terminal: terminal, touched, again })
     }
 
     /// Takes the keyboard back after somebody else has read from it.
     pub(crate) fn rearm(&self) {
-        self.terminal.arm();
         write(PASTE_IS_MARKED);
         let _ = rustix::io::write(&self.again, b"r");
     }
 
     /// Returns once a key waits to be read; then not again before [`rearm`](Self::rearm).
     pub(crate) async fn touched(&self) {
-        self.touched.notified().await;
+        loop {
+            self.touched.notified().await;
+            // What woke the watcher may have been dropped or read since.
+            if input_waits() {
+                return;
+            }
+            let _ = rustix::io::write(&self.again, b"r");
+        }
     }
 }
 
@@ -105,6 +108,12 @@ fn watch(orders: &OwnedFd, touched: &Notify) {
             return;
         }
     }
+}
+
+fn input_waits() -> bool {
+    let stdin = stdin();
+    let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
+    !matches!(poll(&mut watched, Some(&Timespec::default())), Ok(0))
 }
 
 fn restore(before: &Termios) {

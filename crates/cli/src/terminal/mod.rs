@@ -2,19 +2,23 @@
 
 mod answer;
 mod clean;
+mod rows;
 mod output;
 mod typed_lines;
 mod interrupts;
+mod prompt_gate;
+mod prompt_reader;
 mod keyboard;
 mod line_editor;
 mod unseen;
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::{Answer, AnswerForm};
 pub(crate) use clean::{clean_line, clean_text, escape_json};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
 pub(crate) use output::{ErrorFormat, Mark, Output};
+pub(crate) use prompt_reader::{PromptReader, PromptReply, Reading};
 pub(crate) use typed_lines::TypedLines;
 pub(crate) use unseen::{Times, Unseen, ask_unseen};
 

@@ -11,6 +11,7 @@ use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use super::clean::{Cleaner, clean_line, clean_styled, escape_json};
+use super::rows::{Ambiguous, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows};
 use crate::failure::{Failure, error_json, error_lines};
 
 /// The width of a terminal that does not say.
@@ -34,6 +35,8 @@ pub(crate) enum Mark {
     Bad,
     /// Something wants attention.
     Doubt,
+    /// Something is asked; no other line begins with its sign.
+    Ask,
 }
 
 impl Mark {
@@ -44,6 +47,7 @@ impl Mark {
             Self::Good => "✓",
             Self::Bad => "✗",
             Self::Doubt => "!",
+            Self::Ask => "?",
         }
     }
 
@@ -52,7 +56,7 @@ impl Mark {
             Self::Info => DIM,
             Self::Good => GREEN,
             Self::Bad => RED,
-            Self::Doubt => YELLOW,
+            Self::Doubt | Self::Ask => YELLOW,
         }
     }
 }
@@ -107,6 +111,8 @@ impl From<bool> for ErrorFormat {
 pub(crate) struct Sink {
     pub(crate) writer: Box<dyn Write + Send>,
     pub(crate) kind: Kind,
+    /// How wide it is, where the terminal is not asked.
+    pub(crate) columns: Option<usize>,
 }
 
 /// Both streams; clones write to the same.
@@ -115,11 +121,21 @@ pub(crate) struct Output {
     streams: Arc<Mutex<Streams>>,
 }
 
+/// One of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Out,
+    Err,
+}
+
 struct Streams {
     out: Sink,
     err: Sink,
     errors: ErrorFormat,
     cleaner: Cleaner,
+    /// The rows of a model's text on a terminal.
+    rows: MarkedRows,
+    ambiguous: Ambiguous,
     /// Standard output stands in the middle of a line.
     line_open: bool,
     /// A progress line stands on standard error.
@@ -131,26 +147,34 @@ impl Output {
     pub(crate) fn of_process(errors: ErrorFormat) -> Self {
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self::new(
-            Sink { writer: Box::new(io::stdout()), kind: Kind::of(out) },
-            Sink { writer: Box::new(io::stderr()), kind: Kind::of(err) },
+            Sink { writer: Box::new(io::stdout()), kind: Kind::of(out), columns: None },
+            Sink { writer: Box::new(io::stderr()), kind: Kind::of(err), columns: None },
             errors,
         )
     }
 
     /// Streams of any kind.
     pub(crate) fn new(out: Sink, err: Sink, errors: ErrorFormat) -> Self {
-        let cleaner = Cleaner::default();
-        let streams = Streams { out, err, errors, cleaner, line_open: false, progress: false };
+        let streams = Streams {
+            out,
+            err,
+            errors,
+            cleaner: Cleaner::default(),
+            rows: MarkedRows::default(),
+            ambiguous: Ambiguous::of(|name| std::env::var(name).ok()),
+            line_open: false,
+            progress: false,
+        };
         Self { streams: Arc::new(Mutex::new(streams)) }
     }
 
-    /// Writes a piece of a model's text to standard output, at once.
+    /// Writes a piece of a model's text to standard output, at once; on a terminal each row of it has its mark.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         if text.is_empty() {
             return Ok(());
         }
         let mut streams = self.lock();
-        let text = if streams.out.kind.is_terminal() { streams.cleaner.piece(text) } else { text.to_owned() };
+        let text = if streams.out.kind.is_terminal() { streams.marked(text) } else { text.to_owned() };
         if let Some(last) = text.chars().next_back() {
             streams.line_open = last != '\n';
         }
@@ -160,17 +184,18 @@ impl Output {
     /// Ends the line that text left open; on a terminal a note may have done so.
     pub(crate) fn end_line(&self) -> Result<(), Failure> {
         let mut streams = self.lock();
-        let open = std::mem::take(&mut streams.line_open);
+        let open = streams.take_open_line();
         if open || !streams.out.kind.is_terminal() { streams.write_out("\n") } else { Ok(()) }
     }
 
     /// Writes a remark of our own between a model's texts, where those are watched.
     pub(crate) fn remark(&self, text: &str) -> Result<(), Failure> {
         let mut streams = self.lock();
-        let (open, colored) = (streams.line_open, streams.out.kind == Kind::Colored);
+        let colored = streams.out.kind == Kind::Colored;
         let line = format!("{} {}", Mark::Doubt.sign(), clean_line(text, NOTE_CHARS_MAX));
+        let line = streams.in_rows(&line, Stream::Out);
         let line = if colored { format!("{DIM}{line}{PLAIN}") } else { line };
-        streams.line_open = false;
+        let open = streams.take_open_line();
         streams.write_out(&format!("{}{line}\n", if open { "\n" } else { "" }))
     }
 
@@ -179,13 +204,15 @@ impl Output {
         let mut streams = self.lock();
         let line =
             if streams.out.kind.is_terminal() { Cleaner::default().piece(line) } else { line.to_owned() };
-        streams.line_open = false;
+        streams.take_open_line();
         streams.write_out(&format!("{line}\n"))
     }
 
     /// Writes a value as one line of JSON to standard output.
     pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
-        self.lock().write_out(&format!("{}\n", escape_json(&value.to_string())))
+        let mut streams = self.lock();
+        streams.close_line();
+        streams.write_out(&format!("{}\n", escape_json(&value.to_string())))
     }
 
     /// Writes a note to standard error.
@@ -218,6 +245,19 @@ impl Output {
         let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
     }
 
+    /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks.
+    pub(crate) fn question(&self, lines: &[String]) {
+        let mut streams = self.lock();
+        let lines = lines.iter().flat_map(|line| line.split('\n'));
+        for (at, line) in lines.enumerate() {
+            let line = Cleaner::default().piece(line);
+            match at {
+                0 => streams.write_err(&format!("{} {line}", Mark::Ask.sign()), Mark::Ask.color()),
+                _ => streams.write_err(&format!("  {line}"), DIM),
+            }
+        }
+    }
+
     /// Writes a line of several columns to standard error.
     pub(crate) fn row(&self, text: &str) {
         let mut streams = self.lock();
@@ -232,7 +272,10 @@ impl Output {
             let line = Cleaner::default().piece(line);
             let upto = line.char_indices().nth(NOTE_CHARS_MAX);
             let line = upto.map_or(line.clone(), |(at, _)| format!("{}…", &line[..at]));
-            streams.write_err(&format!("  {line}"), DIM);
+            let mut line =
+                MarkedRows::default().piece(&format!("{line}\n"), TOOL_MARK, streams.width(Stream::Err));
+            line.pop();
+            streams.write_rows(&line, DIM);
         }
     }
 
@@ -272,18 +315,26 @@ impl Output {
         }
     }
 
+    /// Shows behind a prompt that its answer can be typed.
+    pub(crate) fn mark_prompt(&self) {
+        let mut streams = self.lock();
+        if streams.err.kind.is_terminal() && streams.line_open {
+            let _ = write!(streams.err.writer, " ").and_then(|()| streams.err.writer.flush());
+        }
+    }
+
     /// Begins a new line where text stands in the middle of one.
     pub(crate) fn close_line(&self) {
         let mut streams = self.lock();
         streams.erase_progress();
-        if std::mem::take(&mut streams.line_open) {
+        if streams.take_open_line() {
             let _ = streams.write_out("\n");
         }
     }
 
     /// Takes note that a person ended the line of a prompt.
     pub(crate) fn line_was_typed(&self) {
-        self.lock().line_open = false;
+        self.lock().take_open_line();
     }
 
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
@@ -334,6 +385,9 @@ impl Output {
 impl Sink {
     /// The terminal's width, also where it does not say.
     fn columns(&self) -> usize {
+        if let Some(columns) = self.columns {
+            return columns;
+        }
         let size = rustix::termios::tcgetwinsize(io::stderr())
             .or_else(|_| rustix::termios::tcgetwinsize(io::stdout()));
         let asked = size.ok().map(|size| usize::from(size.ws_col));
@@ -351,23 +405,58 @@ impl Streams {
         })
     }
 
-    /// Nobody to tell when standard error is closed.
+    /// Writes a line of our own to standard error, in as many rows as it needs on a terminal.
     fn write_err(&mut self, line: &str, color: &str) {
+        let rows = self.in_rows(line, Stream::Err);
+        self.write_rows(&rows, color);
+    }
+
+    /// Nobody to tell when standard error is closed.
+    fn write_rows(&mut self, rows: &str, color: &str) {
         self.erase_progress();
         self.close_line();
         let _ = if self.err.kind == Kind::Colored {
-            writeln!(self.err.writer, "{color}{line}{PLAIN}")
+            writeln!(self.err.writer, "{color}{rows}{PLAIN}")
         } else {
-            writeln!(self.err.writer, "{line}")
+            writeln!(self.err.writer, "{rows}")
         };
         let _ = self.err.writer.flush();
+    }
+
+    fn width(&self, stream: Stream) -> RowWidth {
+        let sink = match stream {
+            Stream::Out => &self.out,
+            Stream::Err => &self.err,
+        };
+        RowWidth::new(sink.columns(), self.ambiguous)
+    }
+
+    /// Returns a line of our own as it is written: on a terminal no row of it begins with what it quotes.
+    fn in_rows(&self, line: &str, stream: Stream) -> String {
+        let kind = match stream {
+            Stream::Out => self.out.kind,
+            Stream::Err => self.err.kind,
+        };
+        if kind.is_terminal() { indented_rows(line, self.width(stream)) } else { line.to_owned() }
+    }
+
+    /// Returns a piece of a model's text as a terminal gets it.
+    fn marked(&mut self, text: &str) -> String {
+        let (text, width) = (self.cleaner.piece(text), self.width(Stream::Out));
+        self.rows.piece(&text, MODEL_MARK, width)
+    }
+
+    /// Takes note that the open line ends; returns whether there was one.
+    fn take_open_line(&mut self) -> bool {
+        self.rows.end_row();
+        std::mem::take(&mut self.line_open)
     }
 
     /// On a terminal both streams share the line; a note begins its own.
     fn close_line(&mut self) {
         if self.line_open && self.out.kind.is_terminal() && self.err.kind.is_terminal() {
             let _ = writeln!(self.err.writer);
-            self.line_open = false;
+            self.take_open_line();
         }
     }
 

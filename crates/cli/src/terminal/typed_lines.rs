@@ -1,4 +1,6 @@
-//! Lines typed on standard input, without blocking anything else.
+//! Lines of a pipe or a file on standard input, without blocking anything else.
+//!
+//! They are read ahead, so none of them may answer a question: that is what the prompt reader is for.
 
 use std::io::{BufRead, Read};
 

@@ -55,7 +55,7 @@ enum ApproveVerb {
     /// Show one with everything that would run
     #[command(after_help = "Example:\n  palyra approve show last")]
     Show {
-        /// Its id, or `last` for the newest that waits
+        /// Its id, or `last` where only one waits
         approval: ApprovalName,
         /// As JSON
         #[arg(long)]
@@ -66,7 +66,7 @@ enum ApproveVerb {
         after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt"
     )]
     Yes {
-        /// Its id, or `last` for the newest that waits
+        /// Its id, or `last` where only one waits
         approval: ApprovalName,
         /// What to say with it
         #[arg(long, default_value = "", value_name = "TEXT")]
@@ -77,12 +77,12 @@ enum ApproveVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Let a call run, and such calls silently from now on
+    /// Approve this call, and run matching calls without asking from now on
     #[command(
         after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts"
     )]
     Always {
-        /// Its id, or `last` for the newest that waits
+        /// Its id, or `last` where only one waits
         approval: ApprovalName,
         #[command(flatten)]
         remember: RememberArgs,
@@ -93,7 +93,7 @@ enum ApproveVerb {
     /// Do not let a call run
     #[command(after_help = "Example:\n  palyra approve no last --note \"write to drafts/ instead\"")]
     No {
-        /// Its id, or `last` for the newest that waits
+        /// Its id, or `last` where only one waits
         approval: ApprovalName,
         /// What to say with it; the model reads it
         #[arg(long, default_value = "", value_name = "TEXT")]
@@ -280,7 +280,10 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.
     let lines = question(&prompt, &approval.risk, Detail::Full);
-    lines.iter().try_for_each(|line| context.output.line(&clean_text(line)))?;
+    for (at, line) in lines.iter().flat_map(|line| line.split('\n')).enumerate() {
+        let indent = if at == 0 { "" } else { "  " };
+        context.output.line(&format!("{indent}{}", clean_text(line)))?;
+    }
     Ok(Exit::Done)
 }
 

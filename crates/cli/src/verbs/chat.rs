@@ -25,7 +25,7 @@ use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, d
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, bytes, count};
-use crate::terminal::{Keyboard, Mark, Typed, clean_line};
+use crate::terminal::{Keyboard, Mark, PromptReader, Typed, clean_line};
 use input::Input;
 use place::Place;
 use words::Line;
@@ -190,12 +190,11 @@ impl Chat<'_> {
                 );
                 return Ok(Obeyed::Leave);
             }
-            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => drive.answer(text.to_owned()).await,
-            Line::Say(delivery, text) => self.say(text, delivery, Some(&active)).await,
-            Line::Cancel => {
-                drive.cancel();
-                Ok(())
+            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => {
+                drive.answer(text.to_owned()).await.map(|_| ())
             }
+            Line::Say(delivery, text) => self.say(text, delivery, Some(&active)).await,
+            Line::Cancel => drive.cancel(),
             Line::Reset | Line::Branch(_) | Line::Sessions(_) => {
                 self.note(Mark::Bad, "a run is active; that goes once it is over, or after /cancel");
                 Ok(())
@@ -413,7 +412,7 @@ impl Chat<'_> {
             self.note(Mark::Info, note);
         }
         let person = match &mut self.input {
-            Input::Person(lines) => Person::Types(lines),
+            Input::Person(reader) => Person::Types(reader),
             Input::Script(_) | Input::Editor(_) => Person::Nobody,
         };
         let seat = seat(context, person, self.format, waiting.echo);
@@ -425,7 +424,11 @@ impl Chat<'_> {
     async fn follow_at_keyboard(&mut self, mut waiting: Waiting) -> Result<(Exit, Obeyed), Failure> {
         let context = self.context;
         let keyboard = Keyboard::watch(&context.interrupts);
-        let person = keyboard.as_ref().map_or(Person::Nobody, Person::Watched);
+        let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
+        let person = match (&keyboard, &mut reader) {
+            (Some(keyboard), Some(reader)) => Person::Watched { keyboard, reader },
+            _ => Person::Nobody,
+        };
         let seat = seat(context, person, self.format, waiting.echo);
         let mut drive = Drive::begin(&mut waiting.run, seat, |_| {});
         drive.take_opened(&waiting.opened);
@@ -435,7 +438,8 @@ impl Chat<'_> {
                 Pause::Touched => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, Obeyed::Leave)) };
-            let typed = editor.read("> ", &context.output).await?;
+            let prompt = if drive.is_asking() { "? " } else { "> " };
+            let typed = editor.read(prompt, &context.output).await?;
             let obeyed = match typed {
                 Typed::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
                 Typed::End => self.obey_meanwhile(&mut drive, "/quit").await?,

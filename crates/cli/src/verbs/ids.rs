@@ -7,6 +7,10 @@ use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
+use crate::render::approved_call;
+
+/// Approvals that are listed where `last` is not clear.
+const APPROVALS_LISTED_MAX: u32 = 10;
 
 /// A run as a person names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +50,7 @@ impl RunName {
 /// An approval as a person names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApprovalName {
-    /// The newest that waits.
+    /// The only one that waits.
     Last,
     /// The one with this id.
     Id(ApprovalId),
@@ -64,18 +68,41 @@ impl FromStr for ApprovalName {
 }
 
 impl ApprovalName {
-    /// Returns the approval's id, which for the newest the daemon knows.
+    /// Returns the approval's id. `last` names one only where no other waits: what waits can change between a look and
+    /// an answer.
     pub(super) async fn resolve(self, client: &Client) -> Result<ApprovalId, Failure> {
         match self {
             Self::Id(id) => Ok(id),
             Self::Last => {
-                let request = v1::ListApprovalsRequest { page_size: 1, ..Default::default() };
+                let request =
+                    v1::ListApprovalsRequest { page_size: APPROVALS_LISTED_MAX, ..Default::default() };
                 let page = client.list_approvals(request).await?;
-                let last = page.approvals.first().and_then(|approval| approval.approval_id.parse().ok());
-                last.ok_or_else(|| {
-                    Failure::local(ErrorCode::ApprovalNotFound, "nothing waits for an approval")
-                })
+                only_one(&page)
             }
+        }
+    }
+}
+
+fn only_one(page: &v1::ListApprovalsResponse) -> Result<ApprovalId, Failure> {
+    match page.approvals.as_slice() {
+        [] => Err(Failure::local(ErrorCode::ApprovalNotFound, "nothing waits for an approval")),
+        [only] if page.next_page_token.is_empty() => only
+            .approval_id
+            .parse()
+            .map_err(|_| Failure::local(ErrorCode::ApprovalNotFound, "the daemon named no approval")),
+        several => {
+            let rows = several.iter().map(|approval| {
+                format!("\n{}  {}  {}", approval.approval_id, approval.risk, approved_call(approval))
+            });
+            let more = if page.next_page_token.is_empty() {
+                ""
+            } else {
+                "\nand more; `palyra approve list` shows all"
+            };
+            let rows: String = rows.collect();
+            Err(Failure::Usage(format!(
+                "`last` is not clear, since several approvals wait; name one by its id, newest first:{rows}{more}"
+            )))
         }
     }
 }
@@ -140,6 +167,36 @@ mod tests {
         assert_eq!("last".parse(), Ok(RunName::Last));
         assert_eq!(id.to_string().parse(), Ok(RunName::Id(id)));
         assert!("nonsense".parse::<RunName>().is_err());
+    }
+
+    #[test]
+    fn the_last_approval_is_the_only_one_that_waits() {
+        let approval = |number| {
+            let prompt = v1::ApprovalPrompt {
+                tool: "write_file".to_owned(),
+                summary: "creates `a\nb`".to_owned(),
+                ..Default::default()
+            };
+            v1::Approval {
+                approval_id: ApprovalId::from_parts(number, 1).to_string(),
+                risk: "medium".to_owned(),
+                prompt: Some(prompt),
+                ..Default::default()
+            }
+        };
+        let page = |approvals: &[v1::Approval], token: &str| v1::ListApprovalsResponse {
+            approvals: approvals.to_vec(),
+            next_page_token: token.to_owned(),
+        };
+        let (first, second) = (approval(1), approval(2));
+        assert_eq!(only_one(&page(&[first.clone()], "")).unwrap().to_string(), first.approval_id);
+        assert_eq!(only_one(&page(&[], "")).unwrap_err().exit().number(), 1);
+        for several in [page(&[second.clone(), first.clone()], ""), page(&[first.clone()], "more")] {
+            let refused = only_one(&several).unwrap_err();
+            assert_eq!(refused.exit().number(), 2);
+            let told = refused.to_string();
+            assert!(told.contains(&first.approval_id) && told.contains("write_file creates `a b`"), "{told}");
+        }
     }
 
     #[test]

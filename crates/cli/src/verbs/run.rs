@@ -15,7 +15,7 @@ use crate::drive::{Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Echo;
-use crate::terminal::{Mark, TypedLines};
+use crate::terminal::{Mark, PromptReader};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -87,12 +87,11 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         ..Default::default()
     };
     let mut followed = start(&client, &args.choice, request);
-    let interactive = std::io::stdin().is_terminal() && context.output.can_ask();
-    let mut lines = interactive.then(TypedLines::of_process);
+    let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let seat = Seat {
         output: &context.output,
         interrupts: &context.interrupts,
-        person: Person::at(lines.as_mut()),
+        person: Person::at(reader.as_mut()),
         format: args.json.into(),
         echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),

@@ -2,8 +2,6 @@
 
 mod effects;
 
-use std::io::IsTerminal;
-
 use clap::Subcommand;
 use palyra_client::{Client, RunFollower, new_idempotency_key};
 use palyra_types::SessionId;
@@ -16,7 +14,7 @@ use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, count, date, run_state, run_state_name};
-use crate::terminal::{Mark, TypedLines, clean_line};
+use crate::terminal::{Mark, PromptReader, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
 
@@ -227,12 +225,11 @@ async fn tail(
     let run = run.resolve(client).await?;
     let follower = RunFollower::attach(client, run, after);
     let mut followed = DaemonRun { client: client.clone(), follower };
-    let interactive = std::io::stdin().is_terminal() && context.output.can_ask();
-    let mut lines = interactive.then(TypedLines::of_process);
+    let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let seat = Seat {
         output: &context.output,
         interrupts: &context.interrupts,
-        person: Person::at(lines.as_mut()),
+        person: Person::at(reader.as_mut()),
         format,
         echo: Echo::Inputs,
         time_limit: None,

@@ -56,6 +56,24 @@ fn the_inbox_shows_and_answers_one_by_one() {
 }
 
 #[test]
+fn a_second_line_is_no_answer_to_what_the_inbox_shows_next() {
+    let home = home();
+    for name in ["a", "b"] {
+        home.palyra(&["run", &format!("create {name}.txt with hello")]).expect(3);
+    }
+    let mut pty = Pty::spawn(&home.command(&["approve"]), 100);
+    pty.expect("1 of 2");
+    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.type_in("y\ry\r");
+    pty.expect("2 of 2");
+    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.type_in("n\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    home.palyra(&["runs", "tail", "last"]).expect(3);
+    assert!(!home.work().join("b.txt").exists(), "{}", pty.text());
+}
+
+#[test]
 fn what_a_call_says_cannot_steer_the_terminal() {
     let home = home();
     let evil = "create notes.txt with \"CANARY\u{1b}]52;c;cm0=\u{7}\u{1b}[2J\u{202e}\u{200b}end\"";

@@ -14,6 +14,7 @@ mod completions;
 mod json;
 mod terminals;
 mod approvals;
+mod prompts;
 mod snapshots;
 mod chat;
 mod chat_sessions;

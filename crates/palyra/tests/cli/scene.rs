@@ -31,6 +31,11 @@ impl Scene {
                 _ => Reply::text(&answer),
             }
         });
+        Self::with(gate, behaviour)
+    }
+
+    /// Answers as a model of one's own does; `gate` is what its answers wait for.
+    pub(crate) fn with(gate: Gate, behaviour: Behaviour) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let server = runtime.block_on(ModelServer::start(behaviour)).unwrap();

@@ -21,7 +21,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
-                Shown::Row(row) => format!("[row {row}]\n"),
+                Shown::Question { lines, .. } => format!("[? {}]\n", lines.join("]\n[  ")),
                 Shown::Printed(line) => format!("[printed {line}]\n"),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };

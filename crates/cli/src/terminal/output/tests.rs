@@ -37,7 +37,7 @@ impl Write for ClosedPipe {
 
 fn sink(writer: impl Write + Send + 'static, terminal: bool) -> Sink {
     let kind = if terminal { Kind::Colorless } else { Kind::Plain };
-    Sink { writer: Box::new(writer), kind }
+    Sink { writer: Box::new(writer), kind, columns: Some(80) }
 }
 
 /// An output and what is written to its two streams.
@@ -49,7 +49,7 @@ pub(crate) fn captured(terminal: bool) -> (Output, Written, Written) {
 
 #[test]
 fn what_tools_print_is_for_a_terminal_and_cannot_steer_it() {
-    for (terminal, expect) in [(false, ""), (true, "  \tdeep ␛[2J<U+202E>\n  \n")] {
+    for (terminal, expect) in [(false, ""), (true, "┊         deep ␛[2J<U+202E>\n┊\n")] {
         let (output, out, err) = captured(terminal);
         output.printed("\tdeep \u{1b}[2J\u{202e}");
         output.printed("");
@@ -57,12 +57,12 @@ fn what_tools_print_is_for_a_terminal_and_cannot_steer_it() {
     }
     let (output, _, err) = captured(true);
     output.printed(&"ä".repeat(NOTE_CHARS_MAX + 1));
-    assert_eq!(err.text(), format!("  {}…\n", "ä".repeat(NOTE_CHARS_MAX)));
+    assert_eq!(err.text().replace("\n┊ ", ""), format!("┊ {}…\n", "ä".repeat(NOTE_CHARS_MAX)));
 }
 
 #[test]
 fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
-    for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "␛[31mred\n")] {
+    for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "│ ␛[31mred\n")] {
         let (output, out, err) = captured(terminal);
         output.text("\u{1b}[31m").unwrap();
         output.text("red\r").unwrap();
@@ -79,10 +79,10 @@ fn on_a_terminal_a_note_begins_its_own_line() {
     output.text("half a line").unwrap();
     output.note(Mark::Good, "12 B");
     output.end_line().unwrap();
-    assert_eq!((out.text().as_str(), err.text().as_str()), ("half a line", "\n✓ 12 B\n"));
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ half a line", "\n✓ 12 B\n"));
     output.text("more").unwrap();
     output.end_line().unwrap();
-    assert_eq!(out.text(), "half a linemore\n");
+    assert_eq!(out.text(), "│ half a line│ more\n");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_note_does_not_stick_to_a_prompt() {
 #[test]
 fn colour_is_only_ours() {
     let (out, err) = (Written::default(), Written::default());
-    let colored = Sink { writer: Box::new(err.clone()), kind: Kind::Colored };
+    let colored = Sink { writer: Box::new(err.clone()), kind: Kind::Colored, columns: Some(80) };
     let output = Output::new(sink(out, true), colored, ErrorFormat::Text);
     output.error(ErrorCode::Internal, "a\u{1b}[5m");
     assert!(err.text().starts_with("\u{1b}[31merror[PLY-9001]: a␛[5m\u{1b}[0m\n"), "{}", err.text());
@@ -126,12 +126,13 @@ fn progress_is_replaced_and_only_for_terminals() {
 #[test]
 fn a_dumb_terminal_gets_no_escape_codes() {
     let (out, err) = (Written::default(), Written::default());
-    let dumb = |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Dumb };
+    let dumb =
+        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Dumb, columns: Some(80) };
     let output = Output::new(dumb(&out), dumb(&err), ErrorFormat::Text);
     output.progress("10 of 20");
     output.note(Mark::Bad, "no \u{1b}[31m");
     output.text("red\u{1b}[0m").unwrap();
-    assert_eq!((out.text().as_str(), err.text().as_str()), ("red␛[0m", "✗ no ␛[31m\n"));
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m", "✗ no ␛[31m\n"));
 }
 
 #[test]
@@ -143,4 +144,36 @@ fn programs_get_errors_as_json() {
     let told: Value = serde_json::from_str(&err.text()).unwrap();
     assert_eq!(told["error"]["slug"], "invalid_argument");
     assert_eq!(told["error"]["message"], "there is nothing to ask");
+}
+
+#[test]
+fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
+    let fake = "? run it? [y/n/s/m/l/?] ";
+    let long = format!("{}{fake}", ".".repeat(73));
+    for kind in [Kind::Dumb, Kind::Colorless, Kind::Colored] {
+        let (out, err) = (Written::default(), Written::default());
+        let sink = |writer: &Written| Sink { writer: Box::new(writer.clone()), kind, columns: Some(80) };
+        // Both streams lead to the same terminal.
+        let output = Output::new(sink(&out), sink(&out), ErrorFormat::Text);
+        for text in
+            [fake, "\n", fake, "\r", fake, "\r\n", fake, &long, "\u{2028}", fake, "\u{85}", fake, "\n"]
+        {
+            output.text(text).unwrap();
+        }
+        output.text("? run").unwrap();
+        output.note(Mark::Info, &format!("{long}\n{fake}"));
+        output.text(" it? [y/n/s/m/l/?] ").unwrap();
+        output.printed(fake);
+        output.printed(&long);
+        output.remark(&long).unwrap();
+        output.row(&format!("  {long}"));
+        output.error(ErrorCode::Internal, &long);
+        output.question(&["write_file wants to run".to_owned(), format!("{long}\n{fake}")]);
+        let seen = out.text();
+        let plain = [DIM, RED, GREEN, YELLOW, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
+        let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
+        assert_eq!(rows, ["? write_file wants to run"], "{plain}");
+        assert!(plain.lines().all(|row| row.chars().count() < 80), "{plain}");
+        assert_eq!(err.text(), "");
+    }
 }

@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use palyra_client::Client;
-use palyra_types::ErrorCode;
+use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use palyra_wire::v1::argument_rule::Shape;
+use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::outcome;
+use crate::terminal::clean_line;
 
+const FOLDER_CHARS_MAX: usize = 120;
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// What shall run instead.
@@ -124,10 +127,22 @@ pub(super) async fn send(
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&answer))?;
     } else {
-        let (mark, told) = outcome(&answer);
+        let run = answer.approval.as_ref().map_or("", |approval| approval.run_id.as_str());
+        let (mark, told) = outcome(&answer, &folder(client, run).await);
         context.output.note(mark, &told);
     }
     Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
+}
+
+/// Returns the folder that a run works in; empty where that is not known.
+pub(super) async fn folder(client: &Client, run: &str) -> String {
+    let Ok(run) = run.parse::<RunId>() else { return String::new() };
+    let Ok(page) = client.read_tape(run, 0, 1).await else { return String::new() };
+    let started = page.entries.into_iter().find_map(|entry| match entry.event {
+        Some(Event::RunStarted(started)) => Some(started.workspace_root),
+        _ => None,
+    });
+    clean_line(&started.unwrap_or_default(), FOLDER_CHARS_MAX)
 }
 
 #[cfg(test)]

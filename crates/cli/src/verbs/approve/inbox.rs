@@ -3,11 +3,12 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
+use super::answer::folder;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, count, outcome, question, time_left};
-use crate::terminal::{Answer, Mark, TypedLines};
+use crate::terminal::{Answer, AnswerForm, Mark, PromptReader, Reading};
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.
 const SITTING_MAX: u32 = 500;
@@ -21,7 +22,9 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         context.output.note(Mark::Good, "nothing waits for an approval");
         return Ok(Exit::Done);
     }
-    let mut lines = TypedLines::of_process();
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+        return Ok(Exit::Withheld);
+    };
     context.interrupts.begin("");
     let (all, mut skipped) = (waiting.len(), 0_u64);
     for (at, approval) in waiting.iter().enumerate() {
@@ -29,7 +32,7 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = if left.is_empty() { left } else { format!(", {left}") };
         context.output.note(Mark::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
         show(context, approval, Detail::Brief);
-        match answer_one(context, client, &mut lines, approval).await? {
+        match answer_one(context, client, &mut reader, approval).await? {
             Answered::Yes => {}
             Answered::Skipped => skipped += 1,
             Answered::Left => return Ok(Exit::Withheld),
@@ -52,22 +55,18 @@ enum Answered {
 async fn answer_one(
     context: &Context,
     client: &Client,
-    lines: &mut TypedLines,
+    reader: &mut PromptReader,
     approval: &v1::Approval,
 ) -> Result<Answered, Failure> {
+    let form = AnswerForm::of(&approval.approval_id, &approval.risk);
     loop {
-        context.output.prompt(Answer::PROMPT);
-        let typed = tokio::select! {
-            biased;
-            () = context.interrupts.pressed() => return Ok(Answered::Left),
-            typed = lines.next() => typed,
-        };
+        let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(Failure::Output)?;
         let Some(typed) = typed else { return Ok(Answered::Left) };
-        context.output.line_was_typed();
-        match Answer::read(&typed) {
+        match form.read(&typed) {
             Answer::More => show(context, approval, Detail::Full),
             Answer::Skip => return Ok(Answered::Skipped),
-            Answer::Unclear => context.output.note(Mark::Info, Answer::HELP),
+            Answer::WordMissing => context.output.note(Mark::Doubt, &form.help()),
+            Answer::Unclear => context.output.note(Mark::Info, &form.help()),
             Answer::Decide { decision, note, remember } => {
                 let request = v1::ResolveApprovalRequest {
                     approval_id: approval.approval_id.clone(),
@@ -77,7 +76,8 @@ async fn answer_one(
                     run_id: approval.run_id.clone(),
                     ..Default::default()
                 };
-                let (mark, told) = outcome(&client.resolve_approval(request).await?);
+                let answer = client.resolve_approval(request).await?;
+                let (mark, told) = outcome(&answer, &folder(client, &approval.run_id).await);
                 context.output.note(mark, &told);
                 return Ok(Answered::Yes);
             }
@@ -87,5 +87,5 @@ async fn answer_one(
 
 fn show(context: &Context, approval: &v1::Approval, detail: Detail) {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    question(&prompt, &approval.risk, detail).iter().for_each(|line| context.output.row(line));
+    context.output.question(&question(&prompt, &approval.risk, detail));
 }

@@ -1,12 +1,13 @@
 //! Where a chat's lines come from: an editor, a plain terminal, or a script.
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::words;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{AsItIs, LineEditor, Mark, Typed, TypedLines, goes_on, joined};
+use crate::terminal::{
+    AsItIs, LineEditor, Mark, PromptReader, PromptReply, Reading, Typed, TypedLines, goes_on, joined,
+};
 
 const HISTORY_FILE_NAME: &str = "chat_history";
 const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
@@ -16,7 +17,7 @@ pub(super) enum Input {
     /// A terminal that can be drawn on.
     Editor(Box<LineEditor>),
     /// A terminal that cannot.
-    Person(TypedLines),
+    Person(PromptReader),
     /// A pipe or a file.
     Script(TypedLines),
 }
@@ -24,12 +25,11 @@ pub(super) enum Input {
 impl Input {
     /// Opens what this process was given.
     pub(super) fn open(context: &Context, models: &Arc<Mutex<Vec<String>>>) -> Result<Self, Failure> {
-        let asks = std::io::stdin().is_terminal() && context.output.can_ask();
-        if !asks {
+        let Some(reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
             return Ok(Self::Script(TypedLines::of_process()));
-        }
+        };
         if !context.output.is_drawn_on() {
-            return Ok(Self::Person(TypedLines::of_process()));
+            return Ok(Self::Person(reader));
         }
         let history = context.state_dir().ok().map(|dir| dir.join(HISTORY_FILE_NAME));
         let models = Arc::clone(models);
@@ -48,16 +48,10 @@ impl Input {
         context.interrupts.begin("");
         match self {
             Self::Editor(editor) => edited(editor, context).await,
-            Self::Person(lines) => Ok(read(lines, context, Asks::Yes).await),
-            Self::Script(lines) => Ok(read(lines, context, Asks::No).await),
+            Self::Person(reader) => asked(reader, context).await,
+            Self::Script(lines) => Ok(piped(lines).await),
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asks {
-    Yes,
-    No,
 }
 
 async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<String>, Failure> {
@@ -74,25 +68,41 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
     }
 }
 
-/// Reads a line, and those it goes on in.
-async fn read(lines: &mut TypedLines, context: &Context, asks: Asks) -> Option<String> {
+/// Asks for a line, and those it goes on in.
+async fn asked(reader: &mut PromptReader, context: &Context) -> Result<Option<String>, Failure> {
     let mut whole = String::new();
     loop {
-        if asks == Asks::Yes {
-            context.output.prompt("> ");
-        }
-        tokio::select! {
+        reader.begin(">", Reading::Shown).map_err(Failure::Output)?;
+        let reply = tokio::select! {
             biased;
-            () = context.interrupts.pressed(), if asks == Asks::Yes => context.output.note(Mark::Info, LEAVES),
-            line = lines.next() => {
-                context.output.line_was_typed();
-                let Some(line) = line else { return (!whole.is_empty()).then_some(whole) };
-                whole.push_str(&line);
-                if !goes_on(&line) {
-                    return Some(joined(&whole));
-                }
-                whole.push('\n');
+            () = context.interrupts.pressed() => {
+                reader.withdraw();
+                context.output.note(Mark::Info, LEAVES);
+                continue;
             }
+            reply = reader.replied() => reply.map_err(Failure::Output)?,
+        };
+        let PromptReply::Line(line) = reply else {
+            context.output.close_line();
+            return Ok((!whole.is_empty()).then_some(whole));
+        };
+        whole.push_str(&line);
+        if !goes_on(&line) {
+            return Ok(Some(joined(&whole)));
         }
+        whole.push('\n');
+    }
+}
+
+/// Reads a line, and those it goes on in.
+async fn piped(lines: &mut TypedLines) -> Option<String> {
+    let mut whole = String::new();
+    loop {
+        let Some(line) = lines.next().await else { return (!whole.is_empty()).then_some(whole) };
+        whole.push_str(&line);
+        if !goes_on(&line) {
+            return Some(joined(&whole));
+        }
+        whole.push('\n');
     }
 }

@@ -1,7 +1,5 @@
 //! `palyra journal erase` and `scrub`: content goes for good, after a person has said so.
 
-use std::io::IsTerminal;
-
 use clap::Args;
 use palyra_client::{Client, JournalStep};
 use palyra_types::{PrincipalId, SessionId};
@@ -15,7 +13,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count};
-use crate::terminal::{Mark, TypedLines};
+use crate::terminal::{Mark, PromptReader, Reading};
 use crate::verbs::ids::{RunName, session_selector};
 
 /// Erase content for good; the entries stay, without what they said
@@ -179,14 +177,13 @@ async fn agreed(context: &Context, plan: &v1::Erasure) -> Result<bool, Failure> 
     if plan.entries == 0 {
         return Ok(true);
     }
-    if !(std::io::stdin().is_terminal() && context.output.can_ask()) {
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
         let told = "what is erased does not come back; say so with --yes, or look first with --dry-run";
         return Err(Failure::Usage(told.to_owned()));
-    }
+    };
     context.output.note(Mark::Info, &planned(plan));
-    context.output.prompt("erase it for good? [y/N] ");
-    let answer = TypedLines::of_process().next().await.unwrap_or_default();
-    context.output.line_was_typed();
+    let answer = reader.ask("? erase it for good? [y/N]", Reading::Shown).await;
+    let answer = answer.map_err(Failure::Output)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 

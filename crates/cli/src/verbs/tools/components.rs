@@ -1,7 +1,6 @@
 //! `palyra tools add`, `list` and `remove`: WebAssembly tools that a person looks at and adds.
 
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, date};
-use crate::terminal::{Mark, TypedLines, clean_line};
+use crate::terminal::{Mark, PromptReader, Reading, clean_line};
 
 const PATH_CHARS_MAX: usize = 300;
 const TEXT_CHARS_MAX: usize = 400;
@@ -120,13 +119,12 @@ fn absolute(path: &Path) -> Result<String, Failure> {
 
 /// Asks the person; where there is none, the word has to be on the command line.
 async fn agreed(context: &Context) -> Result<bool, Failure> {
-    if !(std::io::stdin().is_terminal() && context.output.can_ask()) {
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
         let told = "a tool is added after a yes; say it with --yes, or look only with --json";
         return Err(Failure::Usage(told.to_owned()));
-    }
-    context.output.prompt("add it? [y/N] ");
-    let answer = TypedLines::of_process().next().await.unwrap_or_default();
-    context.output.line_was_typed();
+    };
+    let answer = reader.ask("? add it? [y/N]", Reading::Shown).await;
+    let answer = answer.map_err(Failure::Output)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 

@@ -1,0 +1,31 @@
+//! What came while a question was open, to be shown after it.
+//!
+//! Knows no terminal. Invariant: bounded; what does not fit is counted.
+
+use crate::render::Shown;
+
+/// More than that of one question is left out.
+const ITEMS_MAX: usize = 1_000;
+
+/// Items in the order they came.
+#[derive(Debug, Default)]
+pub(super) struct HeldOutput {
+    items: Vec<Shown>,
+    left_out: u64,
+}
+
+impl HeldOutput {
+    /// Keeps an item.
+    pub(super) fn push(&mut self, shown: Shown) {
+        if self.items.len() < ITEMS_MAX {
+            self.items.push(shown);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Returns what was kept, and how much was left out.
+    pub(super) fn take(&mut self) -> (Vec<Shown>, u64) {
+        (std::mem::take(&mut self.items), std::mem::take(&mut self.left_out))
+    }
+}

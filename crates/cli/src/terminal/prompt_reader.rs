@@ -1,0 +1,349 @@
+//! Asks a person at a terminal: the thin shell around [`PromptGate`].
+//!
+//! Owns the only place where an answer is read from a terminal. Nothing reads ahead: a thread reads while a prompt
+//! settles or is drawn, and ends with it, so that input for no prompt stays in the terminal until the next prompt drops
+//! it. Invariant: the terminal is as it was once the prompt is over, also when the program is ended meanwhile.
+
+use std::io::{self, IsTerminal};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::stdio::stdin;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tokio::sync::oneshot;
+
+use super::interrupts::{Interrupts, UndoId};
+use super::output::Output;
+use super::prompt_gate::{GateAction, GateReply, PromptGate};
+
+/// In a script: the prompt gets no reply.
+#[cfg(test)]
+const UNANSWERED: &str = "<unanswered>";
+
+/// How the answer to a prompt is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As a line that is shown while it is typed.
+    Shown,
+    /// As a line that is not shown.
+    Hidden,
+    /// By somebody else, such as an editor, once the prompt is drawn.
+    Elsewhere,
+}
+
+/// What came of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PromptReply {
+    /// A line without its end, typed after the prompt was drawn.
+    Line(String),
+    /// The end of the input.
+    End,
+    /// The prompt is drawn; the answer is read elsewhere.
+    Drawn,
+}
+
+/// A person at a terminal who is asked one thing at a time.
+pub(crate) struct PromptReader {
+    output: Output,
+    interrupts: Interrupts,
+    open: Option<OpenPrompt>,
+    /// Between prompts nothing that is typed is shown: it would move the cursor out of a marked row.
+    _silent: Option<KeptTerminal<'static>>,
+    #[cfg(test)]
+    script: Option<std::collections::VecDeque<String>>,
+}
+
+/// Its thread ends when this is dropped.
+struct OpenPrompt {
+    reply: oneshot::Receiver<io::Result<PromptReply>>,
+    /// Closed to withdraw the prompt.
+    cancel: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for OpenPrompt {
+    fn drop(&mut self) {
+        self.cancel = None;
+        // A panic there has put the terminal back.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl PromptReader {
+    /// Asks at the terminal of this process; `None` where nobody can be asked.
+    pub(crate) fn of_process(output: &Output, interrupts: &Interrupts) -> Option<Self> {
+        let asks = io::stdin().is_terminal() && output.can_ask();
+        asks.then(|| Self {
+            output: output.clone(),
+            interrupts: interrupts.clone(),
+            open: None,
+            _silent: KeptTerminal::silent(interrupts).ok(),
+            #[cfg(test)]
+            script: None,
+        })
+    }
+
+    /// Answers each prompt with the next line of a script, and those after it with the end of the input.
+    #[cfg(test)]
+    pub(crate) fn scripted(output: &Output, lines: &[&str]) -> Self {
+        let script = Some(lines.iter().map(|line| (*line).to_owned()).collect());
+        Self { output: output.clone(), interrupts: Interrupts::default(), open: None, _silent: None, script }
+    }
+
+    /// Begins a prompt in place of the one before. It is drawn after a silence; what was typed until then is dropped.
+    ///
+    /// # Errors
+    /// What the system says when it has no pipe left.
+    pub(crate) fn begin(&mut self, text: &str, reading: Reading) -> io::Result<()> {
+        self.open = None;
+        let (cancelled, cancel) = rustix::pipe::pipe()?;
+        let (sender, reply) = oneshot::channel();
+        let (output, interrupts, text) = (self.output.clone(), self.interrupts.clone(), text.to_owned());
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            output.prompt(&text);
+            match script.pop_front() {
+                // It stays open until it is withdrawn.
+                Some(line) if line == UNANSWERED => std::mem::forget(sender),
+                line => drop(sender.send(Ok(line.map_or(PromptReply::End, PromptReply::Line)))),
+            }
+            self.open = Some(OpenPrompt { reply, cancel: Some(cancel), thread: None });
+            return Ok(());
+        }
+        let thread = std::thread::spawn(move || {
+            let asked = TerminalPrompt::begin(stdin(), &interrupts, reading)
+                .and_then(|mut prompt| prompt.converse(&text, &output, &cancelled));
+            // Nobody waits for a prompt that was withdrawn.
+            let _ = asked.transpose().map(|reply| sender.send(reply));
+        });
+        self.open = Some(OpenPrompt { reply, cancel: Some(cancel), thread: Some(thread) });
+        Ok(())
+    }
+
+    /// Returns what came of the prompt; never where there is none. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// What the system says of the terminal.
+    pub(crate) async fn replied(&mut self) -> io::Result<PromptReply> {
+        let Some(open) = &mut self.open else { return std::future::pending().await };
+        let reply = (&mut open.reply).await;
+        self.open = None;
+        reply.unwrap_or_else(|_| Err(io::Error::other("the prompt's thread ended without a reply")))
+    }
+
+    /// Ends the prompt without an answer.
+    pub(crate) fn withdraw(&mut self) {
+        if self.open.take().is_some() {
+            self.output.close_line();
+        }
+    }
+
+    /// Asks for one line; `None` at Ctrl-C and at the end of the input.
+    ///
+    /// # Errors
+    /// What the system says of the terminal.
+    pub(crate) async fn ask(&mut self, text: &str, reading: Reading) -> io::Result<Option<String>> {
+        self.begin(text, reading)?;
+        let interrupts = self.interrupts.clone();
+        let reply = tokio::select! {
+            biased;
+            () = interrupts.pressed() => None,
+            reply = self.replied() => Some(reply?),
+        };
+        self.withdraw();
+        Ok(match reply {
+            Some(PromptReply::Line(line)) => Some(line),
+            Some(PromptReply::End | PromptReply::Drawn) => {
+                self.output.close_line();
+                None
+            }
+            None => None,
+        })
+    }
+}
+
+/// A terminal that is put back as it was: when this is dropped, and when the program is ended meanwhile.
+struct KeptTerminal<'a> {
+    terminal: BorrowedFd<'a>,
+    before: Termios,
+    interrupts: Interrupts,
+    undo: UndoId,
+}
+
+impl Drop for KeptTerminal<'_> {
+    fn drop(&mut self) {
+        restore(self.terminal, &self.before);
+        self.interrupts.forget(self.undo);
+    }
+}
+
+impl<'a> KeptTerminal<'a> {
+    fn keep(terminal: BorrowedFd<'a>, interrupts: &Interrupts) -> io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let at_parting = before.clone();
+        let undo = interrupts.at_parting(Box::new(move || restore(stdin(), &at_parting)));
+        Ok(Self { terminal, before, interrupts: interrupts.clone(), undo })
+    }
+}
+
+impl KeptTerminal<'static> {
+    /// The terminal on standard input, which shows nothing of what is typed.
+    fn silent(interrupts: &Interrupts) -> io::Result<Self> {
+        let kept = Self::keep(stdin(), interrupts)?;
+        let mut modes = kept.before.clone();
+        modes.local_modes.remove(LocalModes::ECHO);
+        modes.local_modes.remove(LocalModes::ECHONL);
+        tcsetattr(kept.terminal, OptionalActions::Now, &modes)?;
+        Ok(kept)
+    }
+}
+
+/// The terminal while a prompt settles and is answered.
+struct TerminalPrompt<'a> {
+    kept: KeptTerminal<'a>,
+    reading: Reading,
+    gate: PromptGate,
+}
+
+impl<'a> TerminalPrompt<'a> {
+    fn begin(terminal: BorrowedFd<'a>, interrupts: &Interrupts, reading: Reading) -> io::Result<Self> {
+        Ok(Self { kept: KeptTerminal::keep(terminal, interrupts)?, reading, gate: PromptGate::default() })
+    }
+
+    /// Asks until there is a reply; `None` when the prompt was withdrawn.
+    fn converse(
+        &mut self,
+        text: &str,
+        output: &Output,
+        cancelled: &OwnedFd,
+    ) -> io::Result<Option<PromptReply>> {
+        let began = Instant::now();
+        let actions = self.gate.ask(began.elapsed());
+        self.perform(actions, text, output)?;
+        loop {
+            // Taken first: what arrived before this moment is seen by the look.
+            let now = began.elapsed();
+            let mut ready = self.look(cancelled, Some(Duration::ZERO))?;
+            if ready == Ready::Nothing {
+                let actions = self.gate.nothing_to_read(now);
+                self.perform(actions, text, output)?;
+                if self.gate.is_open() && self.reading == Reading::Elsewhere {
+                    output.close_line();
+                    return Ok(Some(PromptReply::Drawn));
+                }
+                ready = self.look(cancelled, self.gate.wait(began.elapsed()))?;
+            }
+            match ready {
+                Ready::Cancelled => {
+                    self.gate.withdraw();
+                    return Ok(None);
+                }
+                Ready::Nothing => {}
+                Ready::Input => {
+                    let mut bytes = [0_u8; 4096];
+                    // A terminal that is gone has ended.
+                    let count = rustix::io::read(self.kept.terminal, &mut bytes).unwrap_or(0);
+                    if let Some(reply) = self.gate.received(&bytes[..count], began.elapsed()) {
+                        return Ok(Some(self.reply(reply, output)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn reply(&self, reply: GateReply, output: &Output) -> PromptReply {
+        match reply {
+            GateReply::End => PromptReply::End,
+            GateReply::Answer(line) => {
+                match self.reading {
+                    Reading::Hidden => output.close_line(),
+                    Reading::Shown | Reading::Elsewhere => output.line_was_typed(),
+                }
+                PromptReply::Line(String::from_utf8_lossy(&line).into_owned())
+            }
+        }
+    }
+
+    fn perform(&self, actions: &[GateAction], text: &str, output: &Output) -> io::Result<()> {
+        for action in actions {
+            match action {
+                GateAction::Discard => self.discard()?,
+                GateAction::Draw => output.prompt(text),
+                GateAction::Mark => output.mark_prompt(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops all input, and sets how the terminal takes what follows.
+    fn discard(&self) -> io::Result<()> {
+        let reads_lines = self.gate.is_open() && self.reading != Reading::Elsewhere;
+        let mut modes = self.kept.before.clone();
+        if reads_lines {
+            modes.local_modes.insert(LocalModes::ICANON | LocalModes::ECHO);
+        } else {
+            modes.local_modes.remove(LocalModes::ICANON);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        }
+        if !reads_lines || self.reading == Reading::Hidden {
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+        }
+        tcsetattr(self.kept.terminal, OptionalActions::Flush, &modes)?;
+        // It is enough for a success that some of it was changed.
+        let shows = tcgetattr(self.kept.terminal)?.local_modes.contains(LocalModes::ECHO);
+        if shows && self.reading == Reading::Hidden {
+            return Err(io::Error::other("the terminal goes on showing what is typed"));
+        }
+        Ok(())
+    }
+
+    /// Waits for input or the end of the prompt, at most so long.
+    fn look(&self, cancelled: &OwnedFd, limit: Option<Duration>) -> io::Result<Ready> {
+        let mut watched =
+            [PollFd::new(&self.kept.terminal, PollFlags::IN), PollFd::new(cancelled, PollFlags::IN)];
+        let limit = limit.map(|limit| Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: limit.subsec_nanos().into(),
+        });
+        // A look that was interrupted has seen nothing.
+        while let Err(error) = poll(&mut watched, limit.as_ref()) {
+            if error != Errno::INTR {
+                return Err(error.into());
+            }
+        }
+        Ok(match (watched[1].revents().is_empty(), watched[0].revents().is_empty()) {
+            (false, _) => Ready::Cancelled,
+            (true, false) => Ready::Input,
+            (true, true) => Ready::Nothing,
+        })
+    }
+}
+
+/// Nobody to tell when the terminal is gone.
+fn restore(terminal: BorrowedFd<'_>, before: &Termios) {
+    let _ = tcsetattr(terminal, OptionalActions::Now, before);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ready {
+    Nothing,
+    Input,
+    Cancelled,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn what_would_be_shown_is_not_asked() {
+        let nothing = std::fs::File::open("/dev/null").unwrap();
+        assert!(TerminalPrompt::begin(nothing.as_fd(), &Interrupts::default(), Reading::Hidden).is_err());
+    }
+}

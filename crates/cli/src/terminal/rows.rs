@@ -1,0 +1,147 @@
+//! Rows of a terminal: marks each row of a model's or a tool's text, and ends it before the terminal would.
+//!
+//! Pure. Invariant: a row of such text begins with its mark and never with a sign of ours, wherever the text was cut,
+//! and however it is wrapped: what a terminal wraps by itself begins in the first column, where only we write.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Stands before each row of a model's text.
+pub(crate) const MODEL_MARK: &str = "│ ";
+/// Stands before each row that a tool printed.
+pub(crate) const TOOL_MARK: &str = "┊ ";
+/// Stands before each further row of our own lines.
+const INDENT: &str = "  ";
+const ROW_END: &str = "\n  ";
+const TAB_COLUMNS: usize = 8;
+const COLUMNS_MIN: usize = 8;
+
+/// How wide a terminal is, and how it draws what may be narrow or wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowWidth {
+    columns: usize,
+    ambiguous: Ambiguous,
+}
+
+/// How a terminal draws characters that are wide in East Asian fonts only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ambiguous {
+    Narrow,
+    Wide,
+}
+
+impl Ambiguous {
+    /// Reads it from the locale that is in force.
+    pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
+            let value = variable(name)?;
+            (!value.is_empty()).then_some(value)
+        });
+        let language = locale.unwrap_or_default();
+        let wide = ["zh", "ja", "ko"].iter().any(|wide| language.starts_with(wide));
+        if wide { Self::Wide } else { Self::Narrow }
+    }
+}
+
+impl RowWidth {
+    /// The last column stays free: some terminals wrap as soon as it is written.
+    pub(crate) fn new(columns: usize, ambiguous: Ambiguous) -> Self {
+        Self { columns: columns.saturating_sub(1).max(COLUMNS_MIN), ambiguous }
+    }
+
+    /// A sign of one character and a blank.
+    fn of_mark(self) -> usize {
+        match self.ambiguous {
+            Ambiguous::Narrow => 2,
+            Ambiguous::Wide => 3,
+        }
+    }
+
+    /// Returns how many columns a character takes at most. Terminals do not agree on marks that join letters, nor on
+    /// signs and pictures, so that none of them counts less than any terminal may draw.
+    fn of(self, c: char) -> usize {
+        let wide_from = match self.ambiguous {
+            Ambiguous::Narrow => '\u{2000}',
+            Ambiguous::Wide => '\u{80}',
+        };
+        let least = if c < wide_from { 1 } else { 2 };
+        c.width().unwrap_or(1).max(least)
+    }
+}
+
+/// Text in pieces, with a mark at the beginning of each row.
+#[derive(Debug, Default)]
+pub(crate) struct MarkedRows {
+    /// Columns of the open row that are written; 0 where no row is open.
+    column: usize,
+}
+
+impl MarkedRows {
+    /// Returns the next piece of a text whose control characters are made visible, with marks and row ends.
+    pub(crate) fn piece(&mut self, text: &str, mark: &str, width: RowWidth) -> String {
+        let mark_columns = width.of_mark();
+        let mut marked = String::with_capacity(text.len() + mark.len());
+        for c in text.chars() {
+            if c == '\n' {
+                if self.column == 0 {
+                    marked.push_str(mark.trim_end());
+                }
+                marked.push('\n');
+                self.column = 0;
+                continue;
+            }
+            let blanks = TAB_COLUMNS - self.column.saturating_sub(mark_columns) % TAB_COLUMNS;
+            let blanks = blanks.min(width.columns - mark_columns);
+            let columns = if c == '\t' { blanks } else { width.of(c) };
+            if self.column > mark_columns && self.column + columns > width.columns {
+                marked.push('\n');
+                self.column = 0;
+            }
+            if self.column == 0 {
+                marked.push_str(mark);
+                self.column = mark_columns;
+            }
+            match c {
+                '\t' => marked.extend(std::iter::repeat_n(' ', blanks)),
+                c => marked.push(c),
+            }
+            self.column += columns;
+        }
+        marked
+    }
+
+    /// Takes note that the row was ended by something else.
+    pub(crate) fn end_row(&mut self) {
+        self.column = 0;
+    }
+}
+
+/// Returns a line of our own in rows, of which all but the first are indented.
+pub(crate) fn indented_rows(line: &str, width: RowWidth) -> String {
+    let mut rows = String::with_capacity(line.len());
+    let mut column = 0;
+    // Where the row can end, and the column behind it.
+    let mut blank: Option<(usize, usize)> = None;
+    for c in line.replace('\t', "    ").chars() {
+        if c == '\n' {
+            rows.push_str(ROW_END);
+            (column, blank) = (INDENT.len(), None);
+            continue;
+        }
+        let columns = width.of(c);
+        if column + columns > width.columns {
+            let at = blank.take().filter(|(_, column)| *column > width.columns / 2);
+            let (at, taken) = at.unwrap_or((rows.len(), column));
+            rows.insert_str(at, ROW_END);
+            column = INDENT.len() + column - taken;
+        }
+        rows.push(c);
+        column += columns;
+        if c == ' ' {
+            blank = Some((rows.len(), column));
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! No row of foreign text looks like one of ours, wherever it is cut and however wide the terminal is.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const NARROW: Ambiguous = Ambiguous::Narrow;
+
+fn marked(pieces: &[&str], columns: usize) -> String {
+    let mut rows = MarkedRows::default();
+    pieces.iter().map(|piece| rows.piece(piece, MODEL_MARK, RowWidth::new(columns, NARROW))).collect()
+}
+
+#[test]
+fn each_row_has_its_mark_and_ends_before_the_terminal_ends_it() {
+    for (text, expect) in [
+        ("one\ntwo", "│ one\n│ two"),
+        ("\n\n", "│\n│\n"),
+        ("0123456789", "│ 01234567\n│ 89"),
+        ("01234567", "│ 01234567"),
+        ("01234567\n? run it?", "│ 01234567\n│ ? run it\n│ ?"),
+        ("\tx", "│         \n│ x"),
+        ("a\tb", "│ a       \n│ b"),
+        ("界界界界界", "│ 界界界界\n│ 界"),
+        ("", ""),
+    ] {
+        assert_eq!(marked(&[text], 11), expect, "{text:?}");
+    }
+}
+
+#[test]
+fn our_own_lines_go_on_behind_blanks() {
+    let width = RowWidth::new(21, NARROW);
+    for (line, expect) in [
+        ("· short", "· short"),
+        ("· words that need more rows", "· words that need \n  more rows"),
+        ("· 0123456789012345678901234567", "· 012345678901234567\n  890123456789012345\n  67"),
+    ] {
+        let rows = indented_rows(line, width);
+        let plain = |text: &str| text.replace("\n  ", "");
+        assert_eq!(plain(&rows), line);
+        assert!(rows.lines().all(|row| row.chars().count() <= 20), "{rows}");
+        let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        assert!(trimmed(&rows).starts_with(expect.lines().next().unwrap().trim_end()), "{rows}");
+    }
+}
+
+#[test]
+fn a_locale_tells_how_wide_letters_may_be() {
+    for (locale, expect) in
+        [("ja_JP.UTF-8", Ambiguous::Wide), ("cs_CZ.UTF-8", NARROW), ("C", NARROW), ("", NARROW)]
+    {
+        let found = Ambiguous::of(|name| (name == "LANG").then(|| locale.to_owned()));
+        assert_eq!(found, expect, "{locale}");
+    }
+    let wide = RowWidth::new(80, Ambiguous::Wide);
+    assert_eq!((wide.of('é'), RowWidth::new(80, NARROW).of('é')), (2, 1));
+}
+
+proptest! {
+    #[test]
+    fn no_row_is_without_its_mark(text in "[a-c? \\[\\]\t\n│é界🦀\u{200d}\u{fe0f}\u{301}]{0,200}", cut in 0_usize..200, columns in 4_usize..60) {
+        let cut = text.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(text.len());
+        let (head, tail) = text.split_at(cut);
+        let whole = marked(&[&text], columns);
+        prop_assert_eq!(&marked(&[head, tail], columns), &whole, "the same wherever it is cut");
+        let width = RowWidth::new(columns, NARROW);
+        for row in whole.lines() {
+            prop_assert!(row.starts_with(MODEL_MARK.trim_end()), "{row:?}");
+            let taken: usize = 1 + row.chars().skip(1).map(|c| width.of(c)).sum::<usize>();
+            prop_assert!(taken <= width.columns, "{row:?} takes {taken}");
+        }
+        let kept = |text: &str| text.chars().filter(|c| !matches!(c, '│' | ' ' | '\n' | '\t')).collect::<String>();
+        prop_assert_eq!(kept(&whole), kept(&text), "nothing is lost");
+    }
+
+    #[test]
+    fn no_row_of_our_own_begins_with_what_it_quotes(line in "[a-c? \n┊é界🦀]{0,200}", columns in 4_usize..60) {
+        let width = RowWidth::new(columns, NARROW);
+        let rows = indented_rows(&format!("· {line}"), width);
+        for (at, row) in rows.lines().enumerate() {
+            prop_assert!(row.starts_with(if at == 0 { "· " } else { INDENT }), "{row:?}");
+            let taken: usize = 1 + row.chars().skip(1).map(|c| width.of(c)).sum::<usize>();
+            prop_assert!(taken <= width.columns + 1, "{row:?} takes {taken}");
+        }
+    }
+}
