@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json as object};
 
 use crate::digest::hex;
-use crate::report::{Freshness, Report, Signer};
+use crate::report::{Freshness, Report, Signer, Verdict};
 use crate::words::{erasing, reopening, utc};
 
 /// Returns a report as one JSON object.
@@ -31,7 +31,11 @@ pub fn json(report: &Report) -> Value {
     });
     object!({
         "code": report.exit_code(),
-        "verdict": report.fault.as_ref().map_or_else(|| "ok".to_owned(), |fault| fault.code.to_string()),
+        "verdict": match report.verdict() {
+            Verdict::Holds => "ok".to_owned(),
+            Verdict::Faulty(fault) => fault.code.to_string(),
+            Verdict::Unchecked => "unchecked".to_owned(),
+        },
         "first_bad_seq": report.fault.as_ref().and_then(|fault| fault.seq),
         "what": report.fault.as_ref().map(|fault| fault.what.as_str()),
         "faults": report.faults,

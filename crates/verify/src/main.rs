@@ -39,7 +39,8 @@ struct Arguments {
 
 const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or payload does not match; 11 truncated; \
 12 rolled back; 13 forked; 14 signature; 15 payload missing; 16 malformed or unreadable; \
-17 a tool did what no decision permits; 2 usage.";
+17 a tool did what no decision permits; 18 nothing contradicts, but sealed payloads were not checked (--keys); \
+2 usage.";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

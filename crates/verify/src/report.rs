@@ -45,6 +45,17 @@ pub struct Report {
     pub reopened: Vec<Reopened>,
 }
 
+/// What was found, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict<'r> {
+    /// Everything holds.
+    Holds,
+    /// Something does not.
+    Faulty(&'r Fault),
+    /// Nothing contradicts, and there are payloads that could not be checked.
+    Unchecked,
+}
+
 /// The newest signed head.
 #[derive(Debug, Clone, Copy)]
 pub struct SignedHead {
@@ -115,9 +126,24 @@ pub struct Reopened {
 }
 
 impl Report {
+    /// Returns the verdict. A fault outweighs what could not be checked.
+    pub fn verdict(&self) -> Verdict<'_> {
+        if let Some(fault) = &self.fault {
+            return Verdict::Faulty(fault);
+        }
+        if self.payloads_sealed > 0 {
+            return Verdict::Unchecked;
+        }
+        Verdict::Holds
+    }
+
     /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
-        self.fault.as_ref().map_or(0, |fault| fault.code.number())
+        match self.verdict() {
+            Verdict::Holds => 0,
+            Verdict::Faulty(fault) => fault.code.number(),
+            Verdict::Unchecked => UNCHECKED,
+        }
     }
 }
 
@@ -128,6 +154,9 @@ impl SignedHead {
         format!("{name}+{}+{}", hex(&key_id(name, &self.key)), STANDARD.encode(blob))
     }
 }
+
+/// Exit code of [`Verdict::Unchecked`].
+const UNCHECKED: u8 = 18;
 
 /// Signed-note's number of the algorithm.
 const ED25519: u8 = 1;

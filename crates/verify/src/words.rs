@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::digest::hex;
-use crate::report::{Freshness, Report, Signer};
+use crate::report::{Freshness, Report, Signer, Verdict};
 
 /// Ranges printed one by one.
 const RANGES_MAX: usize = 20;
@@ -22,9 +22,16 @@ pub fn words(report: &Report) -> String {
 }
 
 fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
-    match &report.fault {
-        None => writeln!(text, "ok: everything holds")?,
-        Some(fault) => {
+    match report.verdict() {
+        Verdict::Holds => writeln!(text, "ok: everything holds")?,
+        Verdict::Unchecked => writeln!(
+            text,
+            "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
+             give the state directory with --keys",
+            report.exit_code(),
+            report.payloads_sealed
+        )?,
+        Verdict::Faulty(fault) => {
             let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
             writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
             if report.faults > 1 {
