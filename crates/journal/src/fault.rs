@@ -20,6 +20,8 @@ pub(crate) enum EntryFault {
     Payload,
     #[error("the payload does not open with the keys that are there")]
     Sealed,
+    #[error("the payload is marked as sealed, and its epoch seals nothing")]
+    SealedInClear,
     #[error("the payload is missing")]
     PayloadMissing,
     #[error("it has content that was erased")]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_ledger::{Chain, ChainFault, Envelope, LeafHash, LogOrigin, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EpochSealing, JournalEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
@@ -93,6 +93,8 @@ struct Checks {
     entries: u64,
     chain: Option<Chain>,
     epoch: Option<Epoch>,
+    /// What the epoch says of its payloads.
+    sealing: Option<EpochSealing>,
     /// Digests of static texts with the first entry that names each; there are few.
     statics: BTreeMap<[u8; 32], Seq>,
     /// Entries that brought files along.
@@ -155,6 +157,9 @@ impl Checks {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
         let leaf = self.admit_chain(entry)?;
+        if entry.is_sealed && self.sealing == Some(EpochSealing::Off) {
+            return Err(EntryFault::SealedInClear.at(seq));
+        }
         if entry.content == ContentState::Erased {
             self.cover.miss(seq);
         }
@@ -212,12 +217,12 @@ impl Checks {
                 let rises = self.epoch.is_some_and(|before| before < envelope.epoch);
                 if rises { Ok(()) } else { Err(EntryFault::Epoch.at(seq)) }
             }
-            JournalEvent::EpochStarted { epoch, .. } => {
+            JournalEvent::EpochStarted { epoch, sealing, .. } => {
                 let rises = self.epoch.is_none_or(|before| before < *epoch);
                 if !rises || envelope.epoch != *epoch {
                     return Err(EntryFault::Epoch.at(seq));
                 }
-                self.epoch = Some(*epoch);
+                (self.epoch, self.sealing) = (Some(*epoch), *sealing);
                 Ok(())
             }
             _ if self.epoch != Some(envelope.epoch) => Err(EntryFault::Epoch.at(seq)),

@@ -52,7 +52,7 @@ impl Proofs {
                 self.keys = Some(KeyRing::open(*log_id, nonce, *first_key).map_err(drop)?);
                 Ok(())
             }
-            (JournalEvent::EpochStarted { epoch, key }, Some(keys)) => {
+            (JournalEvent::EpochStarted { epoch, key, .. }, Some(keys)) => {
                 keys.epoch_started(seq, *epoch, *key).map_err(drop)
             }
             (JournalEvent::LogReopened { log_id, nonce, key, .. }, Some(keys)) => {

@@ -24,7 +24,7 @@ use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
 use crate::schema;
-use crate::seal::{SealError, Sealer};
+use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{Signed, StoredHeads};
 use crate::sql::seq_to_sql;
 use crate::tree;
@@ -97,6 +97,11 @@ impl LogWriter {
     /// Lets payloads be sealed from now on.
     pub(crate) fn seal_with(&mut self, sealer: Option<Sealer>) {
         self.sealer = sealer;
+    }
+
+    /// Returns whether payloads are sealed.
+    pub(crate) fn sealing(&self) -> Sealing {
+        self.sealer.as_ref().map_or(Sealing::Off, Sealer::sealing)
     }
 
     /// Destroys the keys of what was erased and replaces the root of the others, where anything was ever sealed.
