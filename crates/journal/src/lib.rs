@@ -41,6 +41,6 @@ mod schema;
 mod sql;
 
 pub use seal::Sealing;
-pub use start::{OpenError, OpenOptions};
+pub use start::{Derived, OpenError, OpenOptions};
 pub use store::JournalStore;
 pub use write::FreeSpace;

@@ -23,6 +23,7 @@ mod rollbacks;
 mod starts;
 
 mod faults;
+mod derived;
 mod damage;
 mod full_disk;
 mod killed;
