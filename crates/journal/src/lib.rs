@@ -34,6 +34,7 @@ mod kinds;
 pub mod untrusted;
 
 mod connection;
+mod file_places;
 mod quarantine;
 mod counters;
 mod fault;

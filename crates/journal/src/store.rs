@@ -29,6 +29,7 @@ use crate::connection::{Access, DATABASE_FILE_NAME, connect, wal_path};
 use crate::counters::Counters;
 use crate::erase::Overwriter;
 use crate::fault::ReadFault;
+use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{self, Anchor, KeySource, Signer, Slot};
@@ -85,6 +86,8 @@ impl JournalStore {
         if !opened.counters.is_quarantined() {
             write::finish_erasure(&mut opened.log, &overwriter);
         }
+        let places = FilePlaces::of(&opened.database)
+            .map_err(|cause| OpenError::StateDir { doing: "looking at the journal's files", cause })?;
         let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;
         let (slot, signer) = start_signer(options, &queue, opened.log_id, opened.signing)?.unzip();
@@ -103,6 +106,7 @@ impl JournalStore {
             headroom: headroom.clone(),
             marker: opened.marker.clone(),
             overwriter,
+            places,
         };
         let writer = write::spawn(writer)
             .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
@@ -141,6 +145,11 @@ impl JournalStore {
                 let _ = end.await;
             }
         })
+    }
+
+    /// Lets the writer look whether the journal's files are still in their place; for whoever watches their folder.
+    pub fn look_at_files(&self) {
+        self.inner.queue.push_store();
     }
 
     /// Returns the log's id.

@@ -13,6 +13,7 @@ mod repair;
 mod wal_check;
 
 mod folder;
+mod missing;
 mod derived;
 mod tail;
 mod standing;

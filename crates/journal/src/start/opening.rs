@@ -17,7 +17,7 @@ use super::options::OpenOptions;
 use super::standing::{self, Standing};
 use super::tail::{self, Tail};
 use super::upgrade::upgrade;
-use super::{derived, repair, wal_check};
+use super::{derived, missing, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
 use crate::kinds::{Kind, is_critical};
@@ -43,6 +43,8 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     if folder::has_content(&database)? {
         wal_check::check(&database)?;
         repair_if_marked(&database, &marker)?;
+    } else {
+        missing::refuse_lost_database(&options.state_dir, &database)?;
     }
     let counters = Arc::new(Counters::default());
     let begun = match begin(options, &database, &counters) {
@@ -54,6 +56,7 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     };
     counters.forget_start();
     let Begun { log, log_id, signing } = begun;
+    missing::mark(&options.state_dir, log_id);
     Ok(Opened { database, log, log_id, signing, counters, marker })
 }
 
@@ -74,6 +77,7 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     let Some(tail) = tail else {
+        missing::refuse_lost_log(&options.state_dir)?;
         return begin_epoch(options, connection, Before::Nothing, counters);
     };
     let (standing, held) = judge(options, &connection, &tail)?;

@@ -24,6 +24,7 @@ mod starts;
 
 mod faults;
 mod derived;
+mod lost_files;
 mod damage;
 mod full_disk;
 mod killed;
