@@ -54,6 +54,10 @@ pub(crate) enum EntryFault {
     Frontier,
     #[error("entries that were signed or are in the tree are missing from here on")]
     Truncated,
+    #[error("the file's format number or the columns of one of its tables are not those of a journal")]
+    Shape,
+    #[error("runs began, and no signed head is stored")]
+    Unsigned,
     #[error("a signed head is malformed")]
     Head,
     #[error("a signed head is one of another history")]

@@ -23,6 +23,7 @@ mod rollbacks;
 mod starts;
 
 mod faults;
+mod checks;
 mod derived;
 mod lost_files;
 mod damage;
