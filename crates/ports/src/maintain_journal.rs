@@ -93,6 +93,8 @@ pub struct JournalStatus {
     pub health: JournalHealth,
     /// Why it is read-only, if it is.
     pub cause: Option<ReadOnlyCause>,
+    /// What the last check of all entries found.
+    pub integrity: Integrity,
     /// Entries in the log.
     pub entries: u64,
     /// Commits since it was opened.

@@ -24,6 +24,7 @@ mod starts;
 
 mod faults;
 mod checks;
+mod integrity;
 mod derived;
 mod lost_files;
 mod damage;
