@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use palyra_ports::maintain_journal::{Progress, VerifyReport};
+use palyra_ports::maintain_journal::{Integrity, Progress, VerifyReport};
 use palyra_runtime::journal::JournalHandle;
 use palyra_types::Seq;
 use palyra_wire::v1::journal_service_server::JournalService;
@@ -47,11 +47,19 @@ impl JournalServiceImpl {
 
     fn status(&self) -> GetJournalStatusResponse {
         let status = self.journal.status();
+        let (integrity, first_bad_seq, fault) = match status.integrity {
+            Integrity::NotChecked => ("not_checked", 0, String::new()),
+            Integrity::Holds { .. } => ("holds", 0, String::new()),
+            Integrity::Faulty { seq, what } => ("faulty", seq.0, what),
+        };
         GetJournalStatusResponse {
             log_id: status.log_id.to_string(),
             epoch: status.epoch.0,
             health: translate::journal_health(status.health).to_owned(),
             cause: status.cause.map(translate::read_only_cause).unwrap_or_default().to_owned(),
+            integrity: integrity.to_owned(),
+            first_bad_seq,
+            fault,
             checkpoint: self.journal.newest_checkpoint().as_ref().map(checkpoint_to_wire),
             entries: status.entries,
             commits: status.commits,

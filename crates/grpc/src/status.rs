@@ -221,7 +221,7 @@ fn grpc_code(code: ErrorCode) -> Code {
         E::GuardFailed | E::LoopStopped | E::ErasureNotOverwritten => Code::Aborted,
         E::ToolCancelled => Code::Cancelled,
         E::WriteUnknown | E::ToolOutcomeUnknown | E::ToolFailed => Code::Unknown,
-        E::JournalCorrupt | E::JournalForked => Code::DataLoss,
+        E::JournalCorrupt | E::JournalForked | E::JournalMissing => Code::DataLoss,
         other => of_asking(other).unwrap_or(Code::Internal),
     }
 }

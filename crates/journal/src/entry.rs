@@ -91,6 +91,8 @@ pub(crate) struct StoredEntry {
     pub(crate) encoded: Vec<u8>,
     pub(crate) content: ContentState,
     pub(crate) payload: Vec<u8>,
+    /// Whether its payload is marked as sealed.
+    pub(crate) is_sealed: bool,
 }
 
 impl StoredEntry {
@@ -101,7 +103,8 @@ impl StoredEntry {
         let envelope = Envelope::decode(&encoded).map_err(|_| ReadFault::at(seq, EntryFault::Envelope))?;
         check_columns(row, seq, &envelope)?;
         let (content, payload) = read_payload(connection, row, &envelope)?;
-        Ok(Self { envelope, encoded, content, payload })
+        let is_sealed = row.get::<_, Option<i64>>(5)?.is_some_and(|key_id| key_id != 0);
+        Ok(Self { envelope, encoded, content, payload, is_sealed })
     }
 
     /// Reads the entry that a row of a projection names.

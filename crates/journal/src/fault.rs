@@ -20,6 +20,8 @@ pub(crate) enum EntryFault {
     Payload,
     #[error("the payload does not open with the keys that are there")]
     Sealed,
+    #[error("the payload is marked as sealed, and its epoch seals nothing")]
+    SealedInClear,
     #[error("the payload is missing")]
     PayloadMissing,
     #[error("it has content that was erased")]
@@ -52,6 +54,10 @@ pub(crate) enum EntryFault {
     Frontier,
     #[error("entries that were signed or are in the tree are missing from here on")]
     Truncated,
+    #[error("the file's format number or the columns of one of its tables are not those of a journal")]
+    Shape,
+    #[error("runs began, and no signed head is stored")]
+    Unsigned,
     #[error("a signed head is malformed")]
     Head,
     #[error("a signed head is one of another history")]

@@ -34,6 +34,7 @@ mod kinds;
 pub mod untrusted;
 
 mod connection;
+mod file_places;
 mod quarantine;
 mod counters;
 mod fault;
@@ -41,6 +42,6 @@ mod schema;
 mod sql;
 
 pub use seal::Sealing;
-pub use start::{OpenError, OpenOptions};
+pub use start::{Derived, OpenError, OpenOptions};
 pub use store::JournalStore;
 pub use write::FreeSpace;

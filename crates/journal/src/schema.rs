@@ -105,7 +105,9 @@ CREATE TRIGGER static_update BEFORE UPDATE ON static
 BEGIN SELECT RAISE(ABORT, 'static texts never change'); END;
 CREATE TRIGGER static_delete BEFORE DELETE ON static
 BEGIN SELECT RAISE(ABORT, 'static texts are never deleted'); END;
+";
 
+const VERSION: &str = "
 CREATE TABLE projections(version INTEGER NOT NULL) STRICT;
 ";
 
@@ -362,8 +364,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(LOG)?;
     connection.execute_batch(TREE)?;
     connection.execute_batch(CHECKPOINT)?;
-    connection.execute("INSERT INTO projections(version) VALUES (?1)", [PROJECTIONS_VERSION])?;
-    connection.execute_batch(PROJECTIONS)?;
+    create_projections(connection)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)
 }
@@ -381,23 +382,25 @@ pub(crate) fn recreate_tree(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TREE)
 }
 
-/// Drops and creates the projections' tables; the caller holds the transaction and folds the log afterwards.
-pub(crate) fn recreate_projections(connection: &Connection) -> rusqlite::Result<()> {
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-        AND name <> 'projections'";
-    let mut statement = connection.prepare(tables)?;
-    let names = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    let kept = [LOG_TABLES, PROOF_TABLES, SCRATCH_TABLES].concat();
-    for name in names.iter().filter(|name| !kept.contains(&name.as_str())) {
-        connection.execute_batch(&format!("DROP TABLE \"{name}\""))?;
-    }
-    connection.execute("UPDATE projections SET version = ?1", [PROJECTIONS_VERSION])?;
+/// Creates the projections' tables in a database that has none.
+pub(crate) fn create_projections(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(VERSION)?;
+    connection.execute("INSERT INTO projections(version) VALUES (?1)", [PROJECTIONS_VERSION])?;
     connection.execute_batch(PROJECTIONS)
 }
 
-/// Deletes every row of every projection; the caller holds the transaction and folds the log afterwards.
-pub(crate) fn empty_projections(connection: &Connection) -> rusqlite::Result<()> {
-    PROJECTION_TABLES
-        .iter()
-        .try_for_each(|table| connection.execute(&format!("DELETE FROM {table}"), []).map(drop))
+/// Drops everything that is neither log nor proof and creates the projections' tables, whatever became of them; the
+/// caller holds the transaction and folds the log afterwards.
+pub(crate) fn recreate_projections(connection: &Connection) -> rusqlite::Result<()> {
+    let kept = [LOG_TABLES, PROOF_TABLES, SCRATCH_TABLES].concat();
+    let derived = "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'table')
+        AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name";
+    let mut statement = connection.prepare(derived)?;
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found = found.collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+    for (kind, name) in found.iter().filter(|(_, name)| !kept.contains(&name.as_str())) {
+        let name = name.replace('"', "\"\"");
+        connection.execute_batch(&format!("DROP {kind} \"{name}\""))?;
+    }
+    create_projections(connection)
 }

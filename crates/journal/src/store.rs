@@ -29,6 +29,7 @@ use crate::connection::{Access, DATABASE_FILE_NAME, connect, wal_path};
 use crate::counters::Counters;
 use crate::erase::Overwriter;
 use crate::fault::ReadFault;
+use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{self, Anchor, KeySource, Signer, Slot};
@@ -38,6 +39,7 @@ use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writ
 use crate::{project, read};
 
 mod approvals;
+mod checking;
 mod erasure;
 mod proofs;
 
@@ -60,6 +62,7 @@ struct Inner {
     headroom: Headroom,
     marker: QuarantineMarker,
     verifying: AtomicBool,
+    checking: checking::Checking,
     clock: Arc<dyn Clock>,
     /// The last to go, after every connection: see [`Overwriter`].
     _file: Arc<File>,
@@ -85,6 +88,8 @@ impl JournalStore {
         if !opened.counters.is_quarantined() {
             write::finish_erasure(&mut opened.log, &overwriter);
         }
+        let places = FilePlaces::of(&opened.database)
+            .map_err(|cause| OpenError::StateDir { doing: "looking at the journal's files", cause })?;
         let file = overwriter.file();
         let readers = read::ReaderPool::start(&opened.database)?;
         let (slot, signer) = start_signer(options, &queue, opened.log_id, opened.signing)?.unzip();
@@ -103,6 +108,7 @@ impl JournalStore {
             headroom: headroom.clone(),
             marker: opened.marker.clone(),
             overwriter,
+            places,
         };
         let writer = write::spawn(writer)
             .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
@@ -119,6 +125,7 @@ impl JournalStore {
                 headroom,
                 marker: opened.marker,
                 verifying: AtomicBool::new(false),
+                checking: checking::Checking::default(),
                 clock: Arc::clone(&options.clock),
                 _file: file,
             }),
@@ -130,8 +137,11 @@ impl JournalStore {
         self.inner.queue.close();
         let writer = self.inner.take_writer();
         let (ended, end) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
         let joined = writer.map(|writer| {
             std::thread::spawn(move || {
+                inner.checking.end();
+                drop(inner);
                 drop(writer.join());
                 let _ = ended.send(());
             })
@@ -141,6 +151,16 @@ impl JournalStore {
                 let _ = end.await;
             }
         })
+    }
+
+    /// Checks every entry beside the service, with pauses; [`JournalStatus::integrity`] tells what was found.
+    pub fn verify_in_background(&self) {
+        self.inner.checking.begin(self.inner.database.clone());
+    }
+
+    /// Lets the writer look whether the journal's files are still in their place; for whoever watches their folder.
+    pub fn look_at_files(&self) {
+        self.inner.queue.push_store();
     }
 
     /// Returns the log's id.
@@ -201,6 +221,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        self.checking.end();
         self.queue.close();
         if let Some(writer) = self.take_writer() {
             drop(writer.join());
@@ -342,6 +363,7 @@ impl MaintainJournal for JournalStore {
             epoch: self.epoch(),
             health: counters.health(inner.headroom.admitted(counters)),
             cause: counters.read_only_cause(),
+            integrity: inner.checking.integrity(),
             entries: Counters::get(&counters.entries),
             commits: Counters::get(&counters.commits),
             rows: Counters::get(&counters.rows),
@@ -361,6 +383,7 @@ impl MaintainJournal for JournalStore {
             let report = connect(&inner.database, Access::Read)
                 .map_err(ReadFault::from)
                 .and_then(|connection| verify(&connection, Scope::Everything, &progress))
+                .inspect(|report| inner.checking.found(report))
                 .inspect_err(|fault| mark(&inner.marker, fault));
             inner.verifying.store(false, Ordering::Release);
             // Whoever gets the answer and drops the journal may rely on its files being closed.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_ledger::{Chain, ChainFault, Envelope, LeafHash, LogOrigin, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EpochSealing, JournalEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
@@ -19,6 +19,7 @@ use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
 use crate::kinds::Kind;
+use crate::schema;
 use crate::sql::{seq_from_sql, seq_to_sql};
 
 use proofs::Proofs;
@@ -53,7 +54,12 @@ pub(crate) fn verify(
         found => found?,
     };
     let proofs = match scope {
-        Scope::Everything if in_order.is_none() => checks.proofs.faults(&snapshot)?,
+        Scope::Everything if in_order.is_none() => {
+            let mut found = checks.proofs.faults(&snapshot)?;
+            found.extend(wrong_shape(&snapshot)?);
+            found.extend(wrong_static(&snapshot, &checks)?);
+            found
+        }
         Scope::Everything | Scope::Log => Vec::new(),
     };
     let first = in_order.into_iter().chain(by_table).chain(proofs).min_by_key(|(seq, _)| *seq);
@@ -93,6 +99,8 @@ struct Checks {
     entries: u64,
     chain: Option<Chain>,
     epoch: Option<Epoch>,
+    /// What the epoch says of its payloads.
+    sealing: Option<EpochSealing>,
     /// Digests of static texts with the first entry that names each; there are few.
     statics: BTreeMap<[u8; 32], Seq>,
     /// Entries that brought files along.
@@ -155,6 +163,9 @@ impl Checks {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
         let leaf = self.admit_chain(entry)?;
+        if entry.is_sealed && self.sealing == Some(EpochSealing::Off) {
+            return Err(EntryFault::SealedInClear.at(seq));
+        }
         if entry.content == ContentState::Erased {
             self.cover.miss(seq);
         }
@@ -212,12 +223,12 @@ impl Checks {
                 let rises = self.epoch.is_some_and(|before| before < envelope.epoch);
                 if rises { Ok(()) } else { Err(EntryFault::Epoch.at(seq)) }
             }
-            JournalEvent::EpochStarted { epoch, .. } => {
+            JournalEvent::EpochStarted { epoch, sealing, .. } => {
                 let rises = self.epoch.is_none_or(|before| before < *epoch);
                 if !rises || envelope.epoch != *epoch {
                     return Err(EntryFault::Epoch.at(seq));
                 }
-                self.epoch = Some(*epoch);
+                (self.epoch, self.sealing) = (Some(*epoch), *sealing);
                 Ok(())
             }
             _ if self.epoch != Some(envelope.epoch) => Err(EntryFault::Epoch.at(seq)),
@@ -269,6 +280,45 @@ fn changed_static(connection: &Connection, named: &BTreeMap<[u8; 32], Seq>) -> r
         }
     }
     Ok(found)
+}
+
+/// Compares what the file says of itself, and the columns of its tables, with those of the format.
+fn wrong_shape(connection: &Connection) -> rusqlite::Result<Found> {
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+    let stamped =
+        number("application_id")? == schema::APPLICATION_ID && number("user_version")? == schema::FORMAT;
+    let fresh = Connection::open_in_memory()?;
+    schema::create(&fresh)?;
+    let mut same = stamped;
+    for table in schema::LOG_TABLES.iter().chain(schema::PROOF_TABLES) {
+        same = same && columns(connection, table)? == columns(&fresh, table)?;
+    }
+    Ok((!same).then_some((Seq(0), EntryFault::Shape)))
+}
+
+type Column = (String, String, i64, i64, i64);
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> {
+    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)";
+    let mut statement = connection.prepare(sql)?;
+    let read =
+        |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+    statement.query_map([table], read)?.collect()
+}
+
+/// Finds a static text that does not have its digest, whether or not an entry names it.
+fn wrong_static(connection: &Connection, checks: &Checks) -> rusqlite::Result<Found> {
+    let mut statement = connection.prepare("SELECT hash, CAST(body AS BLOB) FROM static")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (hash, body) = (row.get_ref(0)?.as_bytes()?, row.get_ref(1)?.as_bytes()?);
+        if hash != sha256(body) {
+            let named = <[u8; 32]>::try_from(hash).ok().and_then(|hash| checks.statics.get(&hash).copied());
+            let last = Seq(checks.entries.saturating_sub(1));
+            return Ok(Some((named.unwrap_or(last), EntryFault::Static)));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds the first entry whose tape number is not the one after its predecessor's, or lies before it.

@@ -48,7 +48,7 @@ pub use guard_egress::{
     GuardEgressError,
 };
 pub use hear_output::{HearOutput, OutputSink};
-pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
+pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network,

@@ -58,6 +58,28 @@ pub enum ReadOnlyCause {
     },
     /// The key that should sign is gone.
     KeyLost,
+    /// A file of the journal was removed, replaced or cut while it was in use.
+    FilesGone,
+}
+
+/// What the last check of the whole log found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Integrity {
+    /// It was not checked since the daemon started.
+    #[default]
+    NotChecked,
+    /// It held, up to this many entries.
+    Holds {
+        /// How many.
+        entries: u64,
+    },
+    /// It did not, and no later check says otherwise.
+    Faulty {
+        /// The first bad entry.
+        seq: Seq,
+        /// What is wrong with it.
+        what: String,
+    },
 }
 
 /// The journal's state and counters since it was opened.
@@ -71,6 +93,8 @@ pub struct JournalStatus {
     pub health: JournalHealth,
     /// Why it is read-only, if it is.
     pub cause: Option<ReadOnlyCause>,
+    /// What the last check of all entries found.
+    pub integrity: Integrity,
     /// Entries in the log.
     pub entries: u64,
     /// Commits since it was opened.

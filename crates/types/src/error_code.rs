@@ -131,6 +131,8 @@ error_codes! {
     ErasureNotOverwritten = 2014, "erasure_not_overwritten",
         "The content is erased, but its old bytes are not overwritten yet.",
         "repeat the command; a reader that never ends or a full disk stands in the way";
+    JournalMissing = 2015, "journal_missing", "The journal's file is missing, and traces of it are there.",
+        "put `journal.db` back; to begin with an empty journal on purpose, move the state directory away";
     ModelAuth = 3001, "model_auth", "The model provider refused the credential.",
         "check the provider's key, then `palyra model test`";
     ModelPermission = 3002, "model_permission", "The credential may not use this model.",

@@ -40,6 +40,15 @@ use crate::{
     SessionId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
+/// Whether the payloads of an epoch are sealed. It is in the tree, so nobody can mark a payload as sealed afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EpochSealing {
+    /// None is.
+    Off,
+    /// They are.
+    On,
+}
+
 /// Anything the journal records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalEvent {
@@ -58,6 +67,8 @@ pub enum JournalEvent {
         epoch: Epoch,
         /// Its public key (Ed25519).
         key: [u8; 32],
+        /// Whether its payloads are sealed; `None` where an older daemon did not say.
+        sealing: Option<EpochSealing>,
     },
     /// The content of earlier entries was erased; the entries themselves stay.
     Erased {

@@ -47,6 +47,19 @@ pub(crate) struct LogOpened {
 pub(crate) struct EpochStarted {
     pub(crate) epoch: u32,
     pub(crate) key: Hash,
+    pub(crate) sealing: EpochSealing,
+}
+
+/// What an epoch says of the payloads that are written in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum EpochSealing {
+    /// Nothing: it is older than the statement, or says something that this program does not know.
+    #[default]
+    Unstated,
+    /// None is sealed.
+    Off,
+    /// They are sealed.
+    On,
 }
 
 /// Facts of LogReopened.
@@ -85,7 +98,12 @@ impl LogOpened {
 impl EpochStarted {
     pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
         let all = versioned(facts)?;
-        Some(Self { epoch: number(&all, 2).try_into().ok()?, key: array(&all, 3)? })
+        let sealing = match number(&all, 4) {
+            1 => EpochSealing::Off,
+            2 => EpochSealing::On,
+            _ => EpochSealing::Unstated,
+        };
+        Some(Self { epoch: number(&all, 2).try_into().ok()?, key: array(&all, 3)?, sealing })
     }
 }
 

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json as object};
 
 use crate::digest::hex;
-use crate::report::{Freshness, Report, Signer};
-use crate::words::{erasing, reopening, utc};
+use crate::report::{Freshness, Report, Signer, Verdict};
+use crate::words::{erasing, reopening, run_id, utc};
 
 /// Returns a report as one JSON object.
 pub fn json(report: &Report) -> Value {
@@ -29,9 +29,19 @@ pub fn json(report: &Report) -> Value {
             "abandoned_root": STANDARD.encode(old.abandoned_root), "reason": reopening(old.reason),
         })
     });
+    let runs = report.runs.iter().map(|run| {
+        object!({
+            "run": run_id(&run.run), "last_tape_seq": run.last_tape_seq, "finished": run.finished,
+        })
+    });
     object!({
         "code": report.exit_code(),
-        "verdict": report.fault.as_ref().map_or_else(|| "ok".to_owned(), |fault| fault.code.to_string()),
+        "verdict": match report.verdict() {
+            Verdict::Holds => "ok".to_owned(),
+            Verdict::Faulty(fault) => fault.code.to_string(),
+            Verdict::Unchecked => "unchecked".to_owned(),
+            Verdict::Unfinished => "unfinished".to_owned(),
+        },
         "first_bad_seq": report.fault.as_ref().and_then(|fault| fault.seq),
         "what": report.fault.as_ref().map(|fault| fault.what.as_str()),
         "faults": report.faults,
@@ -56,5 +66,6 @@ pub fn json(report: &Report) -> Value {
         "erased": erased.collect::<Vec<_>>(),
         "erased_ranges": report.erased_count,
         "reopened": reopened.collect::<Vec<_>>(),
+        "runs": runs.collect::<Vec<_>>(),
     })
 }

@@ -32,6 +32,8 @@ pub use fault::{Code, Fault};
 pub use json::json;
 pub use note::{ParseVerifierKeyError, VerifierKey};
 pub use options::{KeptCheckpoint, Options, ParseCheckpointError, Progress};
-pub use report::{ErasedRange, Freshness, Reopened, Report, SignedHead, Signer};
+pub use report::{
+    BundleRun, Completeness, ErasedRange, Freshness, Reopened, Report, SignedHead, Signer, Verdict,
+};
 pub use sealed::{Keys, OpenKeysError};
 pub use words::words;

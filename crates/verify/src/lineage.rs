@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::digest::{self, Generation, Hash, LogId};
 use crate::envelope::Envelope;
-use crate::facts::{self, EpochStarted, LogOpened, LogReopened};
+use crate::facts::{self, EpochSealing, EpochStarted, LogOpened, LogReopened};
 use crate::fault::{Code, Faults};
 use crate::limits::{EPOCHS_MAX, REPORTED_ITEMS_MAX};
 use crate::note;
@@ -88,6 +88,8 @@ enum First {
 pub(crate) struct Lineage {
     log: Option<Log>,
     epochs: usize,
+    /// What the newest epoch says of its payloads.
+    sealing: EpochSealing,
     /// The first entry of a run of a log that ended without a stored head.
     unsigned: Option<u64>,
     /// What earlier logs of the file were called, with where each ended.
@@ -106,6 +108,11 @@ impl Lineage {
     /// Returns the first entry of a run in a log that should have a stored head and has none.
     pub(crate) fn unsigned(&self) -> Option<u64> {
         self.unsigned.or_else(|| self.log.as_ref().and_then(Log::missing_head))
+    }
+
+    /// Returns what the newest epoch says of its payloads.
+    pub(crate) fn sealing(&self) -> EpochSealing {
+        self.sealing
     }
 
     /// Returns how many epochs began.
@@ -196,6 +203,7 @@ impl Lineage {
         }
         let Some(log) = &mut self.log else { return wrong("comes before LogOpened") };
         self.epochs += 1;
+        self.sealing = started.sealing;
         match log.first_key.take() {
             Some(key) => {
                 if key != started.key {

@@ -32,6 +32,9 @@ struct Arguments {
     /// The daemon's state directory, to open sealed payloads with its keys.
     #[arg(long, value_name = "STATE_DIR")]
     keys: Option<PathBuf>,
+    /// Accepts a bundle of a run that was exported before its end.
+    #[arg(long, requires = "bundle")]
+    open_run: bool,
     /// Prints one JSON object.
     #[arg(long)]
     json: bool,
@@ -39,7 +42,8 @@ struct Arguments {
 
 const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or payload does not match; 11 truncated; \
 12 rolled back; 13 forked; 14 signature; 15 payload missing; 16 malformed or unreadable; \
-17 a tool did what no decision permits; 2 usage.";
+17 a tool did what no decision permits; 18 nothing contradicts, but sealed payloads were not checked (--keys); \
+19 a bundle without the end of its run (--open-run); 2 usage.";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         }
     };
     let report = verify(&arguments, options);
+    let report = if arguments.open_run { report.with_open_run() } else { report };
     let text = if arguments.json {
         format!("{}\n", palyra_verify::json(&report))
     } else {

@@ -43,6 +43,46 @@ pub struct Report {
     pub statics: u64,
     /// Logs that ended in this one.
     pub reopened: Vec<Reopened>,
+    /// The runs of a bundle and how far their tapes reach; none for a database.
+    pub runs: Vec<BundleRun>,
+    /// Whether every run of a bundle has to have its end.
+    pub completeness: Completeness,
+}
+
+/// What was found, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict<'r> {
+    /// Everything holds.
+    Holds,
+    /// Something does not.
+    Faulty(&'r Fault),
+    /// Nothing contradicts, and there are payloads that could not be checked.
+    Unchecked,
+    /// Everything that is there holds, and the end of a run is not there.
+    Unfinished,
+}
+
+/// Whether runs have to have their end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Completeness {
+    /// Not asked: a database holds what it holds.
+    #[default]
+    NotAsked,
+    /// Each run of a bundle has to be there to its end.
+    Required,
+    /// The caller knows that the run was exported before its end.
+    Waived,
+}
+
+/// A run of a bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BundleRun {
+    /// Its id.
+    pub run: [u8; 16],
+    /// The number of its last entry.
+    pub last_tape_seq: u32,
+    /// Whether the entry that ends it is there.
+    pub finished: bool,
 }
 
 /// The newest signed head.
@@ -115,9 +155,38 @@ pub struct Reopened {
 }
 
 impl Report {
+    /// Returns the verdict. A fault outweighs what could not be checked.
+    pub fn verdict(&self) -> Verdict<'_> {
+        if let Some(fault) = &self.fault {
+            return Verdict::Faulty(fault);
+        }
+        if self.payloads_sealed > 0 {
+            return Verdict::Unchecked;
+        }
+        let ended = !self.runs.is_empty() && self.runs.iter().all(|run| run.finished);
+        if self.completeness == Completeness::Required && !ended {
+            return Verdict::Unfinished;
+        }
+        Verdict::Holds
+    }
+
     /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
-        self.fault.as_ref().map_or(0, |fault| fault.code.number())
+        match self.verdict() {
+            Verdict::Holds => 0,
+            Verdict::Faulty(fault) => fault.code.number(),
+            Verdict::Unchecked => UNCHECKED,
+            Verdict::Unfinished => UNFINISHED,
+        }
+    }
+
+    /// Takes a bundle whose run has no end for what it is: an export of a run that was still open.
+    #[must_use]
+    pub fn with_open_run(mut self) -> Self {
+        if self.completeness == Completeness::Required {
+            self.completeness = Completeness::Waived;
+        }
+        self
     }
 }
 
@@ -128,6 +197,11 @@ impl SignedHead {
         format!("{name}+{}+{}", hex(&key_id(name, &self.key)), STANDARD.encode(blob))
     }
 }
+
+/// Exit code of [`Verdict::Unchecked`].
+const UNCHECKED: u8 = 18;
+/// Exit code of [`Verdict::Unfinished`].
+const UNFINISHED: u8 = 19;
 
 /// Signed-note's number of the algorithm.
 const ED25519: u8 = 1;

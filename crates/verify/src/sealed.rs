@@ -2,6 +2,7 @@
 //!
 //! Owns docs/journal-format.md, section 6. Reads keys only to open payloads; writes nothing, prints nothing.
 
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -28,22 +29,32 @@ pub enum OpenKeysError {
 
 /// The keys below a daemon's state directory.
 pub struct Keys {
-    database: ReadOnly,
-    root: LessSafeKey,
+    /// `None` where nothing was ever sealed.
+    stored: Option<StoredKeys>,
     last: Option<(i64, Option<LessSafeKey>)>,
 }
 
+/// Wrapped keys with what unwraps them.
+struct StoredKeys {
+    database: ReadOnly,
+    root: LessSafeKey,
+}
+
 impl Keys {
-    /// Opens the keys of the state directory `state`.
+    /// Opens the keys of the state directory `state`. In one without `keys.db` nothing was ever sealed, so no
+    /// payload may be marked as sealed.
     ///
     /// # Errors
-    /// Where either of its two files cannot be read.
+    /// Where `state` is not a folder, or either of its two files cannot be read.
     pub fn open(state: &Path) -> Result<Self, OpenKeysError> {
+        let file = state.join("keys.db");
+        if state.is_dir() && std::fs::symlink_metadata(&file).is_err_and(|error| error.kind() == NotFound) {
+            return Ok(Self { stored: None, last: None });
+        }
         let text = std::fs::read_to_string(state.join("keys/root.key")).map_err(|_| OpenKeysError::Root)?;
         let root = digest::unhex(text.trim()).and_then(|bytes| key(&bytes)).ok_or(OpenKeysError::Root)?;
-        let database = read_only::open(&state.join("keys.db"))
-            .map_err(|error| OpenKeysError::Database(error.to_string()))?;
-        Ok(Self { database, root, last: None })
+        let database = read_only::open(&file).map_err(|error| OpenKeysError::Database(error.to_string()))?;
+        Ok(Self { stored: Some(StoredKeys { database, root }), last: None })
     }
 
     /// Returns the key of this number; `None` where it is gone or not to be opened.
@@ -55,13 +66,14 @@ impl Keys {
     }
 
     fn read(&self, key_id: i64) -> Option<LessSafeKey> {
+        let StoredKeys { database, root } = self.stored.as_ref()?;
         let sql = "SELECT principal, wrapped FROM subject_key WHERE key_id = ?1";
-        let row = self.database.connection().query_row(sql, [key_id], |row| {
+        let row = database.connection().query_row(sql, [key_id], |row| {
             Ok((row.get_ref(0)?.as_blob().map(<[u8]>::to_vec), row.get_ref(1)?.as_blob().map(<[u8]>::to_vec)))
         });
         let (Ok(principal), Ok(wrapped)) = row.optional().ok()?? else { return None };
         let data = [SUBJECT_DOMAIN, &key_id.to_be_bytes(), &principal].concat();
-        key(&open(&self.root, &data, &wrapped)?)
+        key(&open(root, &data, &wrapped)?)
     }
 }
 

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::digest::hex;
-use crate::report::{Freshness, Report, Signer};
+use crate::report::{BundleRun, Freshness, Report, Signer, Verdict};
 
 /// Ranges printed one by one.
 const RANGES_MAX: usize = 20;
@@ -22,9 +22,22 @@ pub fn words(report: &Report) -> String {
 }
 
 fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
-    match &report.fault {
-        None => writeln!(text, "ok: everything holds")?,
-        Some(fault) => {
+    match report.verdict() {
+        Verdict::Holds => writeln!(text, "ok: everything holds")?,
+        Verdict::Unchecked => writeln!(
+            text,
+            "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
+             give the state directory with --keys",
+            report.exit_code(),
+            report.payloads_sealed
+        )?,
+        Verdict::Unfinished => writeln!(
+            text,
+            "unfinished ({}): what is here holds, but the end of the run is not here: it was cut off, or the run \
+             was exported before its end (--open-run accepts that)",
+            report.exit_code()
+        )?,
+        Verdict::Faulty(fault) => {
             let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
             writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
             if report.faults > 1 {
@@ -56,6 +69,10 @@ fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
     match report.payloads_sealed {
         0 => writeln!(text)?,
         sealed => writeln!(text, ", {sealed} could not be checked because they are sealed")?,
+    }
+    for BundleRun { run, last_tape_seq, finished } in report.runs.iter().take(RANGES_MAX) {
+        let end = if *finished { "to its end" } else { "without its end" };
+        writeln!(text, "run       {}, {last_tape_seq} entries, {end}", run_id(run))?;
     }
     for old in &report.reopened {
         writeln!(
@@ -118,6 +135,13 @@ pub(crate) fn reopening(reason: u64) -> &'static str {
     }
 }
 
+/// Returns the id of a run as the daemon prints it: 26 characters of Crockford base32.
+pub(crate) fn run_id(run: &[u8; 16]) -> String {
+    const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let number = u128::from_be_bytes(*run);
+    (0..26).rev().map(|at| char::from(DIGITS[(number >> (5 * at)) as usize & 31])).collect()
+}
+
 /// Returns microseconds since 1970 as a date and time; days to dates as in Howard Hinnant's `civil_from_days`.
 pub(crate) fn utc(micros: i64) -> String {
     let seconds = micros.div_euclid(1_000_000);
@@ -136,7 +160,15 @@ pub(crate) fn utc(micros: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::utc;
+    use super::{run_id, utc};
+
+    #[test]
+    fn a_run_is_named_as_the_daemon_names_it() {
+        assert_eq!(run_id(&[0; 16]), "0".repeat(26));
+        assert_eq!(run_id(&[0xFF; 16]), format!("7{}", "Z".repeat(25)));
+        let id = 0x0102_0304_0506_0708_090A_0B0C_0D0E_0F10_u128.to_be_bytes();
+        assert_eq!(run_id(&id), "01081G81860W40J2GB1G6GW3RG");
+    }
 
     #[test]
     fn times_are_dates() {

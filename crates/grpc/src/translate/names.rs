@@ -175,6 +175,7 @@ names! {
         ReadOnlyCause::TailDisagrees => "tail_disagrees",
         ReadOnlyCause::BehindAnchor { .. } => "behind_anchor",
         ReadOnlyCause::KeyLost => "key_lost",
+        ReadOnlyCause::FilesGone => "files_gone",
     }
     pub(crate) check_level(CheckLevel) {
         CheckLevel::Ok => "ok",

@@ -42,7 +42,9 @@ pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::LogOpened { log_id, nonce, first_key } => {
             (Kind::LogOpened, log::encode_opened(*log_id, nonce, first_key))
         }
-        JournalEvent::EpochStarted { epoch, key } => (Kind::EpochStarted, log::encode_epoch(*epoch, key)),
+        JournalEvent::EpochStarted { epoch, key, sealing } => {
+            (Kind::EpochStarted, log::encode_epoch(*epoch, key, *sealing))
+        }
         JournalEvent::Erased { authoriser, reason, ranges } => {
             (Kind::Erased, proof::encode_erased(*authoriser, *reason, ranges))
         }

@@ -1,7 +1,7 @@
 //! Stored forms of entries outside runs: the log itself, access, agents, sessions.
 
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{EpochSealing, JournalEvent};
 use palyra_types::session::BranchPoint;
 use palyra_types::tool::ToolName;
 use palyra_types::{
@@ -11,6 +11,11 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Malformed, Pair, Read, VERSION, facts_only, fixed, model_name, model_ref, pair};
+
+/// How EpochStarted says that its payloads are not sealed.
+const SEALING_OFF: u32 = 1;
+/// How it says that they are.
+const SEALING_ON: u32 = 2;
 
 pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32]) -> Pair {
     facts_only(&store::LogOpenedFacts {
@@ -30,13 +35,23 @@ pub(super) fn decode_opened(facts: &[u8]) -> Read<JournalEvent> {
     })
 }
 
-pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32]) -> Pair {
-    facts_only(&store::EpochStartedFacts { version: VERSION, epoch: epoch.0, key: key.to_vec() })
+pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32], sealing: Option<EpochSealing>) -> Pair {
+    let sealing = match sealing {
+        None => 0,
+        Some(EpochSealing::Off) => SEALING_OFF,
+        Some(EpochSealing::On) => SEALING_ON,
+    };
+    facts_only(&store::EpochStartedFacts { version: VERSION, epoch: epoch.0, key: key.to_vec(), sealing })
 }
 
 pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::EpochStartedFacts::decode(facts)?;
-    Ok(JournalEvent::EpochStarted { epoch: Epoch(facts.epoch), key: fixed(&facts.key)? })
+    let sealing = match facts.sealing {
+        SEALING_OFF => Some(EpochSealing::Off),
+        SEALING_ON => Some(EpochSealing::On),
+        _ => None,
+    };
+    Ok(JournalEvent::EpochStarted { epoch: Epoch(facts.epoch), key: fixed(&facts.key)?, sealing })
 }
 
 pub(super) fn encode_principal(principal: PrincipalId, name: &Redacted<String>) -> Pair {

@@ -15,8 +15,8 @@ use palyra_types::effect::{
     UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, Ask, Attested, ContentDigest, DecidedBy, HeldCause, JournalEvent, LoopGuard, NextAttempt,
-    TapeEvent, ToolStarted, UnknownOutcomeCause,
+    AbandonCause, Ask, Attested, ContentDigest, DecidedBy, EpochSealing, HeldCause, JournalEvent, LoopGuard,
+    NextAttempt, TapeEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
@@ -275,7 +275,7 @@ fn log_events() -> Vec<JournalEvent> {
     };
     vec![
         JournalEvent::LogOpened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] },
-        JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32] },
+        JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing: None },
         JournalEvent::Erased {
             authoriser: samples::principal(0),
             reason: ErasureReason::LeakedSecret,
@@ -541,4 +541,18 @@ fn the_registry_of_kinds_and_the_code_agree() {
     assert_eq!(written, coded);
     assert!(written.is_sorted_by_key(|(number, _)| *number), "numbers rise, so none is given twice");
     assert!(registry.kind.iter().all(|row| row.version == VERSION));
+}
+
+#[test]
+fn an_epoch_says_whether_it_seals_and_one_of_before_does_not() {
+    let started = |sealing| JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing };
+    let facts = |sealing| encode(&started(sealing)).unwrap().facts;
+    let before = facts(None);
+    for (sealing, last) in [(EpochSealing::Off, [0x20, 1]), (EpochSealing::On, [0x20, 2])] {
+        let coded = facts(Some(sealing));
+        assert_eq!(coded, [&before[..], &last].concat());
+        assert_eq!(decode(Kind::EpochStarted.number(), Place::Log, &coded, &[]), Ok(started(Some(sealing))));
+    }
+    let unknown = [&before[..], &[0x20, 9]].concat();
+    assert_eq!(decode(Kind::EpochStarted.number(), Place::Log, &unknown, &[]), Ok(started(None)));
 }

@@ -51,6 +51,11 @@ impl Overwriter {
         Arc::clone(&self.file)
     }
 
+    /// Returns where the database has its place.
+    pub(crate) fn database(&self) -> &Path {
+        &self.database
+    }
+
     /// Sets the mark that overwriting is owed.
     pub(crate) fn owe(&self) -> io::Result<()> {
         self.owed.set()

@@ -78,7 +78,7 @@ impl Projections {
         kinds_seen::seen(&mut self.kinds, connection, entry)?;
         match entry.event {
             JournalEvent::Tape(event) => self.fold_tape(connection, entry, event)?,
-            JournalEvent::EpochStarted { epoch, key } => {
+            JournalEvent::EpochStarted { epoch, key, .. } => {
                 epochs::started(&mut self.epochs, entry, *epoch, key);
             }
             JournalEvent::PrincipalRegistered { principal, name } => {

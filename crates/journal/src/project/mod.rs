@@ -4,6 +4,7 @@
 //! it knows no clock, no randomness, no table of another class. Invariant: the same functions run in the
 //! transaction that appends an entry and in a rebuild, so both end with equal tables. Begin at [`fold`].
 
+mod fit;
 mod recreate;
 
 mod fold;
@@ -35,6 +36,7 @@ mod kinds_seen;
 mod folded;
 mod rows;
 
+pub(crate) use fit::{agrees, misfit};
 pub(crate) use fold::Projections;
 pub(crate) use folded::Folded;
 pub(crate) use kinds_seen::outside_tapes as kinds_outside_tapes;

@@ -11,11 +11,18 @@ use crate::schema;
 /// Entries between two reports of progress.
 const PROGRESS_EVERY_ENTRIES: u64 = 4_096;
 
+/// Entries between two lines of the log about progress.
+const PROGRESS_TOLD_EVERY_ENTRIES: u64 = 16 * PROGRESS_EVERY_ENTRIES;
+
 /// Makes all projections anew, tables and rows, in one transaction.
 pub(crate) fn recreate(connection: &Connection) -> Result<(), ReadFault> {
     let transaction = connection.unchecked_transaction()?;
     schema::recreate_projections(&transaction)?;
-    fold_log(&transaction, &|_, _| ())?;
+    fold_log(&transaction, &|done, total| {
+        if done.is_multiple_of(PROGRESS_TOLD_EVERY_ENTRIES) || done == total {
+            tracing::info!(done, total, "rebuilding what is derived from the log");
+        }
+    })?;
     Ok(transaction.commit()?)
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_ports::Entropy;
 use palyra_types::PrincipalId;
+use palyra_types::event::EpochSealing;
 use rusqlite::Connection;
 
 use super::cipher::Place;
@@ -24,6 +25,16 @@ pub enum Sealing {
     Off,
     /// They are sealed under their principal's key.
     On,
+}
+
+impl Sealing {
+    /// Returns what an epoch says of its payloads.
+    pub(crate) fn of_epoch(self) -> EpochSealing {
+        match self {
+            Self::Off => EpochSealing::Off,
+            Self::On => EpochSealing::On,
+        }
+    }
 }
 
 /// The writer's end of the keys.
@@ -76,6 +87,11 @@ impl Sealer {
     /// Returns whether new payloads are sealed.
     pub(crate) fn seals(&self) -> bool {
         self.sealing == Sealing::On
+    }
+
+    /// Returns the setting.
+    pub(crate) fn sealing(&self) -> Sealing {
+        self.sealing
     }
 
     /// Seals a text of a principal; returns the key's number with it.

@@ -65,6 +65,11 @@ pub(crate) fn load(state_dir: &Path) -> io::Result<Vec<(Epoch, EpochKey)>> {
     Ok(keys)
 }
 
+/// Returns the newest epoch of which there is a key file.
+pub(crate) fn newest(state_dir: &Path) -> io::Result<Option<Epoch>> {
+    Ok(files(state_dir)?.into_iter().map(|(epoch, _)| epoch).max())
+}
+
 /// Destroys the keys of all epochs but one; those that could not be are destroyed by the next start.
 pub(crate) fn destroy_older(state_dir: &Path, kept: Epoch) {
     if let Err(error) = destroy_others(state_dir, kept) {

@@ -14,7 +14,7 @@ mod anchor;
 mod keys;
 
 pub(crate) use anchor::Anchor;
-pub(crate) use keys::{KeySource, destroy_older, load, save};
+pub(crate) use keys::{KeySource, destroy_older, load, newest as newest_key, save};
 pub(crate) use signed::{Signed, sign};
 pub(crate) use signer::{Signer, spawn};
 pub(crate) use slot::{Slot, Wanted};

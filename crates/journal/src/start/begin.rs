@@ -68,7 +68,8 @@ pub(super) fn begin_epoch(
         Before::Nothing | Before::Log(..) => Vec::new(),
     };
     let Opening { chain, tree, older_keys, event } = opening(options, &key, before);
-    let started = JournalEvent::EpochStarted { epoch, key: key.public() };
+    let started =
+        JournalEvent::EpochStarted { epoch, key: key.public(), sealing: Some(options.sealing.of_epoch()) };
     let time = options.clock.wall();
     let begins = event.into_iter().chain([started]).map(|event| own_entry(time, event));
     let append = own_append(begins.chain(held));

@@ -36,6 +36,14 @@ pub enum OpenError {
     /// The file is something else.
     #[error("the file journal.db is not a journal")]
     NotAJournal,
+    /// There is no journal, and there was one.
+    #[error(
+        "journal.db is missing or empty, and there was a journal here: {traces}; no new one is begun in its place"
+    )]
+    Missing {
+        /// What tells of it.
+        traces: String,
+    },
     /// An entry is not what it should be.
     #[error("the journal does not verify at seq {seq}")]
     Corrupt {
@@ -88,6 +96,7 @@ impl OpenError {
             Self::NetworkFilesystem { .. } => ErrorCode::NetworkFilesystem,
             Self::StateDir { .. } | Self::Keys { .. } => ErrorCode::StateDirUnusable,
             Self::Newer { .. } => ErrorCode::JournalNewer,
+            Self::Missing { .. } => ErrorCode::JournalMissing,
             Self::NotAJournal | Self::Corrupt { .. } | Self::WalDamaged { .. } | Self::Store { .. } => {
                 ErrorCode::JournalCorrupt
             }

@@ -13,6 +13,8 @@ mod repair;
 mod wal_check;
 
 mod folder;
+mod missing;
+mod derived;
 mod tail;
 mod standing;
 mod edge;
@@ -21,7 +23,7 @@ mod begin;
 mod error;
 
 pub use error::OpenError;
-pub use options::OpenOptions;
+pub use options::{Derived, OpenOptions};
 
 pub(crate) use begin::Signing;
 pub(crate) use opening::open;

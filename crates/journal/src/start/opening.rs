@@ -17,13 +17,12 @@ use super::options::OpenOptions;
 use super::standing::{self, Standing};
 use super::tail::{self, Tail};
 use super::upgrade::upgrade;
-use super::{repair, wal_check};
+use super::{derived, missing, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
 use crate::kinds::{Kind, is_critical};
 use crate::project;
 use crate::quarantine::{QuarantineMarker, Reason};
-use crate::schema;
 use crate::write::LogWriter;
 
 /// A journal whose epoch has begun, with nobody writing yet.
@@ -44,6 +43,8 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     if folder::has_content(&database)? {
         wal_check::check(&database)?;
         repair_if_marked(&database, &marker)?;
+    } else {
+        missing::refuse_lost_database(&options.state_dir, &database)?;
     }
     let counters = Arc::new(Counters::default());
     let begun = match begin(options, &database, &counters) {
@@ -55,6 +56,7 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     };
     counters.forget_start();
     let Begun { log, log_id, signing } = begun;
+    missing::mark(&options.state_dir, log_id);
     Ok(Opened { database, log, log_id, signing, counters, marker })
 }
 
@@ -75,12 +77,13 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     let Some(tail) = tail else {
+        missing::refuse_lost_log(&options.state_dir)?;
         return begin_epoch(options, connection, Before::Nothing, counters);
     };
-    if holds_unknown_kinds(&connection)? {
-        return stay_readable(connection, tail, counters, ReadOnlyCause::NewerEntries);
+    let (standing, held) = judge(options, &connection, &tail)?;
+    if let Standing::Doubtful { cause: cause @ ReadOnlyCause::NewerEntries } = standing {
+        return stay_readable(connection, tail, counters, cause);
     }
-    let (standing, held) = standing::judge(options, &connection, &tail)?;
     let before = match (standing, options.reopen) {
         (Standing::Sound { tree, keys }, None) => Before::Log(tail, *tree, keys),
         (Standing::Sound { tree, keys }, Some(ReopenReason::RollbackAccepted | ReopenReason::KeyLost)) => {
@@ -96,6 +99,31 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
         (Standing::Doubtful { cause }, None) => return stay_readable(connection, tail, counters, cause),
     };
     begin_epoch(options, connection, before, counters)
+}
+
+/// Judges the log. A doubt that may come from a derived table alone counts only once those are rebuilt.
+fn judge(
+    options: &OpenOptions,
+    connection: &Connection,
+    tail: &Tail,
+) -> Result<(Standing, Option<TreeHead>), OpenError> {
+    let look = || {
+        if holds_unknown_kinds(connection)? {
+            return Ok((Standing::Doubtful { cause: ReadOnlyCause::NewerEntries }, None));
+        }
+        standing::judge(options, connection, tail)
+    };
+    match look() {
+        Ok(sound @ (Standing::Sound { .. }, _)) => Ok(sound),
+        Ok(behind @ (Standing::Doubtful { cause: ReadOnlyCause::BehindAnchor { .. } }, _)) => Ok(behind),
+        doubtful => match derived::rebuild(connection, "the log is in doubt by what they say") {
+            Ok(()) => look(),
+            Err(error) => {
+                tracing::error!(%error, "what is derived from the log cannot be rebuilt");
+                doubtful
+            }
+        },
+    }
 }
 
 /// Opens the file, checks its format and the end of the log, and brings the projections up to date.
@@ -119,8 +147,8 @@ fn connect_and_check(
     if format == Format::WithoutTree {
         upgrade(&connection, database, &options.free_space())?;
     }
-    refresh_projections(&connection)?;
     let tail = tail::read(&connection)?;
+    derived::settle(options, &connection, database, tail.as_ref())?;
     Ok((connection, tail))
 }
 
@@ -140,15 +168,6 @@ fn move_wal(connection: &Connection) -> Result<(), OpenError> {
         Err(OpenError::DiskFull) => Ok(()),
         result => result,
     }
-}
-
-fn refresh_projections(connection: &Connection) -> Result<(), OpenError> {
-    let version: i64 = connection.query_row("SELECT version FROM projections", [], |row| row.get(0))?;
-    if version == schema::PROJECTIONS_VERSION {
-        return Ok(());
-    }
-    tracing::info!("folding the journal anew: its projections are of another version");
-    project::recreate(connection).map_err(OpenError::from)
 }
 
 /// Returns whether an entry outside tapes is critical and of a kind that this version does not know.

@@ -9,6 +9,16 @@ use palyra_types::proof::ReopenReason;
 use crate::seal::Sealing;
 use crate::write::{FreeSpace, free_space_of};
 
+/// What a start does with the tables that are derived from the log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Derived {
+    /// They are rebuilt where they do not fit.
+    #[default]
+    Checked,
+    /// They are rebuilt in any case.
+    Rebuilt,
+}
+
 /// Where the journal lies and what it is given. The caller holds the state directory's lock.
 #[derive(Clone)]
 pub struct OpenOptions {
@@ -28,6 +38,8 @@ pub struct OpenOptions {
     pub reopen: Option<ReopenReason>,
     /// Whether new payloads are sealed; what was sealed before is read in any case.
     pub sealing: Sealing,
+    /// Whether derived tables that fit are kept.
+    pub derived: Derived,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,
 }
@@ -38,7 +50,18 @@ impl OpenOptions {
     pub fn new(state_dir: PathBuf, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let (free_space, database_pages_max, anchor_dir, reopen) = (None, None, None, None);
         let sealing = Sealing::Off;
-        Self { state_dir, clock, entropy, free_space, anchor_dir, reopen, sealing, database_pages_max }
+        let derived = Derived::default();
+        Self {
+            state_dir,
+            clock,
+            entropy,
+            free_space,
+            anchor_dir,
+            reopen,
+            sealing,
+            derived,
+            database_pages_max,
+        }
     }
 
     /// Returns what tells the free space.

@@ -60,6 +60,8 @@ impl EraseJournal for JournalStore {
     fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
         let (answer, answered) = oneshot::channel();
         let time = self.inner.clock.wall();
+        // Whoever reads the write-ahead log keeps it from being overwritten.
+        self.inner.checking.give_way();
         let taken = self.inner.queue.push_erasure(Erasing { order, time, answer });
         Box::pin(async move {
             match taken {

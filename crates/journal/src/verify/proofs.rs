@@ -10,7 +10,8 @@ use rusqlite::Connection;
 
 use super::Found;
 use crate::fault::{EntryFault, ReadFault};
-use crate::sql::u64_from_sql;
+use crate::sign::begun_in_format_1;
+use crate::sql::{seq_from_sql, u64_from_sql};
 use crate::tree::{StoredTiles, read_frontier};
 
 const HASH_BYTES: usize = 32;
@@ -52,7 +53,7 @@ impl Proofs {
                 self.keys = Some(KeyRing::open(*log_id, nonce, *first_key).map_err(drop)?);
                 Ok(())
             }
-            (JournalEvent::EpochStarted { epoch, key }, Some(keys)) => {
+            (JournalEvent::EpochStarted { epoch, key, .. }, Some(keys)) => {
                 keys.epoch_started(seq, *epoch, *key).map_err(drop)
             }
             (JournalEvent::LogReopened { log_id, nonce, key, .. }, Some(keys)) => {
@@ -95,7 +96,9 @@ impl Proofs {
         let mut tree = Tiled::new(StoredTiles(connection), self.tree.size());
         let mut statement = connection.prepare("SELECT size, note FROM checkpoint ORDER BY size")?;
         let mut rows = statement.query([])?;
+        let mut stored = 0_u64;
         while let Some(row) = rows.next()? {
+            stored += 1;
             let size = u64_from_sql(row.get(0)?);
             let note = CheckpointNote::parse(row.get_ref(1)?.as_str()?.as_bytes());
             let at = Seq(size.saturating_sub(1));
@@ -116,6 +119,12 @@ impl Proofs {
             if self.keys.as_mut().is_none_or(|keys| keys.admit(&note).is_err()) {
                 return Ok(Some((at, EntryFault::Signature)));
             }
+        }
+        // The first head of a log begun with heads is stored before its first run begins.
+        if stored == 0 && begun_in_format_1(connection)?.is_none() {
+            let first_run = "SELECT min(seq) FROM entry WHERE run_id IS NOT NULL";
+            let first: Option<i64> = connection.query_row(first_run, [], |row| row.get(0))?;
+            return Ok(first.map(|seq| (seq_from_sql(seq), EntryFault::Unsigned)));
         }
         Ok(None)
     }

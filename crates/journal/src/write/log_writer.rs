@@ -12,7 +12,7 @@ use palyra_ports::{AppendError, Committed, StaticText};
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, LogId};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::checkpoint::WAL_FRAME_BYTES;
 use super::contents;
@@ -24,7 +24,7 @@ use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::project::{self, Folded, Projections};
 use crate::schema;
-use crate::seal::{SealError, Sealer};
+use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{Signed, StoredHeads};
 use crate::sql::seq_to_sql;
 use crate::tree;
@@ -97,6 +97,11 @@ impl LogWriter {
     /// Lets payloads be sealed from now on.
     pub(crate) fn seal_with(&mut self, sealer: Option<Sealer>) {
         self.sealer = sealer;
+    }
+
+    /// Returns whether payloads are sealed.
+    pub(crate) fn sealing(&self) -> Sealing {
+        self.sealer.as_ref().map_or(Sealing::Off, Sealer::sealing)
     }
 
     /// Destroys the keys of what was erased and replaces the root of the others, where anything was ever sealed.
@@ -177,14 +182,15 @@ impl LogWriter {
         .map(drop)
     }
 
-    /// Empties the projections and folds the log into them, in one transaction; `None` when fenced.
+    /// Creates the projections anew and folds the log into them, in one transaction; `None` when fenced. The log
+    /// itself says whether another daemon writes it: the table of epochs may be what is damaged.
     pub(crate) fn rebuild(&mut self, progress: &dyn Fn(u64, u64)) -> Result<Option<u64>, ReadFault> {
         self.rows.forget();
         let transaction = self.connection.unchecked_transaction()?;
-        if project::newest_epoch(&transaction)? != self.epoch {
+        if last_epoch(&transaction)? != Some(self.epoch) {
             return Ok(None);
         }
-        schema::empty_projections(&transaction)?;
+        schema::recreate_projections(&transaction)?;
         let entries = project::fold_log(&transaction, progress)?;
         transaction.commit()?;
         Ok(Some(entries))
@@ -337,4 +343,11 @@ impl LogWriter {
             self.chain.log_id = *log_id;
         }
     }
+}
+
+/// Returns the epoch of the log's last entry.
+fn last_epoch(connection: &Connection) -> rusqlite::Result<Option<Epoch>> {
+    let last = "SELECT envelope FROM entry ORDER BY seq DESC LIMIT 1";
+    let envelope: Option<Vec<u8>> = connection.query_row(last, [], |row| row.get(0)).optional()?;
+    Ok(envelope.and_then(|envelope| Envelope::decode(&envelope).ok()).map(|envelope| envelope.epoch))
 }

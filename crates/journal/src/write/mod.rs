@@ -14,6 +14,7 @@ mod sync;
 
 mod thread;
 mod signing;
+mod lost_files;
 
 mod log_writer;
 mod contents;

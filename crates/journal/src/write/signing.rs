@@ -83,7 +83,8 @@ impl Writer {
         let epoch = self.log.epoch().next();
         sign::save(&self.keys.state_dir, epoch, &key)
             .map_err(|_| ProofError::CannotSign { why: "the new key could not be saved" })?;
-        let started = JournalEvent::EpochStarted { epoch, key: key.public() };
+        let sealing = Some(self.log.sealing().of_epoch());
+        let started = JournalEvent::EpochStarted { epoch, key: key.public(), sealing };
         let append = own_append([own_entry(self.keys.clock.wall(), started)]);
         self.log.commit(&[&append]).map_err(|error| self.failed(&error))?;
         let Some(signer) = &self.signer else { return Err(self.no_signer()) };

@@ -20,6 +20,7 @@ use super::rebuild::rebuild;
 use crate::connection::{self, Failure, QUIET_SPAN};
 use crate::counters::{Admitted, Counters};
 use crate::erase::Overwriter;
+use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::sign::{KeySource, Signer};
 
@@ -31,6 +32,7 @@ pub(crate) struct Writer {
     pub(crate) headroom: Headroom,
     pub(crate) marker: QuarantineMarker,
     pub(crate) overwriter: Overwriter,
+    pub(crate) places: FilePlaces,
     /// `None` where nothing may be signed.
     pub(crate) signer: Option<Signer>,
     pub(crate) keys: KeySource,
@@ -80,6 +82,7 @@ impl Writer {
                 }
                 Work::End => return self.finish(),
             }
+            self.files_are_here(0);
             self.tell_signer();
             self.checkpoint(&mut checkpoints);
         }
@@ -97,6 +100,8 @@ impl Writer {
         let appends: Vec<&PreparedAppend> = group.iter().map(|pending| &pending.append).collect();
         let riding = self.signer.as_ref().and_then(|signer| signer.slot().to_ride_along());
         match self.log.commit_with(&appends, riding.as_ref()) {
+            // What lies in a file without a name is not durable.
+            Ok(_) if !self.files_hold_commit() => answer_all(group, &AppendError::Unknown),
             Ok(outcomes) => {
                 self.rode_along(riding);
                 self.note_ends(&group, &outcomes);

@@ -23,6 +23,10 @@ mod rollbacks;
 mod starts;
 
 mod faults;
+mod checks;
+mod integrity;
+mod derived;
+mod lost_files;
 mod damage;
 mod full_disk;
 mod killed;

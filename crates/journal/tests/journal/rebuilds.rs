@@ -17,7 +17,7 @@ use crate::opened::Folder;
 use crate::written::{silent, verify};
 
 /// Every row of every projection, in order.
-fn dump(connection: &Connection) -> Vec<String> {
+pub(crate) fn dump(connection: &Connection) -> Vec<String> {
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
         AND name NOT IN ('entry', 'payload', 'chunk', 'static', 'tile', 'frontier', 'checkpoint')
         AND name NOT LIKE 'sqlite_%' ORDER BY name";

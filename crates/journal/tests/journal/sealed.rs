@@ -7,7 +7,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{
-    AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Export, ProofError, ReadError, ReadTape,
+    AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Export, KeyChoice, ProofError, ProveJournal,
+    ReadError, ReadTape,
 };
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::proof::ErasureReason;
@@ -175,4 +176,28 @@ async fn nothing_of_a_sealed_principal_is_left_either() {
     assert!(page.entries.iter().any(|entry| entry.content == ContentState::Erased));
     let root = std::fs::read_to_string(folder.state_dir().join("keys/root.key")).unwrap();
     assert!(root.trim().len() == 64 && !folder.state_dir().join("keys/root.next").exists());
+}
+
+/// The facts with which each epoch began.
+fn epoch_facts(folder: &Folder) -> Vec<Vec<u8>> {
+    let connection = folder.connect();
+    let sql = "SELECT substr(envelope, 163) FROM entry WHERE kind = 2 ORDER BY seq";
+    let mut statement = connection.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+/// What is hashed says it, so that marking a payload as sealed does not hide it from a verifier without keys.
+#[tokio::test]
+async fn each_epoch_says_whether_its_payloads_are_sealed() {
+    let folder = Folder::new();
+    let plain = folder.open();
+    plain.sign_checkpoint(KeyChoice::Rotate).await.unwrap();
+    plain.close().await;
+    drop(plain);
+    let sealed = open(&folder);
+    sealed.sign_checkpoint(KeyChoice::Rotate).await.unwrap();
+    sealed.close().await;
+    let said: Vec<[u8; 2]> =
+        epoch_facts(&folder).iter().map(|facts| facts[facts.len() - 2..].try_into().unwrap()).collect();
+    assert_eq!(said, [[0x20, 1], [0x20, 1], [0x20, 2], [0x20, 2]]);
 }

@@ -101,7 +101,7 @@ pub async fn entries_in_the_wrong_place_are_refused(factory: &impl JournalFactor
     let mut unknown = start.clone();
     unknown.event = JournalEvent::Tape(TapeEvent::Unknown { kind: 7 });
     let mut own = samples::session_opened(run.session, None, run.time);
-    own.event = JournalEvent::EpochStarted { epoch: Epoch(9), key: [1; 32] };
+    own.event = JournalEvent::EpochStarted { epoch: Epoch(9), key: [1; 32], sealing: None };
     for entry in [without_run, without_session, not_a_start, session_on_tape, unknown, own] {
         let refused = journal.append(append(vec![entry.clone()])).await;
         assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{entry:?}: {refused:?}");

@@ -214,6 +214,7 @@ impl MaintainJournal for MemoryJournal {
                 None => JournalHealth::Writable,
             },
             cause: state.read_only,
+            integrity: palyra_ports::Integrity::NotChecked,
             entries: state.entries.len() as u64,
             commits: state.commits,
             rows: state.rows,

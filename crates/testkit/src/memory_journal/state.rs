@@ -49,7 +49,7 @@ impl State {
     pub(super) fn begin(&mut self, epoch: Epoch, mut events: Vec<JournalEvent>) {
         self.epoch = epoch;
         self.read_only = None;
-        events.push(JournalEvent::EpochStarted { epoch, key: [0; 32] });
+        events.push(JournalEvent::EpochStarted { epoch, key: [0; 32], sealing: None });
         for event in events {
             let time = Timestamp::default();
             self.push(NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event });

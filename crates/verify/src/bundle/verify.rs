@@ -11,13 +11,13 @@ use super::read::{self, EntryLine, Lines, ProofLine};
 use crate::calls::{Calls, Extent};
 use crate::digest;
 use crate::envelope::Envelope;
-use crate::facts::{ERASED, Erased};
+use crate::facts::{ERASED, Erased, RUN_FINISHED};
 use crate::fault::{Code, Fault, Faults};
 use crate::limits::BUNDLE_ENTRIES_MAX;
 use crate::lineage::Lineage;
 use crate::note::Note;
 use crate::options::Options;
-use crate::report::{ErasedRange, Freshness, Report, SignedHead, Signer};
+use crate::report::{BundleRun, Completeness, ErasedRange, Freshness, Report, SignedHead, Signer};
 use crate::vouch;
 
 /// Verifies the bundle in the folder at `path`; a checkpoint that the caller kept is not compared with it.
@@ -30,6 +30,13 @@ pub fn verify_bundle(path: &Path, options: &Options) -> Report {
     })
 }
 
+/// How far the tape of a run reaches.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tape {
+    last: u32,
+    finished: bool,
+}
+
 /// What was seen so far.
 struct Reading<'o> {
     options: &'o Options,
@@ -38,7 +45,7 @@ struct Reading<'o> {
     faults: Faults,
     lineage: Lineage,
     calls: Calls,
-    tapes: HashMap<[u8; 16], u32>,
+    tapes: HashMap<[u8; 16], Tape>,
     awaited: Vec<(u64, u64)>,
     erased: Vec<ErasedRange>,
     last: Option<(u64, digest::Hash)>,
@@ -147,11 +154,12 @@ impl Reading<'_> {
         if !envelope.has_run() {
             return;
         }
-        let last = self.tapes.entry(envelope.run).or_default();
-        if last.checked_add(1) != Some(envelope.tape_seq) {
+        let tape = self.tapes.entry(envelope.run).or_default();
+        if tape.last.checked_add(1) != Some(envelope.tape_seq) {
             self.faults.add(seq, Code::Malformed, || format!("entry {seq} does not go on its run's tape"));
         }
-        *last = envelope.tape_seq;
+        tape.last = envelope.tape_seq;
+        tape.finished |= envelope.kind == RUN_FINISHED;
     }
 
     fn content(&mut self, line: &EntryLine, envelope: &Envelope<'_>) -> Result<(), String> {
@@ -206,7 +214,14 @@ impl Reading<'_> {
         if self.report.entries == 0 {
             self.faults.add(0, Code::Malformed, || "there is no entry, not even LogOpened".to_owned());
         }
+        let ends = self.tapes.iter();
+        let mut runs: Vec<BundleRun> = ends
+            .map(|(run, tape)| BundleRun { run: *run, last_tape_seq: tape.last, finished: tape.finished })
+            .collect();
+        runs.sort_by_key(|run| run.run);
         Report {
+            runs,
+            completeness: Completeness::Required,
             root,
             newest,
             signer,

@@ -10,7 +10,7 @@ use super::rows::{ChunkRow, PayloadRow};
 use crate::digest::Commitment;
 use crate::envelope::Envelope;
 use crate::erasure::Erasures;
-use crate::facts;
+use crate::facts::{self, EpochSealing};
 use crate::fault::{Code, Faults};
 use crate::files::{FileFault, Files, PARTS_PER_FILE};
 use crate::limits::PAYLOAD_KEPT_BYTES_MAX;
@@ -50,12 +50,12 @@ impl From<Trouble> for Objection {
 
 impl Contents<'_> {
     /// Checks the content of one entry; entries come in order and without gaps.
-    pub(super) fn entry(&mut self, envelope: &Envelope<'_>, faults: &mut Faults) {
+    pub(super) fn entry(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing, faults: &mut Faults) {
         if self.unreadable {
             return;
         }
         let seq = envelope.seq;
-        match self.check(envelope) {
+        match self.check(envelope, sealing) {
             Ok(()) => {}
             Err(Objection::Fault(code, what)) => faults.add(seq, code, || format!("entry {seq}: {what}")),
             Err(Objection::Unreadable(Trouble(what))) => {
@@ -81,7 +81,7 @@ impl Contents<'_> {
         }
     }
 
-    fn check(&mut self, envelope: &Envelope<'_>) -> Result<(), Objection> {
+    fn check(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing) -> Result<(), Objection> {
         let seq = envelope.seq;
         let erased = self.erasures.covers(seq);
         let row = self.payloads.next_at(seq)?;
@@ -90,7 +90,7 @@ impl Contents<'_> {
             Some(_) if !envelope.has_payload() => {
                 Some((Code::Mismatch, "it has no payload, and there is one"))
             }
-            Some(row) => return self.check_payload(envelope, &row),
+            Some(row) => return self.check_payload(envelope, &row, sealing),
             None if envelope.has_payload() && !erased => {
                 Some((Code::Missing, "its payload is missing and no erasure covers it"))
             }
@@ -106,12 +106,24 @@ impl Contents<'_> {
         }
     }
 
-    fn check_payload(&mut self, envelope: &Envelope<'_>, row: &PayloadRow) -> Result<(), Objection> {
+    fn check_payload(
+        &mut self,
+        envelope: &Envelope<'_>,
+        row: &PayloadRow,
+        sealing: EpochSealing,
+    ) -> Result<(), Objection> {
         let opener = match row.key_id {
             0 => Opener::Plain,
             id if id < 0 => {
                 self.skip_chunks(envelope.seq)?;
                 return Err(Objection::Fault(Code::Malformed, "its payload has a negative key number"));
+            }
+            _ if sealing == EpochSealing::Off => {
+                self.skip_chunks(envelope.seq)?;
+                return Err(Objection::Fault(
+                    Code::Mismatch,
+                    "its payload is marked as sealed, and its epoch seals nothing",
+                ));
             }
             id => match self.keys.as_deref_mut().map(|keys| keys.get(id)) {
                 Some(Some(key)) => Opener::Key(key),

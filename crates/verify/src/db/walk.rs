@@ -102,7 +102,7 @@ impl<'s> Walk<'s> {
         self.columns(row, &envelope, seq);
         if envelope.seq == seq {
             self.lineage.entry(&envelope, &mut self.faults);
-            self.contents.entry(&envelope, &mut self.faults);
+            self.contents.entry(&envelope, self.lineage.sealing(), &mut self.faults);
             self.calls.entry(&envelope, &mut self.faults);
         }
         if self.lineage.is_full() {

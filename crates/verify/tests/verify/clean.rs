@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use palyra_verify::{Freshness, Keys, Options, Report, Signer, verify_bundle, verify_database};
+use rusqlite::params;
 
 use crate::writer::{Shape, shape};
 
@@ -71,6 +72,49 @@ fn sealed_payloads_are_counted_and_with_their_keys_checked() {
     demand_ok(&with, &"with keys");
     assert_eq!(with.payloads_sealed, 0);
     assert_eq!(with.payloads_checked, without.payloads_checked + without.payloads_sealed);
+}
+
+#[test]
+fn what_could_not_be_checked_is_not_called_ok() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    let log = shape(Shape::Sealed, 5);
+    log.save(&path);
+    log.save_keys(folder.path());
+    assert_eq!(verified(&path, Options::default()).exit_code(), 18);
+    let keys = Some(Keys::open(folder.path()).expect("keys"));
+    assert_eq!(verified(&path, Options { keys, ..Options::default() }).exit_code(), 0);
+}
+
+/// Logs whose epochs say nothing of sealing, and such as say that they seal nothing.
+#[test]
+fn marking_a_payload_as_sealed_does_not_turn_its_check_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    for (seed, expected) in [(3, 18), (4, 10)] {
+        let log = shape(Shape::Plain, seed);
+        log.save(&path);
+        assert_eq!(verified(&path, Options::default()).exit_code(), 0, "before: {seed}");
+        let to = rusqlite::Connection::open(&path).expect("a database");
+        let sql = "UPDATE payload SET key_id = 1, sealed = ?1 WHERE seq = (SELECT min(seq) FROM payload)";
+        to.execute(sql, params![vec![7_u8; 90]]).expect("a row");
+        assert_eq!(verified(&path, Options::default()).exit_code(), expected, "{seed}");
+    }
+}
+
+#[test]
+fn in_a_state_directory_without_keys_nothing_may_be_sealed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    let log = shape(Shape::Plain, 3);
+    log.save(&path);
+    let keys = || Some(Keys::open(folder.path()).expect("a folder without keys.db will do"));
+    assert_eq!(verified(&path, Options { keys: keys(), ..Options::default() }).exit_code(), 0);
+    let to = rusqlite::Connection::open(&path).expect("a database");
+    to.execute_batch("UPDATE payload SET key_id = 1 WHERE seq = (SELECT min(seq) FROM payload)")
+        .expect("a row");
+    let report = verified(&path, Options { keys: keys(), ..Options::default() });
+    assert_eq!(report.exit_code(), 10, "{:?}", report.fault);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod clean;
 mod tamper;
 mod calls;
 mod broken;
+mod cut_bundles;
 mod python;
 mod beside;
 mod hostile;

@@ -20,6 +20,8 @@ pub(crate) struct Class {
 pub(crate) enum Kind {
     /// A file, whoever wrote it.
     File(fn(&View, &mut Chance, &Path) -> Option<Case>),
+    /// A file, verified without the keys of what is sealed in it.
+    Unkeyed(fn(&View, &mut Chance, &Path) -> Option<Case>),
     /// A log with its keys, to be saved broken.
     Log(fn(&Log, &mut Chance, &Path) -> Option<Case>),
     /// A log, to be saved as a broken bundle.
@@ -33,7 +35,12 @@ impl Class {
 
     /// Whether the class works on files, whoever wrote them.
     pub(crate) fn is_of_files(&self) -> bool {
-        matches!(self.kind, Kind::File(_))
+        matches!(self.kind, Kind::File(_) | Kind::Unkeyed(_))
+    }
+
+    /// Whether the keys of what is sealed stay away.
+    pub(crate) fn is_unkeyed(&self) -> bool {
+        matches!(self.kind, Kind::Unkeyed(_))
     }
 }
 
@@ -54,7 +61,7 @@ const fn log(
 }
 
 /// All classes.
-pub(crate) const CLASSES: [Class; 30] = [
+pub(crate) const CLASSES: [Class; 32] = [
     file("a bit of an envelope", "10 at it", rows::envelope_bit),
     file("a bit of facts", "10 at it", rows::facts_bit),
     file("a column of an entry", "10 at it", rows::column),
@@ -65,6 +72,12 @@ pub(crate) const CLASSES: [Class; 30] = [
     file("a part moved, added or taken out", "10 or 15 at it", content::parts),
     file("a payload dropped", "15 at it", content::payload_dropped),
     file("a payload where none may be", "10 at it", content::payload_added),
+    file("a payload marked as sealed", "10 at it", content::marked_as_sealed),
+    Class {
+        name: "... the same, verified without keys",
+        answer: "10 at it, 18 where the epoch does not say that it seals nothing",
+        kind: Kind::Unkeyed(content::marked_as_sealed_unkeyed),
+    },
     file("an erasure forged", "10 at it", content::erasure_forged),
     file("a bit of a static text", "10", rows::static_bit),
     file("the end cut off", "11 at the end, or 15", cuts::truncated),

@@ -61,6 +61,27 @@ pub(super) fn payload_dropped(view: &View, chance: &mut Chance, path: &Path) -> 
     Some(Case::plain(15, seq))
 }
 
+/// A payload that is not sealed is said to be, so that whoever has no keys cannot look at it, and replaced.
+pub(super) fn marked_as_sealed(view: &View, chance: &mut Chance, path: &Path) -> Option<Case> {
+    let (seq, _) = *chance.pick(&view.payloads.iter().filter(|row| row.1 == 0).collect::<Vec<_>>());
+    let (row, content) = (*seq as i64, chance.bytes(90));
+    let to = open(path);
+    to.execute("UPDATE payload SET key_id = 1, sealed = ?2 WHERE seq = ?1", params![row, content])
+        .expect("a row");
+    to.execute("DELETE FROM chunk WHERE seq = ?1", [row]).expect("rows");
+    Some(Case::plain(10, *seq))
+}
+
+/// Without keys only the epoch's own word says that nothing in it is sealed; without that word it is not checked.
+pub(super) fn marked_as_sealed_unkeyed(view: &View, chance: &mut Chance, path: &Path) -> Option<Case> {
+    let case = marked_as_sealed(view, chance, path)?;
+    let epochs = view.envelopes.iter().filter(|envelope| envelope[2..4] == [0, 2]);
+    // Facts of EpochStarted end with field 4 where it is stated, else with the key of field 3.
+    let says_off = |envelope: &Vec<u8>| envelope.ends_with(&[32, 1]);
+    let (off, all) = epochs.fold((0, 0), |(off, all), epoch| (off + u32::from(says_off(epoch)), all + 1));
+    Some(if off == all { case } else { Case::any(&[18], Seq::None) })
+}
+
 fn drop_content(to: &rusqlite::Connection, seq: u64, chunks_too: bool) {
     to.execute("DELETE FROM payload WHERE seq = ?1", [seq as i64]).expect("a row");
     if chunks_too {

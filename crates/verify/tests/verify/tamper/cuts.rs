@@ -55,7 +55,7 @@ fn signers_are_below(view: &View, note: &str, size: u64) -> bool {
     let announced: Vec<[u8; 4]> = view.envelopes[..size as usize]
         .iter()
         .filter(|envelope| envelope[2..4] == [0, 2])
-        .map(|envelope| crate::writer::key_id(name, &envelope[envelope.len() - 32..]))
+        .map(|envelope| crate::writer::key_id(name, announced_key(envelope)))
         .collect();
     note.lines().skip(4).all(|line| {
         use base64::Engine as _;
@@ -63,6 +63,13 @@ fn signers_are_below(view: &View, note: &str, size: u64) -> bool {
         let blob = base64::engine::general_purpose::STANDARD.decode(blob).unwrap_or_default();
         announced.iter().any(|id| blob.starts_with(id))
     })
+}
+
+/// Returns the key of an EpochStarted: the last field, or the one before a statement on sealing.
+fn announced_key(envelope: &[u8]) -> &[u8] {
+    let end = envelope.len();
+    let end = if envelope[end - 34..end - 32] == [0x1A, 32] { end } else { end - 2 };
+    &envelope[end - 32..end]
 }
 
 pub(super) fn cut(to: &Connection, size: u64, content_too: bool) {

@@ -110,7 +110,8 @@ pub(crate) fn run_class(
             Some((base, broken(class, base, &mut chance, &place)?))
         });
         let Some((base, case)) = made else { break };
-        let report = verify(&case, class, base.state.as_deref(), &place);
+        let state = base.state.as_deref().filter(|_| !class.is_unkeyed());
+        let report = verify(&case, class, state, &place);
         outcome.tried += 1;
         outcome.silent += u64::from(report.exit_code() == 0);
         if !case.fits(&report) {
@@ -126,14 +127,14 @@ pub(crate) fn run_class(
             }
         }
         let path = if class.is_of_bundles() { place.bundle() } else { place.database() };
-        each(&Seen { path: &path, case: &case, state: base.state.as_deref(), report: &report });
+        each(&Seen { path: &path, case: &case, state, report: &report });
     }
     outcome
 }
 
 fn broken(class: &Class, base: &Base, chance: &mut Chance, place: &Place) -> Option<Case> {
     match class.kind {
-        Kind::File(work) => {
+        Kind::File(work) | Kind::Unkeyed(work) => {
             std::fs::write(place.database(), &base.file).expect("a file");
             work(&base.view, chance, &place.database())
         }
@@ -151,7 +152,7 @@ fn verify(case: &Case, class: &Class, state: Option<&Path>, place: &Place) -> Re
     };
     match class.kind {
         Kind::Bundle(_) => verify_bundle(&place.bundle(), &options),
-        Kind::File(_) | Kind::Log(_) => verify_database(&place.database(), &mut options),
+        Kind::File(_) | Kind::Unkeyed(_) | Kind::Log(_) => verify_database(&place.database(), &mut options),
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Log {
     pub(crate) erased: Vec<(u64, u64, u64)>,
     pub(crate) statics: Vec<String>,
     pub(crate) subject_keys: BTreeMap<i64, [u8; 32]>,
+    /// What epochs say of their payloads: 0 nothing, 1 none is sealed, 2 they are sealed.
+    pub(crate) sealing: u64,
 }
 
 pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
@@ -77,6 +79,11 @@ pub(crate) fn leaf(envelope: &[u8]) -> [u8; 32] {
 impl Log {
     /// Begins a log, its id made as format `id_of` makes it.
     pub(crate) fn open(seed: u64, format: u32, id_of: u32) -> Self {
+        Self::open_stating(seed, (format, id_of), 0)
+    }
+
+    /// Begins a log whose epochs say whether they seal.
+    pub(crate) fn open_stating(seed: u64, (format, id_of): (u32, u32), sealing: u64) -> Self {
         let mut chance = Chance::new(seed);
         let statics = vec!["a catalogue of tools".repeat(5), format!("instructions {seed}")];
         let mut log = Self {
@@ -90,6 +97,7 @@ impl Log {
             erased: Vec::new(),
             statics,
             subject_keys: BTreeMap::new(),
+            sealing,
             chance: chance.clone(),
         };
         let key = SigningKey::from_bytes(&chance.array());
@@ -117,6 +125,9 @@ impl Log {
         number_field(&mut facts, 1, 1);
         number_field(&mut facts, 2, u64::from(self.epoch));
         bytes_field(&mut facts, 3, &key.verifying_key().to_bytes());
+        if self.sealing > 0 {
+            number_field(&mut facts, 4, self.sealing);
+        }
         let seq = self.append(New { kind: 2, facts, ..New::default() });
         self.keys.push((seq, key));
     }

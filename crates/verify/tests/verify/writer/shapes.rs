@@ -42,7 +42,9 @@ pub(crate) fn shape(shape: Shape, seed: u64) -> Log {
     let mut log = match shape {
         Shape::FormatOne => Log::open(seed, 1, 1),
         Shape::BroughtUp => Log::open(seed, 2, 1),
-        _ => Log::open(seed, 2, 2),
+        Shape::Sealed => Log::open_stating(seed, (2, 2), seed % 2 * 2),
+        // Every third log is of a daemon from before epochs said whether they seal.
+        _ => Log::open_stating(seed, (2, 2), u64::from(seed % 3 > 0)),
     };
     let mut chance = Chance::new(seed ^ 0xC0FFEE);
     let early = matches!(shape, Shape::FormatOne | Shape::BroughtUp);

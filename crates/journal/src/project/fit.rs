@@ -1,0 +1,88 @@
+//! Whether the derived tables fit the log, as far as a start looks.
+//!
+//! Owns the comparison of tables with those that this version makes and, for a short log, of rows with a fold anew.
+//! Changes nothing. Begin at [`misfit`].
+
+use std::path::Path;
+
+use palyra_types::Epoch;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::recreate::fold_log;
+use crate::fault::ReadFault;
+use crate::schema::{self, PROJECTION_TABLES};
+use crate::seal::add_unseal;
+
+/// Returns what does not fit, so that the tables have to be rebuilt. `newest` is the epoch of the log's last entry.
+/// Looks at tables and epochs whatever the log's size.
+pub(crate) fn misfit(
+    connection: &Connection,
+    newest: Option<Epoch>,
+) -> rusqlite::Result<Option<&'static str>> {
+    if version(connection)? != Some(schema::PROJECTIONS_VERSION) {
+        return Ok(Some("their version is another one, or is missing"));
+    }
+    if definitions(connection)? != expected_definitions()? {
+        return Ok(Some("a table, a column or an index is missing or another one"));
+    }
+    if newest.is_some_and(|newest| !matches!(super::newest_epoch(connection), Ok(found) if found == newest)) {
+        return Ok(Some("the newest epoch is not the one of the log"));
+    }
+    Ok(None)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let exists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'projections'";
+    if connection.query_row(exists, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
+    let mut versions = connection.prepare("SELECT version FROM projections LIMIT 2")?;
+    let versions: Vec<i64> = versions.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(if let [version] = versions[..] { Some(version) } else { None })
+}
+
+/// Returns the statements that made the derived tables and everything on them.
+fn definitions(connection: &Connection) -> rusqlite::Result<Vec<[String; 3]>> {
+    let sql = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        let of: String = row.get(2)?;
+        Ok((of, [row.get(0)?, row.get(1)?, row.get(3)?]))
+    })?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let of_ours =
+        rows.into_iter().filter(|(of, _)| PROJECTION_TABLES.contains(&of.as_str()) || of == "projections");
+    Ok(of_ours.map(|(_, definition)| definition).collect())
+}
+
+fn expected_definitions() -> rusqlite::Result<Vec<[String; 3]>> {
+    let fresh = Connection::open_in_memory()?;
+    schema::create_projections(&fresh)?;
+    definitions(&fresh)
+}
+
+/// Returns whether every row of the derived tables is the one that a fold over the log makes. Folds into memory.
+pub(crate) fn agrees(database: &Path) -> Result<bool, ReadFault> {
+    let fresh = Connection::open_in_memory()?;
+    fresh.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    fresh.pragma_update(None, "temp_store", "MEMORY")?;
+    add_unseal(&fresh, database)?;
+    schema::create_projections(&fresh)?;
+    let path = std::os::unix::ffi::OsStrExt::as_bytes(database.as_os_str());
+    fresh.execute("ATTACH DATABASE ?1 AS kept", [path])?;
+    // What is not a derived table is found in the journal; one snapshot for all of it.
+    let snapshot = fresh.unchecked_transaction()?;
+    fold_log(&snapshot, &|_, _| ())?;
+    for table in PROJECTION_TABLES {
+        let same = format!(
+            "SELECT (SELECT count(*) FROM main.{table}) = (SELECT count(*) FROM kept.{table})
+                AND NOT EXISTS (SELECT * FROM main.{table} EXCEPT SELECT * FROM kept.{table})"
+        );
+        if !snapshot.query_row(&same, [], |row| row.get::<_, bool>(0))? {
+            tracing::warn!(table, "a derived table is not what the log folds to");
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,62 @@
+//! What a check of every entry found stays told, and a check goes on beside the service.
+
+use palyra_journal::JournalStore;
+use palyra_ports::maintain_journal::{Integrity, MaintainJournal};
+
+use crate::opened::Folder;
+use crate::written::{verify, write_runs};
+
+/// Writes runs and returns the journal, in service.
+async fn served(folder: &Folder) -> JournalStore {
+    let journal = folder.open();
+    write_runs(&journal, 0..5).await;
+    assert_eq!(verify(&journal).await.fault, None, "before");
+    journal
+}
+
+#[tokio::test]
+async fn a_fault_stays_told_until_a_check_finds_none() {
+    let folder = Folder::new();
+    let journal = served(&folder).await;
+    assert!(matches!(journal.status().integrity, Integrity::Holds { .. }));
+    let meddle = "INSERT INTO static(hash, body) VALUES (zeroblob(32), 'not what is hashed')";
+    folder.connect().execute_batch(meddle).unwrap();
+    verify(&journal).await;
+    write_runs(&journal, 5..6).await;
+    assert!(
+        matches!(journal.status().integrity, Integrity::Faulty { .. }),
+        "{:?}",
+        journal.status().integrity
+    );
+    let mend = "DROP TRIGGER static_delete; DELETE FROM static WHERE hash = zeroblob(32)";
+    folder.connect().execute_batch(mend).unwrap();
+    verify(&journal).await;
+    assert!(matches!(journal.status().integrity, Integrity::Holds { .. }));
+}
+
+/// What a start does not check is checked beside the service.
+#[tokio::test]
+async fn a_check_in_the_background_finds_what_a_start_did_not_look_at() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    write_runs(&journal, 0..40).await;
+    journal.close().await;
+    drop(journal);
+    let meddle = "DROP TRIGGER payload_update;
+        UPDATE payload SET sealed = randomblob(60) WHERE seq = (SELECT min(seq) FROM payload)";
+    folder.connect().execute_batch(meddle).unwrap();
+    let journal = folder.open();
+    assert_eq!(journal.status().integrity, Integrity::NotChecked);
+    journal.verify_in_background();
+    let found = tokio::time::timeout(std::time::Duration::from_secs(60), async {
+        loop {
+            match journal.status().integrity {
+                Integrity::NotChecked => tokio::task::yield_now().await,
+                found => return found,
+            }
+        }
+    });
+    let found = found.await.expect("it ends");
+    assert!(matches!(found, Integrity::Faulty { .. }), "{found:?}");
+    journal.close().await;
+}
