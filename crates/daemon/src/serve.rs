@@ -264,7 +264,8 @@ async fn start_gateway(
             Arc::clone(&vault) as _,
             dir,
             environment,
-        );
+        )
+        .await;
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
