@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
 use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
-use palyra_ports::{Clock, ComponentShelf, Entropy, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{Clock, ComponentShelf, Entropy, ReadRecords, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
+use palyra_types::PrincipalId;
+use palyra_types::access::LOCAL_PRINCIPAL_NAME;
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -28,7 +30,7 @@ pub(crate) fn open_journal(
 }
 
 /// Puts an adapter behind every port.
-pub(crate) fn ports(
+pub(crate) async fn ports(
     journal: &JournalStore,
     models: watch::Receiver<Arc<ModelDirectory>>,
     (tools, restore, components): (Arc<dyn ToolRuntime>, Arc<dyn RestoreFiles>, Arc<dyn ComponentShelf>),
@@ -38,6 +40,8 @@ pub(crate) fn ports(
 ) -> RuntimePorts {
     let store = Arc::new(journal.clone());
     let home = environment.get("HOME").map(Into::into);
+    let owner = owner(journal).await;
+    let workspaces = StateWorkspaces::new(state_dir.to_owned(), home).owned_by(owner);
     RuntimePorts {
         append: Arc::clone(&store) as _,
         tapes: Arc::clone(&store) as _,
@@ -52,11 +56,19 @@ pub(crate) fn ports(
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         components,
-        workspaces: Arc::new(StateWorkspaces::new(state_dir.to_owned(), home)),
+        workspaces: Arc::new(workspaces),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
         models,
     }
+}
+
+/// Returns the principal of the daemon's own socket; none before the first start. A journal that cannot be read names
+/// nobody: the runtime's start reads the same and reports it.
+pub(crate) async fn owner(journal: &JournalStore) -> Option<PrincipalId> {
+    let principals = journal.principals().await.unwrap_or_default();
+    let owner = principals.iter().find(|principal| principal.name.expose() == LOCAL_PRINCIPAL_NAME);
+    owner.map(|owner| owner.id)
 }
 
 /// Makes the snapshot that runs and transports see.

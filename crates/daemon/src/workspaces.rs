@@ -1,24 +1,36 @@
 //! Which folders may be workspaces on this machine.
 //!
-//! Invariant: no workspace holds the state directory, is the whole home, or is the root of the file system.
+//! Invariant: no workspace holds the state directory, is the whole home, or is the root of the file system. A folder below
+//! the state directory belongs to one principal and one session: clients choose the ids of their sessions, so an id
+//! alone names nobody's folder.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{WorkspaceChoice, WorkspaceError, Workspaces};
-use palyra_types::Redacted;
 use palyra_types::session::SessionRef;
+use palyra_types::{PrincipalId, Redacted};
+
+/// The folder of the state directory.
+const FOLDER: &str = "workspaces";
 
 /// Chooses the client's folder where that is safe, else one of the session's own below the state directory.
 pub(crate) struct StateWorkspaces {
     state_dir: PathBuf,
     home: Option<PathBuf>,
+    /// The owner of the daemon; `None` before the first start has registered one.
+    owner: Option<PrincipalId>,
 }
 
 impl StateWorkspaces {
     /// `state_dir` is a real path.
     pub(crate) fn new(state_dir: PathBuf, home: Option<PathBuf>) -> Self {
-        Self { state_dir, home: home.and_then(|home| home.canonicalize().ok()) }
+        Self { state_dir, home: home.and_then(|home| home.canonicalize().ok()), owner: None }
+    }
+
+    /// Names the owner, whose sessions go on in the folders that were made before folders had principals.
+    pub(crate) fn owned_by(self, owner: Option<PrincipalId>) -> Self {
+        Self { owner, ..self }
     }
 
     fn refuses(&self, root: &Path) -> Option<&'static str> {
@@ -33,7 +45,12 @@ impl StateWorkspaces {
     }
 
     fn own(&self, session: SessionRef) -> Result<PathBuf, WorkspaceError> {
-        let root = self.state_dir.join("workspaces").join(session.id.to_string());
+        let folder = self.state_dir.join(FOLDER);
+        let before = folder.join(session.id.to_string());
+        if self.owner == Some(session.principal) && is_folder(&before) {
+            return Ok(before);
+        }
+        let root = folder.join(session.principal.to_string()).join(session.id.to_string());
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&root);
         made.map(|()| root).map_err(|error| WorkspaceError { what: error.to_string() })
     }
@@ -63,29 +80,10 @@ impl Workspaces for StateWorkspaces {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use palyra_types::{PrincipalId, SessionId};
-
-    fn note(state: &Path, home: &Path, wanted: &Path) -> Option<String> {
-        let workspaces = StateWorkspaces::new(state.to_owned(), Some(home.to_owned()));
-        let session =
-            SessionRef { principal: PrincipalId::from_parts(1, 1), id: SessionId::from_parts(1, 1) };
-        workspaces.choose(Some(&Redacted::new(wanted.to_owned())), session).expect("a workspace").note
-    }
-
-    #[test]
-    fn dangerous_folders_are_replaced_and_the_person_is_told() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let base = folder.path().canonicalize().expect("a real path");
-        let (home, work) = (base.join("home"), base.join("home/work"));
-        let state = home.join(".local/state/palyra");
-        std::fs::create_dir_all(&state).expect("state");
-        std::fs::create_dir_all(&work).expect("work");
-        assert_eq!(note(&state, &home, &work), None);
-        for bad in [Path::new("/"), &home, &base, &state, &state.join("workspaces"), &base.join("missing")] {
-            assert!(note(&state, &home, bad).is_some(), "{} was accepted", bad.display());
-        }
-    }
+/// Returns whether a folder is there, and no link to one.
+fn is_folder(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::v1::skills_service_server::SkillsServiceServer;
 use palyra_wire::v1::vault_service_server::VaultServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::Server;
@@ -59,6 +59,8 @@ pub struct Listeners {
     pub tcp: Option<std::net::TcpListener>,
     /// Will hold the number of open connections, of both listeners together.
     pub open: watch::Sender<usize>,
+    /// Unix sockets that take the place of the one before, which nobody can reach any more.
+    pub rebound: Option<mpsc::Receiver<std::os::unix::net::UnixListener>>,
 }
 
 /// Why serving did not begin or go on.
@@ -94,20 +96,15 @@ pub async fn serve(
     let wish = daemon.wish_to_stop.clone();
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
-    let unix = Acceptor::unix(
-        unix_listener(listeners.unix)?,
-        limits.connections_max,
-        limits.greeting_span,
-        listeners.open.clone(),
-    );
+    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone())
+        .rebound(listeners.rebound);
     let serving_unix = server(&gate, limits)
         .add_routes(routes.clone())
         .serve_with_incoming_shutdown(unix.into_stream(), stop.cancelled());
     let tcp = listeners.tcp.map(tcp_listener).transpose()?;
     let serving_tcp = async {
         let Some(listener) = tcp else { return Ok(()) };
-        let tcp =
-            Acceptor::tcp(listener, limits.connections_max, limits.greeting_span, listeners.open.clone());
+        let tcp = Acceptor::tcp(listener, limits, listeners.open.clone());
         server(&gate, limits)
             .add_routes(routes)
             .serve_with_incoming_shutdown(tcp.into_stream(), stop.cancelled())
@@ -196,7 +193,7 @@ fn routes(
     let policy = PolicyServiceImpl::new(rules, postures);
     let components = ComponentsServiceImpl::new(gateway.approvals.components());
     let skills = SkillsServiceImpl::new(gateway.approvals.skills());
-    let vault = VaultServiceImpl::new(gateway.access.vault());
+    let vault = VaultServiceImpl::new(gateway.access.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());

@@ -58,5 +58,6 @@ mod components;
 mod web_server;
 mod fetches;
 mod bound_hosts;
+mod principals;
 mod attacks_fetches;
 mod questions;

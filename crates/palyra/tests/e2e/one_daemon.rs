@@ -3,6 +3,7 @@
 use std::io::{BufReader, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Child;
 
 use palyra_client::read_lock_record;
 use rustix::process::{Signal, kill_process};
@@ -106,6 +107,68 @@ fn a_stale_lock_is_taken_over_whoever_it_names() {
     }
 }
 
+/// Returns once a process has a file open, or has ended.
+fn until_open(process: &mut Child, path: &Path) {
+    let table = format!("/proc/{}/fd", process.id());
+    let has = || {
+        let mut files = std::fs::read_dir(&table).into_iter().flatten().flatten();
+        files.any(|file| std::fs::read_link(file.path()).is_ok_and(|open| open == path))
+    };
+    while !has() && process.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+}
+
+/// A child between `fork` and `exec` has the lock of its parent for a moment after that was killed.
+#[test]
+fn a_lock_whose_holder_is_dead_is_waited_for_until_its_last_child_lets_go() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let killed = home.daemon_pid();
+    kill_process(killed, Signal::KILL).unwrap();
+    until_ended(killed);
+    let path = home.state_dir().join("lock").canonicalize().unwrap();
+    let child = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    rustix::fs::flock(&child, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let mut next = home.command(&["serve"]).spawn().unwrap();
+    until_open(&mut next, &path);
+    drop(child);
+    let told = read_until(&mut BufReader::new(next.stdout.take().unwrap()), "\n");
+    assert!(told.contains("\"ready\":true"), "{told}");
+    // The control: one that lives is named at once, and one that never lets go is not waited for for ever.
+    let second = home.palyra(&["serve"]).expect(5);
+    assert!(second.err.contains(&format!("another daemon (pid {})", next.id())), "{}", second.err);
+    signal(&next, Signal::KILL);
+    next.wait().unwrap();
+    let child = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    rustix::fs::flock(&child, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    home.palyra(&["serve"]).expect(5);
+}
+
+#[test]
+fn a_daemon_whose_socket_is_removed_opens_another_one_in_its_place() {
+    let home = Home::new();
+    let mut daemon = home.command(&["serve"]).spawn().unwrap();
+    read_until(&mut BufReader::new(daemon.stdout.take().unwrap()), "\"ready\":true");
+    home.palyra(&["run", "hello"]).expect(0);
+    let socket = home.state_dir().join("palyrad.sock");
+    let before = std::fs::symlink_metadata(&socket).unwrap().ino();
+    for _ in 0..2 {
+        std::fs::remove_file(&socket).unwrap();
+        home.palyra(&["runs", "list"]).expect(0);
+    }
+    std::fs::remove_file(&socket).unwrap();
+    symlink("/nowhere", &socket).unwrap();
+    home.palyra(&["runs", "list"]).expect(0);
+    let found = std::fs::symlink_metadata(&socket).unwrap();
+    assert_eq!(found.mode() & 0o777, 0o600);
+    assert_ne!(found.ino(), before);
+    assert_eq!(i32::try_from(daemon.id()).unwrap(), home.daemon_pid().as_raw_pid(), "the same daemon");
+    signal(&daemon, Signal::TERM);
+    ended(daemon).expect(0);
+    assert!(std::fs::symlink_metadata(&socket).is_err(), "it takes its socket away");
+}
+
 /// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
 #[track_caller]
 fn unusable(home: &Home, words: &str) {
@@ -172,6 +235,29 @@ fn a_directory_open_to_others_is_closed_and_its_files_are_private() {
     for entry in std::fs::read_dir(home.state_dir()).unwrap() {
         let path = entry.unwrap().path();
         assert_eq!(mode(&path) & 0o077, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_directory_where_others_could_write_is_refused_once_there_is_something_in_it() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+    let set =
+        |mode| std::fs::set_permissions(home.state_dir(), std::fs::Permissions::from_mode(mode)).unwrap();
+    for open in [0o777, 0o720] {
+        set(open);
+        unusable(
+            &home,
+            &format!("others may write in it (mode {open:04o}); look at what is in it, then `chmod 700"),
+        );
+    }
+    // The control: one that others could only read is closed, and one that was looked at is used again.
+    for fine in [0o755, 0o700] {
+        set(fine);
+        home.palyra(&["runs", "list"]).expect(0);
+        home.palyra(&["admin", "stop"]).expect(0);
+        assert_eq!(std::fs::metadata(home.state_dir()).unwrap().mode() & 0o777, 0o700);
     }
 }
 

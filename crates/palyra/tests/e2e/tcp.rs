@@ -1,25 +1,50 @@
 //! Over TCP with a token: less than over the socket, and nothing without one.
 
 use std::io::BufReader;
+use std::process::{Child, ChildStdout};
 
 use rustix::process::Signal;
 
 use crate::home::{Home, ended, read_until, signal};
 
+/// A daemon with a TCP listener, in the foreground.
+pub(crate) struct Serving {
+    pub(crate) daemon: Child,
+    out: BufReader<ChildStdout>,
+    pub(crate) address: String,
+}
+
+impl Serving {
+    pub(crate) fn start(home: &Home) -> Self {
+        let mut daemon = home.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut out = BufReader::new(daemon.stdout.take().unwrap());
+        read_until(&mut out, "\"ready\":true");
+        let checks = home.palyra(&["doctor", "--json"]).expect(0).json();
+        let listening =
+            checks.iter().find(|check| check["name"] == "listening").unwrap()["found"].as_str().unwrap();
+        let address = listening.split(", ").find_map(|one| one.split("127.0.0.1:").nth(1)).unwrap();
+        let address = format!("http://127.0.0.1:{address}");
+        Self { daemon, out, address }
+    }
+
+    pub(crate) fn stop(self) {
+        signal(&self.daemon, Signal::TERM);
+        drop(self.out);
+        ended(self.daemon).expect(0);
+    }
+}
+
+pub(crate) fn token(home: &Home, principal: &str) -> String {
+    home.palyra(&["admin", "tokens", "create", principal]).expect(0).out.trim().to_owned()
+}
+
 #[test]
 fn a_token_opens_the_tcp_listener_and_nothing_else_does() {
     let home = Home::new();
-    let mut daemon = home.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
-    let mut out = BufReader::new(daemon.stdout.take().unwrap());
-    read_until(&mut out, "\"ready\":true");
-    let checks = home.palyra(&["doctor", "--json"]).expect(0).json();
-    let listening =
-        checks.iter().find(|check| check["name"] == "listening").unwrap()["found"].as_str().unwrap();
-    let address = listening.split(", ").find_map(|one| one.split("127.0.0.1:").nth(1)).unwrap();
-    let address = format!("http://127.0.0.1:{address}");
+    let serving = Serving::start(&home);
+    let address = serving.address.clone();
 
-    let made = home.palyra(&["admin", "tokens", "create", "user:alice"]).expect(0);
-    let token = made.out.trim().to_owned();
+    let token = token(&home, "user:alice");
     let without = home.palyra(&["--connect", &address, "run", "hello"]).expect(1);
     assert!(without.err.contains("error[PLY-1201]"), "{}", without.err);
     let home = home.with("PALYRA_TOKEN", &token);
@@ -34,7 +59,5 @@ fn a_token_opens_the_tcp_listener_and_nothing_else_does() {
     let listed = home.palyra(&["admin", "tokens", "list", "--json"]).expect(0).json();
     home.palyra(&["admin", "tokens", "revoke", listed[0]["token_id"].as_str().unwrap()]).expect(0);
     home.palyra(&["--connect", &address, "runs", "list"]).expect(1);
-    signal(&daemon, Signal::TERM);
-    drop(out);
-    ended(daemon).expect(0);
+    serving.stop();
 }
