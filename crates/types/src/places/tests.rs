@@ -126,9 +126,7 @@ fn credentials_are_known_and_what_is_made_to_be_read_is_none() {
     ] {
         assert!(is_credential(&folded_names(path)), "{path}");
     }
-    for path in
-        [".env.example", "id_rsa.pub", "src/key.rs", "environment.ts", ".git/HEAD", "token"]
-    {
+    for path in [".env.example", "id_rsa.pub", "src/key.rs", "environment.ts", ".git/HEAD", "token"] {
         assert!(!is_credential(&folded_names(path)), "{path}");
     }
 }
