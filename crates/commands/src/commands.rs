@@ -182,6 +182,8 @@ impl ToolRuntime for Commands {
 #[cfg(test)]
 mod door_tests;
 #[cfg(test)]
+mod git_tests;
+#[cfg(test)]
 mod job_tests;
 #[cfg(test)]
 mod tests;
