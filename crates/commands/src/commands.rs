@@ -12,7 +12,9 @@ use palyra_ports::{
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::Redacted;
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
+use palyra_types::tool::{
+    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName,
+};
 
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
@@ -106,6 +108,14 @@ impl Commands {
     }
 }
 
+/// Returns whether a call that a restart found begun is made once more: where that changes nothing, or looks first.
+fn is_repeated(contract: EffectContract) -> bool {
+    match contract {
+        EffectContract::Pure | EffectContract::Probe => true,
+        EffectContract::Keyed | EffectContract::Local | EffectContract::Opaque => false,
+    }
+}
+
 /// Returns what a tier comes to on this host.
 fn isolation(tier: ProcessTier, offer: &SandboxOffer) -> Isolation {
     let counted = offer.limits != LimitRung::ProcessLimits;
@@ -155,8 +165,8 @@ impl ToolRuntime for Commands {
         async move {
             let tool = grant.tool().clone();
             // A command is opaque: what a restart found begun is not begun again.
-            let only_reads = [git::NAME, read_output::NAME].contains(&tool.as_str());
-            if grant.execution() == Execution::Again && !only_reads {
+            let contract = tools.parts.catalog.get(&tool).map(|spec| spec.contract);
+            if grant.execution() == Execution::Again && !contract.is_some_and(is_repeated) {
                 return Err(ExecuteToolError::OutcomeUnknown { tool });
             }
             let granted = Granted {
@@ -181,6 +191,8 @@ impl ToolRuntime for Commands {
 
 #[cfg(test)]
 mod door_tests;
+#[cfg(test)]
+mod git_tests;
 #[cfg(test)]
 mod job_tests;
 #[cfg(test)]

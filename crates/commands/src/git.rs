@@ -1,63 +1,96 @@
-//! `git`: what a repository says of itself. It reads, and nothing else: what the repository would have git run, runs
-//! without network in a workspace that cannot be changed.
+//! `git`: what a repository says of itself. It reads, and nothing else: options that are not in a table are refused,
+//! what the repository would have git run is switched off, and it runs without network in a workspace that cannot be
+//! changed. Credentials are left out, unless the call names them.
 
+mod options;
+mod revisions;
+mod question;
+mod hidden;
+
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessTier, Supervision, WorkspaceAccess};
+use palyra_ports::{ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
+use self::options::Subcommand;
+use self::question::{Question, Written};
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::program::{Place, locate_program};
 use crate::run_command::{parse, to_its_end};
-use crate::running::{Hearing, gather};
+use crate::running::{Hearing, Running, gather};
 use crate::settings::CommandSettings;
+use crate::transcript::Transcript;
 
 pub(crate) const NAME: &str = "git";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const DEADLINE: Duration = Duration::from_secs(60);
+/// How long git may take for each of the questions beside that of the call.
+const ASIDE: Duration = Duration::from_secs(20);
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
+/// How much git may answer to those, in bytes.
+const ASIDE_BYTES_MAX: usize = 256 * 1024;
+/// Names of what was left out that are told.
+const NAMES_TOLD_MAX: usize = 5;
 
-/// Settings of a repository with which git would start other programs.
-const WITHOUT: [&str; 12] = [
-    "-c",
+/// Settings of a repository with which git would start other programs, or read files that nobody asked for.
+const WITHOUT: [&str; 19] = [
     "core.fsmonitor=false",
-    "-c",
     "core.hooksPath=/dev/null",
-    "-c",
     "core.pager=cat",
-    "-c",
     "diff.external=",
-    "-c",
     "core.attributesFile=/dev/null",
-    "-c",
     "protocol.allow=never",
+    "log.showSignature=false",
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.ssh.program=false",
+    "gpg.x509.program=false",
+    "log.follow=false",
+    "diff.submodule=short",
+    "diff.orderFile=/dev/null",
+    "status.submoduleSummary=false",
+    "submodule.recurse=false",
+    "mailmap.file=/dev/null",
+    "blame.ignoreRevsFile=",
+    "core.sshCommand=false",
 ];
 
 pub(crate) fn spec() -> ToolSpec {
+    let subcommands: Vec<&str> = Subcommand::ALL.iter().map(|(_, name)| *name).collect();
     ToolSpec {
         name: ToolName::new(NAME),
         version: VERSION,
         description:
             "Asks git about the workspace: status, differences, history. It changes nothing; to commit, use \
-                      run_command."
+                      run_command. Only options that read are taken, by their whole names. Files that may hold \
+                      credentials are left out, unless `paths` names them, which a person is asked about."
                 .to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
-                "subcommand": {
-                    "type": "string",
-                    "enum": ["status", "diff", "log", "show", "blame", "branch", "ls-files", "rev-parse", "grep", "describe"],
-                    "description": "What to ask.",
-                },
+                "subcommand": {"type": "string", "enum": subcommands, "description": "What to ask."},
                 "options": {
-                    "type": "array", "maxItems": 64, "items": {"type": "string", "maxLength": 1024},
-                    "description": "What follows it, such as [\"--stat\", \"HEAD~3\"].",
+                    "type": "array", "x-palyra-meaning": "option", "maxItems": 64,
+                    "items": {"type": "string", "maxLength": 1024},
+                    "description": "Options, such as [\"--stat\", \"-n\", \"5\"]; for grep, [\"-n\", \"-e\", PATTERN].",
+                },
+                "revisions": {
+                    "type": "array", "x-palyra-meaning": "option", "maxItems": 16,
+                    "items": {"type": "string", "maxLength": 1024},
+                    "description": "Commits, such as [\"HEAD~3\"] or [\"main..feature\"]; for show also a file in one, \
+                                    such as [\"HEAD~3:src/main.rs\"].",
+                },
+                "paths": {
+                    "type": "array", "x-palyra-meaning": "path", "maxItems": 64,
+                    "items": {"type": "string", "maxLength": 4095},
+                    "description": "Files and folders to look at, from the workspace root; all when left out.",
                 },
             },
             "required": ["subcommand"],
@@ -80,6 +113,10 @@ struct Arguments {
     subcommand: String,
     #[serde(default)]
     options: Vec<String>,
+    #[serde(default)]
+    revisions: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
 }
 
 pub(crate) async fn run(
@@ -87,15 +124,9 @@ pub(crate) async fn run(
     granted: &Granted,
     supervision: &Supervision,
 ) -> Result<Made, CommandFailure> {
-    let arguments: Arguments = parse(&granted.arguments)?;
-    if let Some(option) =
-        arguments.options.iter().find(|option| leads_elsewhere(&arguments.subcommand, option))
-    {
-        return Err(CommandFailure::Arguments(format!(
-            "git is asked for reading only, and `{}` writes or starts another program; leave it out",
-            option.escape_debug()
-        )));
-    }
+    let Arguments { subcommand, options, revisions, paths } = parse(&granted.arguments)?;
+    let written = Written { subcommand, options, revisions, paths };
+    let question = Question::read(written, &granted.workspace_root)?;
     let (settings, root) = (parts.settings.clone(), granted.workspace_root.clone());
     let located = tokio::task::spawn_blocking(move || locate(&settings, &root)).await;
     let lost = |_| Err(CommandFailure::SandboxFailed("git could not be looked for".to_owned()));
@@ -106,34 +137,157 @@ pub(crate) async fn run(
     } else {
         ProcessTier::Confined
     };
-    let diffs = matches!(arguments.subcommand.as_str(), "diff" | "log" | "show");
-    let plain: &[&str] = if diffs { &["--no-ext-diff", "--no-textconv"] } else { &[] };
-    let words = ["git"].iter().chain(&WITHOUT).map(|word| (*word).to_owned());
-    let words = words.chain([arguments.subcommand]).chain(plain.iter().map(|word| (*word).to_owned()));
-    let quiet = [
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_ATTR_NOSYSTEM", "1"),
-    ];
-    let shared = parts.settings.environment.iter().map(|(name, value)| (name.into(), value.into()));
-    let command = ConfinedCommand {
-        tier,
-        program,
-        arguments: words.chain(arguments.options).map(Into::into).collect(),
-        environment: shared.chain(quiet.map(|(name, value)| (name.into(), value.into()))).collect(),
-        directory: workspace.clone(),
-        workspace,
-        access: WorkspaceAccess::Read,
-        kept: Vec::new(),
-        readable: parts.settings.readable.clone(),
-        sealed: Vec::new(),
-        network: Network::None,
-        limits: parts.settings.limits,
-    };
+    let mut git = Git { parts, supervision, tier, workspace, program, filters: Vec::new() };
+    git.filters = git.filters().await?;
+    let left_out = git.left_out(&question).await?;
     let hearing = Hearing { bytes_max: granted.printed_bytes_max(), watched: supervision.output.clone() };
-    let running = gather(parts.sandbox.start(command).await?, hearing)?;
-    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (DEADLINE, granted)).await })
+    let running = git.start(question.words(hidden::excluded()), hearing).await?;
+    let made = to_its_end(parts, running, supervision, (DEADLINE, granted)).await;
+    let text = match left_out {
+        Some(told) => format!("{}\n[{told}]", made.text.trim_end_matches('\n')),
+        None => made.text,
+    };
+    Ok(Made { tier: Some(tier), text, ..made })
+}
+
+/// Git, in a workspace.
+struct Git<'g> {
+    parts: &'g Parts,
+    supervision: &'g Supervision,
+    tier: ProcessTier,
+    workspace: PathBuf,
+    program: PathBuf,
+    /// Settings that take the repository's filters away.
+    filters: Vec<(String, String)>,
+}
+
+impl Git<'_> {
+    async fn start(
+        &self,
+        words: Vec<String>,
+        hearing: Hearing,
+    ) -> Result<Running<Transcript>, CommandFailure> {
+        let settings = &self.parts.settings;
+        let without = WITHOUT.iter().flat_map(|setting| ["-c", *setting]);
+        let arguments = ["git"].into_iter().chain(without).map(OsString::from);
+        let command = ConfinedCommand {
+            tier: self.tier,
+            program: self.program.clone(),
+            arguments: arguments.chain(words.into_iter().map(OsString::from)).collect(),
+            environment: self.environment(),
+            directory: self.workspace.clone(),
+            workspace: self.workspace.clone(),
+            access: WorkspaceAccess::Read,
+            kept: Vec::new(),
+            readable: settings.readable.clone(),
+            sealed: Vec::new(),
+            network: Network::None,
+            limits: settings.limits,
+        };
+        gather(self.parts.sandbox.start(command).await?, hearing)
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let quiet = [
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+        ];
+        let quiet = quiet.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let count = ("GIT_CONFIG_COUNT".to_owned(), self.filters.len().to_string());
+        let filters = self.filters.iter().enumerate().flat_map(|(at, (name, value))| {
+            [
+                (format!("GIT_CONFIG_KEY_{at}"), name.clone()),
+                (format!("GIT_CONFIG_VALUE_{at}"), value.clone()),
+            ]
+        });
+        let all = self.parts.settings.environment.iter().cloned().chain(quiet).chain([count]).chain(filters);
+        all.map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    /// Asks git something beside the call; returns what it printed, with a NUL between its answers.
+    async fn aside(&self, words: Vec<String>) -> Result<Vec<String>, CommandFailure> {
+        let hearing = Hearing { bytes_max: ASIDE_BYTES_MAX, watched: OutputSink::default() };
+        let mut running = self.start(words, hearing).await?;
+        let clock = &self.parts.clock;
+        let late =
+            || CommandFailure::SandboxFailed("git took too long to say what the repository has".to_owned());
+        let ended = {
+            let mut ended = std::pin::pin!(running.process.wait());
+            tokio::select! {
+                biased;
+                ended = &mut ended => Ok(ended),
+                () = self.supervision.cancel.cancelled() => Err(CommandFailure::Cancelled),
+                () = clock.sleep_until(clock.boot().after(ASIDE)) => Err(late()),
+            }
+        };
+        running.process.stop();
+        running.wait().await;
+        let ended = ended?;
+        let output = running.output.get();
+        match ended {
+            // It has nothing to say, or the call itself will be told why not.
+            Ended::Exited { code } if code != 0 => Ok(Vec::new()),
+            Ended::Exited { .. } if output.left_out() == 0 => {
+                let printed = output.told(|_| String::new());
+                Ok(printed.split_terminator('\0').map(str::to_owned).collect())
+            }
+            Ended::Exited { .. }
+            | Ended::Signalled { .. }
+            | Ended::OverMemory
+            | Ended::OverProcesses
+            | Ended::Stopped => {
+                Err(CommandFailure::SandboxFailed("git could not say what the repository has".to_owned()))
+            }
+        }
+    }
+
+    /// Returns settings that take away what the repository would have files of the workspace put through.
+    async fn filters(&self) -> Result<Vec<(String, String)>, CommandFailure> {
+        let words = [
+            "config",
+            "--null",
+            "--name-only",
+            "--get-regexp",
+            "^filter\\..*\\.(clean|smudge|process|required)$",
+        ];
+        let names = self.aside(words.map(str::to_owned).to_vec()).await?;
+        // What it says of its own trouble stands on lines before a name.
+        let names = names.iter().map(|name| name.rsplit('\n').next().unwrap_or_default());
+        let mut filters: Vec<(String, String)> = names
+            .filter(|name| name.starts_with("filter."))
+            .map(|name| (name.to_owned(), if name.ends_with(".required") { "false" } else { "" }.to_owned()))
+            .collect();
+        filters.sort();
+        filters.dedup();
+        Ok(filters)
+    }
+
+    /// Says what the answer leaves out, when it leaves anything out.
+    async fn left_out(&self, question: &Question) -> Result<Option<String>, CommandFailure> {
+        let Some(words) = question.asks_what_is_left_out() else { return Ok(None) };
+        let how = "name one in `paths` to ask the person for it";
+        if question.subcommand == Subcommand::Log {
+            return Ok(Some(format!("paths that may hold credentials are left out; {how}")));
+        }
+        let names = self.aside(words.into_iter().chain(hidden::included()).collect()).await?;
+        let mut names: Vec<&str> = names.iter().map(|name| question.name_in(name)).collect();
+        names.retain(|name| question.is_about(name));
+        names.sort_unstable();
+        names.dedup();
+        let (count, told) =
+            (names.len(), names.iter().take(NAMES_TOLD_MAX).copied().collect::<Vec<_>>().join(", "));
+        let more = if count > NAMES_TOLD_MAX { ", ..." } else { "" };
+        let paths = if count == 1 { "path" } else { "paths" };
+        Ok((count > 0).then(|| {
+            format!(
+                "left out: {count} {paths} that may hold credentials ({}{more}); {how}",
+                told.escape_debug()
+            )
+        }))
+    }
 }
 
 /// Finds the workspace and git, without reading it: it is not bound to what anybody looked at.
@@ -145,43 +299,5 @@ fn locate(settings: &CommandSettings, root: &Path) -> Result<(PathBuf, PathBuf),
     match git.place {
         Place::System => Ok((workspace, git.path)),
         Place::Workspace => Err(CommandFailure::PathRefused("git lies in the workspace".to_owned())),
-    }
-}
-
-/// Returns whether an option writes a file or starts a program that nobody was asked about. Git takes any unambiguous
-/// beginning of a long option, and several letters behind one dash; a value that looks like one is refused with them.
-fn leads_elsewhere(subcommand: &str, option: &str) -> bool {
-    const LONG: [&str; 4] = ["--output", "--open-files-in-pager", "--ext-diff", "--textconv"];
-    const SHORTEST: usize = "--o".len();
-    let name = option.split('=').next().unwrap_or_default();
-    let is_long =
-        name.len() >= SHORTEST && LONG.iter().any(|long| long.starts_with(name) || name.starts_with(long));
-    let is_short = !option.starts_with("--") && option.starts_with('-') && option.contains('O');
-    is_long || (subcommand == "grep" && is_short)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::leads_elsewhere;
-
-    #[test]
-    fn no_spelling_of_an_option_starts_another_program_or_writes() {
-        for option in
-            ["-Osh", "-nO", "-O", "--open-files-in-pager=sh", "--open-f=sh", "--op", "--o=x", "--output=x"]
-        {
-            assert!(leads_elsewhere("grep", option), "{option}");
-        }
-        for option in ["--ext-diff", "--ext-d", "--textconv", "--textc", "--te"] {
-            assert!(leads_elsewhere("show", option), "{option}");
-        }
-        for (subcommand, option) in [
-            ("diff", "--stat"),
-            ("diff", "-Oorder"),
-            ("grep", "-n"),
-            ("grep", "needle"),
-            ("log", "--oneline"),
-        ] {
-            assert!(!leads_elsewhere(subcommand, option), "{subcommand} {option}");
-        }
     }
 }

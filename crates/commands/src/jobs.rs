@@ -73,7 +73,8 @@ pub(crate) fn tail_spec() -> ToolSpec {
 }
 
 pub(crate) fn stop_spec() -> ToolSpec {
-    of_a_job(STOP, "Ends a job and all that it started.", EffectContract::Pure)
+    // What has ended stays ended: a repetition looks, and says how it ended.
+    of_a_job(STOP, "Ends a job and all that it started.", EffectContract::Probe)
 }
 
 fn of_a_job(name: &str, description: &str, contract: EffectContract) -> ToolSpec {

@@ -10,7 +10,7 @@ use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::request::{Ground, read_path};
+use crate::request::{Ground, read_path, wants_own_yes};
 
 /// Rules that one grant may have.
 pub const GRANT_RULES_MAX: usize = 64;
@@ -92,6 +92,7 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
             return Some(rule.argument.expose().clone());
         }
     }
+    let ground = Ground { root: call.workspace, own: &[] };
     let leaves = |rule: &&ArgumentRule| match (arguments.get(rule.argument.expose()), &rule.shape) {
         (value, ArgumentShape::Equal(wanted)) => {
             let wanted: Option<Value> = serde_json::from_str(wanted.expose()).ok();
@@ -101,7 +102,8 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
             !value.as_str().is_some_and(|path| is_beneath(path, above.expose(), call.workspace))
         }
         (None, ArgumentShape::Beneath(_)) => true,
-        (_, ArgumentShape::Any) => false,
+        (Some(value), ArgumentShape::Any) => wants_own_yes(rule.argument.expose(), value, ground),
+        (None, ArgumentShape::Any) => false,
     };
     rules.iter().find(leaves).map(|rule| rule.argument.expose().clone())
 }

@@ -20,8 +20,9 @@ use serde_json::Value;
 
 use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
-pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
+pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, wants_own_yes};
 pub use hosts::host_of;
+use places::Place;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};
 pub(crate) use shell::is_shell_line;
@@ -138,6 +139,15 @@ impl PolicyRequest {
             .iter()
             .find(|(_, name)| *name == self.context.risk)
             .map_or(ApprovalRiskLevel::Critical, |(risk, _)| *risk)
+    }
+
+    /// Returns whether it changes files that steer a build or an agent, which no setting permits in advance.
+    pub(crate) fn wants_own_yes(&self) -> bool {
+        let can = |capability| self.tool.capabilities.contains(capability_name(capability));
+        let steers = [Place::BuildFiles, Place::AgentInstructions]
+            .into_iter()
+            .any(|place| self.context.touches.contains(place.name()));
+        steers && can(Capability::WriteFiles) && !can(Capability::Process)
     }
 
     /// Returns the standing setting in words, where there is one: what it is, where it holds, who set it and when.

@@ -138,7 +138,9 @@ pub(crate) fn conclude(standpoint: &Standpoint, request: &PolicyRequest) -> Judg
         }
         (Answer::Unattended(ids), _) => (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice()),
         (Answer::Attended(ids), StandingPosture::Set(Posture::AlwaysAllow))
-            if is_plain(terms) && request.risk() < ApprovalRiskLevel::Critical =>
+            if is_plain(terms)
+                && request.risk() < ApprovalRiskLevel::Critical
+                && !request.wants_own_yes() =>
         {
             (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice())
         }

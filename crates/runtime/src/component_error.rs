@@ -21,6 +21,14 @@ pub enum ComponentError {
         /// The name.
         name: String,
     },
+    /// Its name is a word of Palyra's own.
+    #[error(
+        "`{name}` looks like a word of Palyra itself, such as a verb or an answer; the component has to take another name"
+    )]
+    Reserved {
+        /// The name.
+        name: String,
+    },
     /// Its name could be taken for another tool's.
     #[error("`{name}` could be taken for the tool `{twin}`; the component has to take another name")]
     Twin {
@@ -50,7 +58,7 @@ impl ComponentError {
         match self {
             Self::NotAPerson => ErrorCode::PermissionDenied,
             Self::NotFound => ErrorCode::ComponentNotFound,
-            Self::NameTaken { .. } | Self::Twin { .. } => ErrorCode::ComponentInvalid,
+            Self::NameTaken { .. } | Self::Reserved { .. } | Self::Twin { .. } => ErrorCode::ComponentInvalid,
             Self::Changed => ErrorCode::ComponentChanged,
             Self::TooMany => ErrorCode::ComponentLimit,
             Self::Interrupted => ErrorCode::ShuttingDown,

@@ -91,6 +91,16 @@ impl GrantRequest {
         executed(decision)
     }
 
+    /// Drives a run until it executes the call, and on as after a restart that found it begun.
+    ///
+    /// # Panics
+    /// When the run machine does not execute an allowed call again: that is a bug of the machine, or of the contract.
+    #[must_use]
+    pub fn repeated(self) -> Grant {
+        let (mut machine, _) = self.proposed(ToolConduct::Direct);
+        executed(take(&mut machine, &RunInput::Recovered))
+    }
+
     /// Has the tool prepare the call first, and drives the run on until it executes what was prepared.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ const CALLS_RUNNING_MAX: usize = 8;
 
 /// One built-in tool.
 struct BuiltinTool {
+    /// The name that its declaration has, too.
+    name: &'static str,
     spec: fn() -> ToolSpec,
     act: Act,
 }
@@ -45,18 +47,18 @@ enum Act {
 }
 
 const TOOLS: [BuiltinTool; 8] = [
-    BuiltinTool { spec: read_file::spec, act: Act::Read(read_file::run) },
-    BuiltinTool { spec: list_dir::spec, act: Act::Read(list_dir::run) },
-    BuiltinTool { spec: glob::spec, act: Act::Read(glob::run) },
-    BuiltinTool { spec: search::spec, act: Act::Read(search::run) },
-    BuiltinTool { spec: write_file::spec, act: Act::Write(write_file::order) },
-    BuiltinTool { spec: edit_file::spec, act: Act::Write(edit_file::order) },
-    BuiltinTool { spec: apply_patch::spec, act: Act::Write(apply_patch::order) },
-    BuiltinTool { spec: ask_user::spec, act: Act::Question },
+    BuiltinTool { name: "read_file", spec: read_file::spec, act: Act::Read(read_file::run) },
+    BuiltinTool { name: "list_dir", spec: list_dir::spec, act: Act::Read(list_dir::run) },
+    BuiltinTool { name: "glob", spec: glob::spec, act: Act::Read(glob::run) },
+    BuiltinTool { name: "search", spec: search::spec, act: Act::Read(search::run) },
+    BuiltinTool { name: "write_file", spec: write_file::spec, act: Act::Write(write_file::order) },
+    BuiltinTool { name: "edit_file", spec: edit_file::spec, act: Act::Write(edit_file::order) },
+    BuiltinTool { name: "apply_patch", spec: apply_patch::spec, act: Act::Write(apply_patch::order) },
+    BuiltinTool { name: "ask_user", spec: ask_user::spec, act: Act::Question },
 ];
 
 fn act_of(tool: &ToolName) -> Option<&'static Act> {
-    TOOLS.iter().find(|known| (known.spec)().name == *tool).map(|known| &known.act)
+    TOOLS.iter().find(|known| known.name == tool.as_str()).map(|known| &known.act)
 }
 
 /// The tools that come with Palyra.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, parse};
+use crate::credentials::{CREDENTIALS_TOLD, CredentialFilter};
 use crate::failure::ToolFailure;
 use crate::page::{Page, ToolOutput};
 use crate::quantity::quantity;
@@ -29,7 +30,7 @@ pub(crate) fn spec() -> ToolSpec {
         description: "Finds files and folders in the workspace by a pattern such as `**/*.rs`, `src/*/mod.rs` \
                       or `*.{md,txt}`, and returns their paths, sorted. A pattern without `/` matches names at \
                       any depth. Hidden names, and what .gitignore and .ignore leave out, are skipped unless \
-                      asked for; `.git` and links are never entered."
+                      asked for; `.git`, links and folders of credentials are never entered."
             .to_owned(),
         schema: json!({
             "type": "object",
@@ -77,17 +78,20 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
     let pattern = PathPattern::compile(&arguments.pattern)?;
 
     let mut page = Page::new(call.output_bytes_max);
+    let filter = CredentialFilter::new(start.as_path(), Some(&arguments.pattern));
     let mut found = 0_u64;
     let report = walk(call.workspace, &start, call.cancel, |entry| {
         if (entry.is_hidden() && !arguments.hidden) || (entry.is_ignored && !arguments.ignored) {
             return Next::Pass;
         }
+        let is_hidden = filter.hides(entry.path);
         if pattern.matches(entry.path, &start) {
             found += 1;
             let slash = if entry.kind == EntryKind::Folder { "/" } else { "" };
-            page.push(&format!("{}{slash}\n", show_path(entry.path)));
+            let told = if is_hidden { CREDENTIALS_TOLD } else { "" };
+            page.push(&format!("{}{slash}{told}\n", show_path(entry.path)));
         }
-        Next::Enter
+        if is_hidden { Next::Pass } else { Next::Enter }
     })?;
 
     let mut notes = report.notes();

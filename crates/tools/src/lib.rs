@@ -24,6 +24,7 @@ mod writing;
 mod patch;
 
 mod call;
+mod credentials;
 mod excerpt;
 mod lines;
 mod page;

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, Count, parse};
+use crate::credentials::{CREDENTIALS_TOLD, CredentialFilter};
 use crate::failure::ToolFailure;
 use crate::page::{Page, ToolOutput};
 use crate::quantity::quantity;
@@ -28,8 +29,8 @@ pub(crate) fn spec() -> ToolSpec {
         name: ToolName::new("list_dir"),
         version: 1,
         description: "Lists a folder in the workspace, sorted by name, one entry a line with its path from \
-                      the workspace root: folders end in `/`, files show their size in bytes. Ignored folders \
-                      and `.git` are shown but not entered."
+                      the workspace root: folders end in `/`, files show their size in bytes. Ignored folders, \
+                      `.git` and what may hold credentials are shown but not entered."
             .to_owned(),
         schema: json!({
             "type": "object",
@@ -71,11 +72,17 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
     let path = call.workspace.path(arguments.path.as_deref())?;
 
     let mut page = Page::new(call.output_bytes_max);
+    let filter = CredentialFilter::new(path.as_path(), None);
     let (mut folders, mut others) = (0_u64, 0_u64);
     let report = walk(call.workspace, &path, call.cancel, |entry| {
         match entry.kind {
             EntryKind::Folder => folders += 1,
             _ => others += 1,
+        }
+        if filter.hides(entry.path) {
+            let slash = if entry.kind == EntryKind::Folder { "/" } else { "" };
+            page.push(&format!("{}{slash}{CREDENTIALS_TOLD}\n", show_path(entry.path)));
+            return Next::Pass;
         }
         let next = match entry.kind {
             EntryKind::Folder if !entry.is_ignored && entry.depth < depth => Next::Enter,

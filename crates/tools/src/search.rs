@@ -16,6 +16,7 @@ use serde_json::json;
 
 use self::matches::{FileEnd, FileSearch, Query};
 use crate::call::{Call, Count, parse};
+use crate::credentials::CredentialFilter;
 use crate::failure::ToolFailure;
 use crate::glob::{PATTERN_CHARS_MAX, PathPattern};
 use crate::lines::{FILE_BYTES_MAX, Lines};
@@ -43,8 +44,8 @@ pub(crate) fn spec() -> ToolSpec {
         version: 1,
         description: "Searches the text files of the workspace for a regular expression (Rust syntax, no \
                       look-around or back-references), line by line. Each match comes as `path:line: text`, \
-                      context lines as `path-line- text`. Binary, hidden and ignored files and links are passed \
-                      over; a file named as `path` is searched in any case."
+                      context lines as `path-line- text`. Binary, hidden and ignored files, links and files that \
+                      may hold credentials are passed over; a file named as `path` is searched in any case."
             .to_owned(),
         schema: json!({
             "type": "object",
@@ -105,7 +106,8 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
     let query = Query { regex: compile(&arguments)?, context: context_lines(&arguments) };
     let matches_max = arguments.max.map_or(MATCHES_DEFAULT, |Count(max)| max.clamp(1, MATCHES_MAX));
 
-    let mut search = Search::new(call, query, matches_max);
+    let filter = CredentialFilter::new(path.as_path(), arguments.glob.as_deref());
+    let mut search = Search::new(call, filter, (query, matches_max));
     let report = match call.workspace.place(&path)? {
         Place::File(file) => {
             search.file(&path.show(), file)?;
@@ -143,6 +145,7 @@ fn compile(arguments: &Arguments) -> Result<regex::bytes::Regex, ToolFailure> {
 /// One search under way.
 struct Search<'c> {
     call: &'c Call<'c>,
+    credentials: CredentialFilter,
     query: Query,
     matches_max: u64,
     page: Page,
@@ -156,9 +159,10 @@ struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    fn new(call: &'c Call<'c>, query: Query, matches_max: u64) -> Self {
+    fn new(call: &'c Call<'c>, credentials: CredentialFilter, (query, matches_max): (Query, u64)) -> Self {
         Self {
             call,
+            credentials,
             query,
             matches_max,
             page: Page::new(call.output_bytes_max),
@@ -183,6 +187,12 @@ impl<'c> Search<'c> {
                 return Next::Pass;
             }
             let is_wanted = names.is_none_or(|names| names.matches(entry.path, path));
+            if self.credentials.hides(entry.path) {
+                if is_wanted || entry.kind == EntryKind::Folder {
+                    self.credentials.count();
+                }
+                return Next::Pass;
+            }
             if entry.kind == EntryKind::File && is_wanted {
                 failure = self.entry(entry).err();
             }
@@ -247,6 +257,7 @@ impl<'c> Search<'c> {
         } else if self.bytes >= SEARCH_BYTES_MAX {
             notes.push(format!("stopped after {SEARCH_BYTES_MAX} bytes; set `path` or `glob`"));
         }
+        notes.extend(self.credentials.note());
         if self.files_binary > 0 {
             notes.push(format!("{} passed over", quantity(self.files_binary, "binary file")));
         }

@@ -17,6 +17,7 @@ pub mod asking;
 pub mod digest;
 pub mod effect;
 pub mod places;
+pub mod reserved_names;
 pub mod surface;
 pub mod model;
 pub mod tool;

@@ -7,7 +7,7 @@
 
 use std::pin::Pin;
 
-use palyra_types::places::{folded, is_git, leads_to_what_runs_later, runs_later};
+use palyra_types::places::{folded, is_git, is_steering, leads_to_steering};
 use wasmtime::StoreContextMut;
 use wasmtime::component::{ComponentNamedList, Lift, Linker, LinkerInstance, Lower, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView};
@@ -165,20 +165,15 @@ impl Inside {
                 return Ok(Err(ErrorCode::NotPermitted));
             }
         }
-        let leads = names.len() > 1 && names.last().is_some_and(|last| leads_to_what_runs_later(last));
+        let leads = names.len() > 1 && leads_to_steering(&names);
         Ok(if leads && end == End::Leads { Err(ErrorCode::NotPermitted) } else { Ok(()) })
     }
 }
 
 /// Returns whether the last of these names is left alone: what lies there runs later, or steers what does.
 fn is_kept(names: &[String]) -> bool {
-    let [above @ .., name] = names else { return false };
-    let Some(above) = above.last() else { return false };
-    is_git(name)
-        || name == OWN
-        || runs_later(name, None)
-        || runs_later(above, Some(name))
-        || OWN_PAIRS.contains(&(above, name))
+    let [.., above, name] = names else { return false };
+    is_git(name) || name == OWN || is_steering(names) || OWN_PAIRS.contains(&(above.as_str(), name.as_str()))
 }
 
 #[cfg(test)]

@@ -133,15 +133,17 @@ impl WebTools {
     }
 
     pub(crate) async fn run(&self, called: &Called, cancel: &CancelFlag) -> Result<Made, WebFailure> {
-        if called.tool.as_str() == http_fetch::NAME {
-            self.exchange(self.fetch(called)?, called, cancel).await
-        } else {
-            let sent = self.send_out(called, cancel).await;
-            match called.execution {
-                Execution::First => sent,
-                // Whatever keeps it from being answered now says nothing of the first try.
-                Execution::Again => sent.map_err(|_| WebFailure::InDoubt),
+        match called.tool.as_str() {
+            http_fetch::NAME => self.exchange(self.fetch(called)?, called, cancel).await,
+            http_send::NAME => {
+                let sent = self.send_out(called, cancel).await;
+                match called.execution {
+                    Execution::First => sent,
+                    // Whatever keeps it from being answered now says nothing of the first try.
+                    Execution::Again => sent.map_err(|_| WebFailure::InDoubt),
+                }
             }
+            other => Err(WebFailure::Arguments(format!("`{other}` asks no server"))),
         }
     }
 

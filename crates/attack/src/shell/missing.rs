@@ -11,6 +11,7 @@ use palyra_ports::{
 use palyra_sandbox::Sandbox;
 use serde_json::json;
 
+use super::repository::git;
 use super::yard::{RAN, Yard, owned, tools};
 use crate::calls::call;
 use crate::pair::{Found, Pair};
@@ -137,7 +138,12 @@ async fn tool_lacks(tool: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<F
     told(pairs, place.half, |_| async {
         let (control, held) = (Yard::new()?, Yard::new()?);
         let arguments = match tool {
-            "git" => json!({ "subcommand": "rev-parse", "options": ["--sq-quote", "canary-7f3a91"] }),
+            "git" => {
+                for yard in [&control, &held] {
+                    git(yard, &["init", "-q"])?;
+                }
+                json!({ "subcommand": "rev-parse", "revisions": ["canary-7f3a91"] })
+            }
             _ => json!({ "argv": owned(&["touch", RAN]) }),
         };
         let with = tools(&place.sandbox);

@@ -135,7 +135,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     QUESTIONS.iter().map(trial).collect()
 }
 
-fn git(yard: &Yard, arguments: &[&str]) -> io::Result<()> {
+/// Has git, as it is, do something in a yard.
+pub(super) fn git(yard: &Yard, arguments: &[&str]) -> io::Result<()> {
     let mut git = std::process::Command::new("git");
     git.args(arguments).current_dir(yard.work()).env("HOME", yard.ground.scratch());
     git.env("GIT_CONFIG_NOSYSTEM", "1").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -117,3 +117,15 @@ fn a_wish_for_json_is_heard_at_any_depth() {
     assert!(!wants(&["palyra", "runs", "list"]));
     assert!(!wants(&["palyra", "serve"]));
 }
+
+#[test]
+fn no_verb_and_no_answer_is_a_name_that_a_component_may_have() {
+    each_verb(&mut |words, _| {
+        let mut words = words.split(' ').skip(1);
+        let (verb, answer) = (words.next(), words.next());
+        for word in verb.into_iter().chain(answer.filter(|_| verb == Some("approve"))) {
+            let reserved = palyra_types::reserved_names::RESERVED_TOOL_NAMES;
+            assert!(reserved.contains(&word), "`{word}` is not reserved");
+        }
+    });
+}

@@ -136,3 +136,31 @@ async fn a_job_of_an_earlier_daemon_is_told_as_what_it_is_and_keeps_its_number()
     let told = now.bench.execute(&stranger).await.expect_err("it has none").to_string();
     assert!(!told.contains("effect"), "{told}");
 }
+
+#[tokio::test]
+async fn what_only_looks_is_done_again_after_a_restart_and_a_command_is_not() {
+    let bench = Bench::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let again = |tool: &str, arguments: &str, contract| {
+        let grant = palyra_testkit::grants::GrantRequest::new(tool, arguments, folder.path())
+            .contract(contract)
+            .repeated();
+        assert_eq!(grant.execution(), Execution::Again);
+        bench.tools.execute(grant, Supervision::default())
+    };
+    let catalog = bench.tools.catalog();
+    let declared = |tool: &str| catalog.get(&ToolName::new(tool)).expect("a tool").contract;
+    assert_eq!(declared("tail_job"), EffectContract::Pure);
+    assert_eq!(declared("stop_job"), EffectContract::Probe);
+    for tool in ["tail_job", "stop_job"] {
+        let outcome = again(tool, r#"{"job":"job-7"}"#, declared(tool)).await.expect("it says what it found");
+        assert_eq!(outcome.failure, Some(palyra_types::ErrorCode::JobUnknown), "{tool}");
+    }
+    let outcome = again("git", r#"{"subcommand":"status"}"#, EffectContract::Pure).await.expect("it says so");
+    assert!(outcome.failure.is_some(), "there is no repository");
+    // The control: what changes something, even if a decision called it something else.
+    for tool in ["run_command", "start_job", "no_such_tool"] {
+        let lost = again(tool, r#"{"argv":["true"]}"#, EffectContract::Pure).await;
+        assert!(matches!(lost, Err(ExecuteToolError::OutcomeUnknown { .. })), "{tool}");
+    }
+}

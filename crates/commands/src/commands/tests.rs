@@ -113,11 +113,11 @@ impl Bench {
         Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the folder")
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.root().join(name), text).expect("a file");
     }
 
@@ -145,7 +145,7 @@ impl Bench {
         self.tools.run(granted, &supervision()).await
     }
 
-    async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
+    pub(super) async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
         let plan = match tool {
             "run_command" | "start_job" => self.prepare(arguments)?.body.expose().clone(),
             _ => String::new(),

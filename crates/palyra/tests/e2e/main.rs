@@ -50,6 +50,7 @@ mod vault;
 mod attacks_vault;
 mod attacks_writes;
 mod attacks_places;
+mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod commands;

@@ -88,6 +88,12 @@ fn what_ships_decides_so() {
         ("read_file", json!({"path": "~/.config/palyra/key"}), "Deny Forbidden Critical"),
         ("write_file", json!({"path": "src/main.rs", "content": ""}), "Ask NeedsApproval Medium"),
         ("write_file", json!({"path": ".envrc"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": ".gitlab-ci.yml"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": ".gdbinit"}), "Ask NeedsApproval Critical"),
+        ("write_file", json!({"path": "Makefile"}), "Ask NeedsApproval Medium"),
+        ("write_file", json!({"path": "AGENTS.md"}), "Ask NeedsApproval Medium"),
+        ("read_file", json!({"path": "Makefile"}), "Allow Permitted Low"),
+        ("read_file", json!({"path": "prod.tfvars"}), "Ask NeedsApproval Critical"),
         ("write_file", json!({"path": ".vscode/tasks.json"}), "Ask NeedsApproval Critical"),
         ("write_file", json!({"path": ".bashrc"}), "Ask NeedsApproval Critical"),
         ("write_file", json!({"path": "deploy/id_rsa"}), "Ask NeedsApproval Critical"),
@@ -340,4 +346,20 @@ proptest! {
         prop_assert_eq!(decision.verdict, ToolVerdict::Deny);
         prop_assert_eq!(decision.reason, DecisionReason::UnknownTool);
     }
+}
+
+/// To end a job is no change that anybody is asked about: it ends what the conversation itself started.
+#[test]
+fn the_end_of_a_job_is_not_asked_about() {
+    let schema = json!({"job": {"type": "string"}});
+    let tools = ["stop_job", "stop_jobs"]
+        .map(|name| tool(name, EffectContract::Probe, &[Capability::ReadFiles], &schema));
+    let digest = |text: &str| [u8::try_from(text.len() % 251).unwrap(); 32];
+    let catalog = Arc::new(ToolCatalog::new(tools.to_vec()));
+    let snapshot =
+        ToolCallPolicySnapshot::compile(catalog, ToolPolicyRules::shipped(), digest).expect("a snapshot");
+    let verdict =
+        |name: &str| decide_tool_call(&snapshot, &call(name, &json!({"job": "job-1"})), &evidence()).verdict;
+    assert_eq!(verdict("stop_job"), ToolVerdict::Allow);
+    assert_eq!(verdict("stop_jobs"), ToolVerdict::Ask, "the control: another tool of this contract");
 }

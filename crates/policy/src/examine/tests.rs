@@ -184,7 +184,7 @@ fn an_explanation_names_policies_and_the_values_that_they_looked_at() {
     let lines = explained.lines();
     assert_eq!(lines[0], "deny: forbidden");
     assert!(lines[1].starts_with("by never-into-git (never.cedar:"), "{lines:?}");
-    assert_eq!(lines[2], r#"looked at context.touches: ["git"]"#);
+    assert_eq!(lines[2], r#"looked at context.touches: ["credentials","git"]"#);
 }
 
 #[test]

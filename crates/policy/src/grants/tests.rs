@@ -147,3 +147,26 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
     let exact = exact_matcher(&arguments.to_string()).expect("an object");
     assert_eq!(check(ApprovalRiskLevel::Critical, exact, None), Ok(()));
 }
+
+#[test]
+fn what_steers_a_build_or_an_agent_is_covered_only_by_its_own_name() {
+    let medium = ApprovalRiskLevel::Medium;
+    let any = record(vec![rule("path", ArgumentShape::Any), rule("content", ArgumentShape::Any)]);
+    let below = record(vec![rule("path", beneath(".")), rule("content", ArgumentShape::Any)]);
+    let patches = record(vec![rule("patch", ArgumentShape::Any)]);
+    let patch = |path: &str| json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-a\n+b\n")});
+    for path in ["Makefile", "sub/package.json", "build.rs", "AGENTS.md", ".cursorrules", "conftest.py"] {
+        let write = json!({"path": path, "content": "x"});
+        assert_eq!(covers(&any, &write, medium), "path leaves", "{path}");
+        assert_eq!(covers(&below, &write, medium), "path leaves", "{path}");
+        assert_eq!(covers(&patches, &patch(path), medium), "patch leaves", "{path}");
+        let named = record(vec![rule("path", equal(&json!(path))), rule("content", ArgumentShape::Any)]);
+        assert_eq!(covers(&named, &write, medium), "covered", "{path}");
+    }
+    // The control: other files.
+    let write = json!({"path": "src/main.rs", "content": "Makefile"});
+    for grant in [&any, &below] {
+        assert_eq!(covers(grant, &write, medium), "covered");
+    }
+    assert_eq!(covers(&patches, &patch("src/main.rs"), medium), "covered");
+}

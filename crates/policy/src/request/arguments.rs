@@ -198,6 +198,13 @@ pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: Ground<'_>) -
     find.named
 }
 
+/// Returns whether an argument names a place whose change wants a yes that names it.
+pub(crate) fn wants_own_yes(name: &str, value: &Value, ground: Ground<'_>) -> bool {
+    let mut find = Find { ground, starts: false, named: Named::default() };
+    find.value(meaning_of(name, None), value);
+    find.named.places.into_iter().any(Place::wants_own_yes)
+}
+
 struct Find<'a> {
     ground: Ground<'a>,
     /// Whether the tool starts processes: only then is an argument a command.

@@ -1,12 +1,12 @@
 //! What a path is by its spelling: where it leads, and what kind of place that is.
 //!
-//! Owns the lists of places that matter, but for what runs later, which `palyra_types::places` knows. Looks at no disk:
-//! tools open files beneath the root without following links, so a spelling inside the root is a place inside the root.
+//! Owns which places matter to policies; what lies where, `palyra_types::places` knows. Looks at no disk: tools open
+//! files beneath the root without following links, so a spelling inside the root is a place inside the root.
 //! Invariant: in doubt a path is counted as reaching more, never less.
 
 use std::collections::BTreeSet;
 
-use palyra_types::places::{folded, is_git, runs_later};
+use palyra_types::places::{PlaceKind, folded, is_git, kinds_of};
 
 /// A kind of place that policies speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +21,10 @@ pub(crate) enum Place {
     Credentials,
     /// What a shell, an editor, a session or a pipeline runs by itself later.
     RunsLater,
+    /// What runs when a person builds, tests or installs.
+    BuildFiles,
+    /// What an agent takes as its instructions.
+    AgentInstructions,
     /// A secret of the vault, which is given out on behalf of the call.
     Vault,
 }
@@ -34,7 +38,24 @@ impl Place {
             Self::Daemon => "daemon",
             Self::Credentials => "credentials",
             Self::RunsLater => "runs_later",
+            Self::BuildFiles => "build_files",
+            Self::AgentInstructions => "agent_instructions",
             Self::Vault => "vault",
+        }
+    }
+
+    /// Returns whether a change there wants a yes that names it: none that was given in advance for more than that.
+    pub(crate) fn wants_own_yes(self) -> bool {
+        matches!(self, Self::BuildFiles | Self::AgentInstructions)
+    }
+
+    fn of(kind: PlaceKind) -> Option<Self> {
+        match kind {
+            PlaceKind::Credentials => Some(Self::Credentials),
+            PlaceKind::RunsLater => Some(Self::RunsLater),
+            PlaceKind::BuildFiles => Some(Self::BuildFiles),
+            PlaceKind::AgentInstructions => Some(Self::AgentInstructions),
+            PlaceKind::Readable => None,
         }
     }
 }
@@ -109,71 +130,16 @@ fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-const CREDENTIALS: [&str; 24] = [
-    ".env",
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".kube",
-    ".azure",
-    ".docker",
-    ".git-credentials",
-    ".password-store",
-    ".terraformrc",
-    ".vault-token",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "secrets",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "shadow",
-    "keyrings",
-];
-const CREDENTIALS_PAIRS: [(&str, &str); 3] =
-    [(".config", "gcloud"), (".config", "gh"), (".config", "rclone")];
-const CREDENTIALS_ENDS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".keystore", ".ovpn"];
-const CREDENTIALS_BEGINS: [&str; 5] = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".env."];
-/// Files beside the secret ones that are made to be read.
-const HARMLESS: [&str; 8] = [
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    "id_rsa.pub",
-    "id_ed25519.pub",
-    "id_ecdsa.pub",
-    "id_dsa.pub",
-];
 /// Where the daemon keeps its things when nobody says otherwise.
 const OWN_PAIRS: [(&str, &str); 3] = [(".config", "palyra"), ("state", "palyra"), ("share", "palyra")];
 
 fn places_of(parts: &[String]) -> BTreeSet<Place> {
-    let mut places = BTreeSet::new();
-    for (at, part) in parts.iter().enumerate() {
-        let part = part.as_str();
-        let pair = parts.get(at + 1).map(|next| (part, next.as_str()));
-        let is_pair = |list: &[(&str, &str)]| pair.is_some_and(|pair| list.contains(&pair));
-        if is_git(part) {
-            places.insert(Place::Git);
-        }
-        if runs_later(part, pair.map(|(_, next)| next)) {
-            places.insert(Place::RunsLater);
-        }
-        let named = CREDENTIALS.contains(&part)
-            || CREDENTIALS_ENDS.iter().any(|end| part.ends_with(end))
-            || CREDENTIALS_BEGINS.iter().any(|begin| part.starts_with(begin));
-        if (named && !HARMLESS.contains(&part)) || is_pair(&CREDENTIALS_PAIRS) {
-            places.insert(Place::Credentials);
-        }
-        if is_pair(&OWN_PAIRS) {
-            places.insert(Place::Daemon);
-        }
+    let mut places: BTreeSet<Place> = kinds_of(parts).into_iter().filter_map(Place::of).collect();
+    if parts.iter().any(|part| is_git(part)) {
+        places.insert(Place::Git);
+    }
+    if parts.windows(2).any(|pair| OWN_PAIRS.contains(&(pair[0].as_str(), pair[1].as_str()))) {
+        places.insert(Place::Daemon);
     }
     places
 }
@@ -252,7 +218,9 @@ mod tests {
             assert!(read.places.contains(&Place::Git), "{git:?}");
         }
         check(".gitignore", ".gitignore []");
-        check("a/.envrc", "a/.envrc [runs_later]");
+        check("a/.envrc", "a/.envrc [credentials runs_later]");
+        check("Makefile", "Makefile [build_files]");
+        check("docs/AGENTS.md", "docs/AGENTS.md [agent_instructions]");
         check(".vscode/tasks.json", ".vscode/tasks.json [runs_later]");
         check(".github/workflows/ci.yml", ".github/workflows/ci.yml [runs_later]");
         check(".github/README.md", ".github/README.md []");

@@ -31,7 +31,8 @@ pub(crate) fn risk_of(tool: &ToolSpec, reach: Reach<'_>) -> ApprovalRiskLevel {
             Place::OutsideRoot | Place::Daemon | Place::Credentials => true,
             // To read a hook harms nobody.
             Place::Git | Place::RunsLater => changes,
-            Place::Vault => false,
+            // Ordinary work, each time with a yes of its own: no wide grant and no standing setting covers it.
+            Place::BuildFiles | Place::AgentInstructions | Place::Vault => false,
         };
         if critical {
             risk = ApprovalRiskLevel::Critical;

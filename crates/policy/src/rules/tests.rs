@@ -151,6 +151,11 @@ fn a_posture_moves_an_ask_and_lifts_no_denial() {
     assert_eq!(told(AlwaysAllow, "write_file", &path("a")), "Allow Permitted");
     assert_eq!(told(AlwaysAllow, "write_file", &path(".envrc")), "Ask NeedsApproval");
     assert_eq!(told(AlwaysAllow, "write_file", &path(".git/hooks/x")), "Deny Forbidden");
+    for steers in ["Makefile", "AGENTS.md", "sub/package.json"] {
+        assert_eq!(told(AlwaysAllow, "write_file", &path(steers)), "Ask NeedsApproval", "{steers}");
+        assert_eq!(told(AlwaysAllow, "read_file", &path(steers)), "Allow Permitted", "{steers}");
+    }
+    assert_eq!(told(AlwaysAllow, "write_file", &path("Jenkinsfile")), "Ask NeedsApproval");
     assert_eq!(told(AlwaysAllow, "mystery", &json!({"text": "a"})), "Deny NoRulePermits");
     assert_eq!(told(Ask, "read_file", &path("a")), "Ask NeedsApproval");
     assert_eq!(told(Ask, "read_file", &path("../a")), "Deny Forbidden");

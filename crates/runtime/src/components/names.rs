@@ -1,5 +1,7 @@
-//! Which names are free: a component takes no other tool's name, and none that a person could take for one.
+//! Which names are free: a component takes no other tool's name, no word of Palyra's own, and none that a person could
+//! take for one.
 
+use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
 use palyra_types::tool::ToolName;
 
 use crate::component_error::ComponentError;
@@ -20,6 +22,9 @@ pub(super) fn check<'n>(
     tools: impl Iterator<Item = &'n ToolName>,
 ) -> Result<(), ComponentError> {
     let looks = look_of(name.as_str());
+    if RESERVED_TOOL_NAMES.iter().any(|reserved| look_of(reserved) == looks) {
+        return Err(ComponentError::Reserved { name: name.to_string() });
+    }
     for tool in tools {
         if tool == name {
             if standing == Standing::Replaces {
@@ -66,6 +71,18 @@ mod tests {
         }
         for name in ["own_one", "read_files", "word_count"] {
             assert_eq!(checked(name), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn words_of_palyra_itself_are_no_names_of_components() {
+        let tools = [ToolName::new("read_file")];
+        for name in ["approve", "appr0ve", "yes", "run", "policy", "system", "vau1t"] {
+            let refused = check(&ToolName::new(name), Standing::New, tools.iter()).expect_err(name);
+            assert!(refused.to_string().contains("take another name"), "{refused}");
+        }
+        for name in ["approver", "run_tests", "policy_lint"] {
+            assert_eq!(check(&ToolName::new(name), Standing::New, tools.iter()), Ok(()), "{name}");
         }
     }
 }

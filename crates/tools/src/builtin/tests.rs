@@ -184,3 +184,13 @@ proptest! {
         prop_assert_eq!(fs::read_dir(fixture.outside()).unwrap().count(), 0);
     }
 }
+
+#[test]
+fn a_tool_is_found_by_the_name_it_declares_and_by_no_other() {
+    for tool in &TOOLS {
+        let declared = (tool.spec)().name;
+        assert_eq!(tool.name, declared.as_str());
+        assert!(act_of(&declared).is_some());
+    }
+    assert!(act_of(&ToolName::new("read_files")).is_none());
+}

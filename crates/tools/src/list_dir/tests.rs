@@ -92,3 +92,15 @@ fn a_name_cannot_pose_as_a_line() {
     let fixture = Fixture::with(&[("a\nb/ (ignored, not entered)", "")]);
     assert_eq!(fixture.call("list_dir", &json!({})).lines().count(), 2);
 }
+
+#[test]
+fn credentials_are_named_and_their_folders_not_entered() {
+    let fixture = Fixture::with(&[(".env", "x"), ("secrets/db", "x"), ("src/a.rs", "x")]);
+    assert_eq!(
+        fixture.call("list_dir", &json!({"depth": 3})),
+        "[. holds 2 folders, 2 files]\n.env (credentials, contents not shown)\n\
+         secrets/ (credentials, contents not shown)\nsrc/\nsrc/a.rs (1 byte)\n"
+    );
+    // The control: a call that names the place.
+    assert!(fixture.call("list_dir", &json!({"path": "secrets"})).contains("secrets/db (1 byte)"));
+}

@@ -117,3 +117,44 @@ fn patterns_that_do_not_compile_or_grow_too_large_are_refused() {
     let nested = format!("{}a{}", "(".repeat(400), ")".repeat(400));
     assert!(tree().call("search", &json!({"pattern": nested})).starts_with("pattern_invalid: "));
 }
+
+fn secrets() -> Fixture {
+    Fixture::with(&[
+        ("server.key", "CANARY\n"),
+        ("credentials.json", "CANARY\n"),
+        ("secrets/db", "CANARY\n"),
+        ("secrets/deep/x", "CANARY\n"),
+        ("prod.tfvars", "CANARY\n"),
+        ("plain.txt", "CANARY\n"),
+    ])
+}
+
+#[test]
+fn credentials_that_are_only_met_are_left_out_and_counted() {
+    let fixture = secrets();
+    let told = "[4 paths that may hold credentials left out; name one as `path` to ask the person for it]";
+    for arguments in [json!({"pattern": "."}), json!({"pattern": ".", "path": ""})] {
+        assert_eq!(
+            fixture.call("search", &arguments),
+            format!("[1 match in 1 file (1 file searched)]\nplain.txt:1: CANARY\n{told}")
+        );
+    }
+    for glob in ["*.ke[y]", "*.{key,x}", "s*.k*", "[s]ecrets/**", "{**,x/id_rsa}", "**/*.k?y"] {
+        let printed = fixture.call("search", &json!({"pattern": "CANARY", "glob": glob}));
+        assert!(!printed.contains("server.key:") && !printed.contains("secrets/"), "{glob}: {printed}");
+        assert!(printed.contains("may hold credentials left out"), "{glob}: {printed}");
+    }
+}
+
+#[test]
+fn credentials_that_the_call_names_are_searched() {
+    let fixture = secrets();
+    for (arguments, found) in [
+        (json!({"pattern": "CAN", "path": "server.key"}), "server.key:1: CANARY\n"),
+        (json!({"pattern": "CAN", "path": "secrets"}), "secrets/db:1: CANARY\nsecrets/deep/x:1: CANARY\n"),
+        (json!({"pattern": "CAN", "glob": "*.key"}), "server.key:1: CANARY\n"),
+    ] {
+        let printed = fixture.call("search", &arguments);
+        assert!(printed.contains(found) && !printed.contains("left out"), "{arguments}: {printed}");
+    }
+}

@@ -360,3 +360,18 @@ fn the_catalogue_says_what_each_tool_may_do_when_it_is_cut_off() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_tool_of_another_name_sends_nothing() {
+    let bench = bench(|_| said(200, "text/plain", "done"));
+    let arguments = json!({"url": "https://a.example/", "method": "POST", "body": "x"});
+    for execution in [Execution::First, Execution::Again] {
+        let other = Called { execution, ..called("http_other", &arguments) };
+        let refused = bench.tools.run(&other, &CancelFlag::default()).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::ToolArgumentsInvalid);
+    }
+    assert!(bench.asked.lock().unwrap().is_empty());
+    // The control: the tool that sends.
+    bench.run("http_send", arguments).await.unwrap();
+    assert_eq!(bench.asked.lock().unwrap().len(), 1);
+}
