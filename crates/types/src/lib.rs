@@ -16,6 +16,7 @@ pub mod approval;
 pub mod asking;
 pub mod digest;
 pub mod effect;
+pub mod path_reading;
 pub mod places;
 pub mod surface;
 pub mod model;
