@@ -56,7 +56,7 @@ pub(crate) fn spec() -> ToolSpec {
                     "description": "What to ask.",
                 },
                 "options": {
-                    "type": "array", "maxItems": 64, "items": {"type": "string", "maxLength": 1024},
+                    "type": "array", "x-palyra-meaning": "option", "maxItems": 64, "items": {"type": "string", "maxLength": 1024},
                     "description": "What follows it, such as [\"--stat\", \"HEAD~3\"].",
                 },
             },

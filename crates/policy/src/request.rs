@@ -184,7 +184,7 @@ pub(crate) fn request_of(
     }
     let reach = Reach { places: &named.places, hosts: !named.hosts.is_empty(), argv: !named.argv.is_empty() };
     let risk = risk_of(tool, reach);
-    let (args, args_left_out) = shapes.show(arguments);
+    let (args, args_left_out) = shapes.show(tool, arguments, circumstances.ground);
     Ok(PolicyRequest {
         agent: context.agent.to_string(),
         context: RequestContext {

@@ -18,6 +18,7 @@ pub mod digest;
 pub mod effect;
 pub mod path_reading;
 pub mod places;
+pub mod argument_meaning;
 pub mod surface;
 pub mod model;
 pub mod tool;

@@ -70,6 +70,11 @@ pub(crate) fn read_path(written: &str, ground: Ground<'_>) -> ReadPath {
     ReadPath { text: reading.to_string(), places }
 }
 
+/// Returns the places of a word that a program, not a tool, reads as a path: it follows the names and nothing else.
+pub(crate) fn read_tree_path(word: &str, ground: Ground<'_>) -> BTreeSet<Place> {
+    places_of_reading(&PathReading::read(word, ground.root), ground)
+}
+
 /// What a path could also be meant to spell: where a backslash separates names, and where `file:` begins a URL.
 fn other_spellings(written: &str) -> Vec<String> {
     let slashed = written.replace('\\', "/");
