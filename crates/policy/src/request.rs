@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
-pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue};
+pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning_of};
 pub use hosts::host_of;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};

@@ -196,6 +196,16 @@ fn meaning_by_name(name: &str, property: Option<&Value>) -> ArgumentMeaning {
     }
 }
 
+/// Returns what the argument of a tool means; of a component, only where the declaration and the name agree.
+pub(crate) fn meaning_of(tool: &ToolSpec, name: &str) -> ArgumentMeaning {
+    let property = tool.schema.get("properties").and_then(|properties| properties.get(name));
+    let by_name = meaning_by_name(name, property);
+    match property.and_then(ArgumentMeaning::declared) {
+        Some(declared) if is_component(tool) && declared != by_name => ArgumentMeaning::Text,
+        declared => declared.unwrap_or(by_name),
+    }
+}
+
 fn is_component(tool: &ToolSpec) -> bool {
     tool.capabilities.contains(&Capability::Component)
 }
