@@ -84,7 +84,7 @@ fn of_a_job(name: &str, description: &str, contract: EffectContract) -> ToolSpec
         description: description.to_owned(),
         schema: json!({
             "type": "object",
-            "properties": {"job": {"type": "string", "maxLength": 32, "description": "Its name, as start_job said it."}},
+            "properties": {"job": {"type": "string", "x-palyra-meaning": "handle", "maxLength": 32, "description": "Its name, as start_job said it."}},
             "required": ["job"],
             "additionalProperties": false,
         }),

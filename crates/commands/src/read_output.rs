@@ -42,7 +42,7 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "call": {
-                    "type": "string", "minLength": 1, "maxLength": 64,
+                    "type": "string", "x-palyra-meaning": "handle", "minLength": 1, "maxLength": 64,
                     "description": "The call that printed it, as its result names it.",
                 },
                 "from": {

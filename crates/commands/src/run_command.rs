@@ -66,7 +66,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 pub(crate) fn argv_schema() -> serde_json::Value {
     json!({
-        "type": "array", "minItems": 1, "maxItems": 256,
+        "type": "array", "x-palyra-meaning": "argv", "minItems": 1, "maxItems": 256,
         "items": {"type": "string", "maxLength": 16384},
         "description": "The program and its arguments, such as [\"cargo\", \"test\"].",
     })
@@ -74,14 +74,14 @@ pub(crate) fn argv_schema() -> serde_json::Value {
 
 pub(crate) fn folder_schema() -> serde_json::Value {
     json!({
-        "type": "string", "minLength": 1, "maxLength": 4095,
+        "type": "string", "x-palyra-meaning": "path", "minLength": 1, "maxLength": 4095,
         "description": "The folder to start in, from the workspace root; the root when left out.",
     })
 }
 
 pub(crate) fn hosts_schema() -> serde_json::Value {
     json!({
-        "type": "array", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
+        "type": "array", "x-palyra-meaning": "host", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
         "description": "Hosts that the program may reach, such as [\"files.example.org\", \"*.example.com\", \"example.com:8080\"]; \
                         nobody when left out.",
     })
@@ -89,7 +89,7 @@ pub(crate) fn hosts_schema() -> serde_json::Value {
 
 pub(crate) fn credentials_schema() -> serde_json::Value {
     json!({
-        "type": "array", "maxItems": CREDENTIALS_MAX, "items": {"type": "string", "maxLength": 330},
+        "type": "array", "x-palyra-meaning": "credential", "maxItems": CREDENTIALS_MAX, "items": {"type": "string", "maxLength": 330},
         "description": "Secrets that the person keeps, each as NAME@HOST for one of `hosts`. The program then asks that \
                         host at http:// and the proxy adds the secret and speaks TLS.",
     })

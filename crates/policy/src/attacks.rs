@@ -3,6 +3,9 @@
 //! The numbers are those of the catalogue of attacks: 61 injected instructions, 62 a tool that changed after its
 //! approval, 63 names that only look right, 67 arguments that claim authority, 76 a wide grant that grows.
 
+mod options;
+mod paths;
+
 use std::cell::Cell;
 
 use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord};

@@ -13,7 +13,7 @@ use palyra_types::tool::{
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::grants::{GrantCoverage, GrantedCall, covering_grant};
+use crate::grants::{GrantCoverage, GrantedCall, covering_grant, grants_about_paths};
 use crate::near::nearest;
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
@@ -118,7 +118,7 @@ fn evaluate_tool_proposal_security(
             context: &call.context,
             workspace: evidence.workspace,
         };
-        coverage = covering_grant(evidence.grants, call);
+        coverage = covering_grant(&grants_about_paths(tool, evidence.grants), call);
         if let GrantCoverage::Covered(grant) = coverage {
             request.grant = Some(grant);
             judgement = conclude(&standpoint, &request);

@@ -49,7 +49,7 @@ pub(crate) fn tool(
 pub(crate) fn catalog() -> Arc<ToolCatalog> {
     use Capability::{AskUser, Network, Process, ReadFiles, Secrets, WriteFiles};
     let text = || json!({"type": "string"});
-    let path = json!({"type": "string", "minLength": 1});
+    let path = json!({"type": "string", "minLength": 1, "x-palyra-meaning": "path"});
     let mut question = tool("ask_user", EffectContract::Local, &[AskUser], &json!({"question": text()}));
     question.conduct = ToolConduct::Question;
     let write = json!({"path": path, "content": text()});

@@ -4,6 +4,8 @@
 //! argument by argument; it turns an ask into an allow and nothing else; what is critical is covered only by grants
 //! that name every argument's value.
 
+mod below;
+
 use palyra_types::StoredGrantId;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, GrantWish, StoredGrantRecord};
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
@@ -11,6 +13,8 @@ use serde_json::Value;
 
 use crate::arguments::parse_arguments;
 use crate::request::{Ground, read_path, wants_own_yes};
+pub(crate) use below::grants_about_paths;
+use below::has_one_reading;
 
 /// Rules that one grant may have.
 pub const GRANT_RULES_MAX: usize = 64;
@@ -109,11 +113,13 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
 }
 
 /// Whether a path is at or below another; both have to lie inside the workspace and spell no detour.
-fn is_beneath(path: &str, above: &str, root: Option<&str>) -> bool {
+fn is_beneath(path_text: &str, above_text: &str, root: Option<&str>) -> bool {
     let ground = Ground { root, own: &[] };
-    let (path, above) = (read_path(path, ground), read_path(above, ground));
+    let (path, above) = (read_path(path_text, ground), read_path(above_text, ground));
     let inside = |text: &str| !text.starts_with(['/', '~', '$']) && text.split('/').all(|part| part != "..");
-    inside(&path.text)
+    has_one_reading(path_text)
+        && has_one_reading(above_text)
+        && inside(&path.text)
         && inside(&above.text)
         && path.places.is_empty()
         && (above.text == "."
@@ -170,7 +176,9 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
                 return Err(wrong("its value is not JSON"));
             }
             ArgumentShape::Beneath(path) if !is_beneath(path.expose(), path.expose(), call.workspace) => {
-                return Err(wrong("the path is not an ordinary one inside the workspace"));
+                return Err(wrong(
+                    "the path is not an ordinary one inside the workspace, without `..`, escapes or a host",
+                ));
             }
             ArgumentShape::Any if call.arguments.get(rule.argument.expose()).is_none() => {
                 return Err(wrong("the call does not have it"));

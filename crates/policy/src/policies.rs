@@ -8,6 +8,7 @@ mod terms;
 mod mistake;
 
 mod evaluate;
+mod folders;
 mod mentions;
 mod index;
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
-pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, wants_own_yes};
+pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning_of, wants_own_yes};
 pub use hosts::host_of;
 use places::Place;
 pub(crate) use places::{Ground, read_path};
@@ -194,7 +194,7 @@ pub(crate) fn request_of(
     }
     let reach = Reach { places: &named.places, hosts: !named.hosts.is_empty(), argv: !named.argv.is_empty() };
     let risk = risk_of(tool, reach);
-    let (args, args_left_out) = shapes.show(arguments);
+    let (args, args_left_out) = shapes.show(tool, arguments, circumstances.ground);
     Ok(PolicyRequest {
         agent: context.agent.to_string(),
         context: RequestContext {

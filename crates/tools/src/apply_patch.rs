@@ -27,7 +27,7 @@ pub(crate) fn spec() -> ToolSpec {
                       nothing. Kept and removed lines have to be there exactly; line numbers may be off.",
         properties: json!({
             "patch": {
-                "type": "string", "minLength": 1,
+                "type": "string", "x-palyra-meaning": "patch", "minLength": 1,
                 "description": "The diff, with `--- a/FILE`, `+++ b/FILE` and `@@ -1,3 +1,4 @@` lines.",
             },
             "dry_run": {

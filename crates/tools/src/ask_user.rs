@@ -28,11 +28,11 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "question": {
-                    "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX,
+                    "type": "string", "x-palyra-meaning": "text", "minLength": 1, "maxLength": QUESTION_CHARS_MAX,
                     "description": "The question, as the user will read it.",
                 },
                 "choices": {
-                    "type": "array", "maxItems": CHOICES_MAX,
+                    "type": "array", "x-palyra-meaning": "text", "maxItems": CHOICES_MAX,
                     "items": {"type": "string", "minLength": 1, "maxLength": CHOICE_CHARS_MAX},
                     "description": "Answers to choose from; the user may still say something else.",
                 },

@@ -23,8 +23,8 @@ pub(crate) fn spec() -> ToolSpec {
                       and line ends included, and once; with `all`, every place is changed.",
         properties: json!({
             "path": path_property(),
-            "old": {"type": "string", "minLength": 1, "description": "The text that is there, exactly."},
-            "new": {"type": "string", "description": "The text that shall be there instead; may be empty."},
+            "old": {"type": "string", "x-palyra-meaning": "text", "minLength": 1, "description": "The text that is there, exactly."},
+            "new": {"type": "string", "x-palyra-meaning": "text", "description": "The text that shall be there instead; may be empty."},
             "all": {"type": "boolean", "description": "Whether every place is changed; false when left out."},
         }),
         required: &["path", "old", "new"],

@@ -36,11 +36,11 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "pattern": {
-                    "type": "string", "minLength": 1, "maxLength": PATTERN_CHARS_MAX,
+                    "type": "string", "x-palyra-meaning": "glob", "minLength": 1, "maxLength": PATTERN_CHARS_MAX,
                     "description": "`*` and `?` stay within a name, `**` crosses folders; relative to `path`.",
                 },
                 "path": {
-                    "type": "string", "maxLength": 4095,
+                    "type": "string", "x-palyra-meaning": "path", "maxLength": 4095,
                     "description": "The folder to look in, from the workspace root; the root when left out.",
                 },
                 "hidden": {"type": "boolean", "description": "Also look at names that begin with a dot."},

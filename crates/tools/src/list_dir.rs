@@ -36,7 +36,7 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "path": {
-                    "type": "string", "maxLength": 4095,
+                    "type": "string", "x-palyra-meaning": "path", "maxLength": 4095,
                     "description": "The folder, from the workspace root; the root itself when left out.",
                 },
                 "depth": {

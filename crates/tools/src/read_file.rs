@@ -37,7 +37,7 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "path": {
-                    "type": "string", "minLength": 1, "maxLength": 4095,
+                    "type": "string", "x-palyra-meaning": "path", "minLength": 1, "maxLength": 4095,
                     "description": "The file, from the workspace root, such as `src/main.rs`.",
                 },
                 "from": {"type": "integer", "minimum": 1, "description": "First line to show, from 1."},

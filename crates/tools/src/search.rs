@@ -51,15 +51,15 @@ pub(crate) fn spec() -> ToolSpec {
             "type": "object",
             "properties": {
                 "pattern": {
-                    "type": "string", "minLength": 1, "maxLength": 1000,
+                    "type": "string", "x-palyra-meaning": "text", "minLength": 1, "maxLength": 1000,
                     "description": "What to look for, such as `fn \\w+_test` or `TODO`.",
                 },
                 "path": {
-                    "type": "string", "maxLength": 4095,
+                    "type": "string", "x-palyra-meaning": "path", "maxLength": 4095,
                     "description": "The file or folder to search, from the workspace root; the root when left out.",
                 },
                 "glob": {
-                    "type": "string", "minLength": 1, "maxLength": PATTERN_CHARS_MAX,
+                    "type": "string", "x-palyra-meaning": "glob", "minLength": 1, "maxLength": PATTERN_CHARS_MAX,
                     "description": "Only files that match, such as `*.rs` or `src/**/*.md`; relative to `path`.",
                 },
                 "ignore_case": {"type": "boolean", "description": "Take upper and lower case as the same."},

@@ -23,7 +23,7 @@ pub(crate) fn spec() -> ToolSpec {
                       are missing are made. To change a part of a file, use edit_file.",
         properties: json!({
             "path": path_property(),
-            "content": {"type": "string", "description": "All that the file will hold."},
+            "content": {"type": "string", "x-palyra-meaning": "text", "description": "All that the file will hold."},
             "mode": {
                 "type": "string", "enum": ["create", "overwrite"],
                 "description": "`create` fails when the file exists; `overwrite`, when left out, does not.",

@@ -175,7 +175,7 @@ fn judged_paths(tool: &str, arguments: &serde_json::Value) -> Option<BTreeSet<St
         ToolCall { tool: ToolName::new(tool), arguments: arguments.to_string().into(), context: nobody() };
     let decision = decide_tool_call(shipped(), &call, &CallEvidence::default());
     let request: serde_json::Value = serde_json::from_str(decision.request.expose()).ok()?;
-    serde_json::from_value(request["paths"].clone()).ok()
+    serde_json::from_value(request["context"]["paths"].clone()).ok()
 }
 
 /// A configuration file: it is read, or every mistake in it is told in words.

@@ -40,7 +40,7 @@ pub(crate) fn spec() -> ToolSpec {
         );
         properties.insert(
             "body".to_owned(),
-            json!({"type": "string", "maxLength": BODY_BYTES_MAX, "description": "What to send, at most 1 MiB; its type goes into the header content-type."}),
+            json!({"type": "string", "x-palyra-meaning": "text", "maxLength": BODY_BYTES_MAX, "description": "What to send, at most 1 MiB; its type goes into the header content-type."}),
         );
         properties.insert(
             "raw".to_owned(),

@@ -151,20 +151,20 @@ fn not_said(name: &str, manner: Manner) -> WebFailure {
 pub(crate) fn shared_properties() -> Value {
     json!({
         "url": {
-            "type": "string", "minLength": 1, "maxLength": URL_CHARS_MAX,
+            "type": "string", "x-palyra-meaning": "host", "minLength": 1, "maxLength": URL_CHARS_MAX,
             "description": "The whole address, such as https://example.com/page.",
         },
         "headers": {
-            "type": "object", "maxProperties": HEADERS_MAX,
+            "type": "object", "x-palyra-meaning": "text", "maxProperties": HEADERS_MAX,
             "additionalProperties": {"type": "string", "maxLength": HEADER_VALUE_CHARS_MAX},
             "description": "Further headers, such as {\"accept\": \"application/json\"}.",
         },
         "hosts": {
-            "type": "array", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
+            "type": "array", "x-palyra-meaning": "host", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
             "description": "Other hosts to which redirects may lead, such as [\"www.example.com\"].",
         },
         "credential": {
-            "type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,63}$",
+            "type": "string", "x-palyra-meaning": "credential", "pattern": "^[a-z][a-z0-9_.-]{0,63}$",
             "description": "The name of a secret that the person keeps for this host; its value is added on the way.",
         },
     })

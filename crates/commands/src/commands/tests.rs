@@ -158,6 +158,14 @@ fn supervision() -> Supervision {
     Supervision::default()
 }
 
+#[test]
+fn every_argument_declares_what_it_names() {
+    for tool in palyra_ports::ToolRuntime::catalog(&Bench::new().tools).iter() {
+        let undeclared = palyra_types::argument_meaning::undeclared_properties(&tool.schema);
+        assert!(undeclared.is_empty(), "{}: say with `x-palyra-meaning` what {undeclared:?} name", tool.name);
+    }
+}
+
 #[tokio::test]
 async fn a_command_says_what_it_printed_and_how_it_ended() {
     let bench = Bench::new();

@@ -58,7 +58,8 @@ fn each_argument_has_to_be_as_the_person_chose() {
     let medium = ApprovalRiskLevel::Medium;
     for (arguments, expect) in [
         (json!({"path": "docs/a.md", "content": "x"}), "covered"),
-        (json!({"path": "./docs/../docs/a.md"}), "covered"),
+        (json!({"path": "./docs//a.md"}), "covered"),
+        (json!({"path": "./docs/../docs/a.md"}), "path leaves"),
         (json!({"path": "docs"}), "covered"),
         (json!({"path": "docsx/a.md"}), "path leaves"),
         (json!({"path": "docs/../src/a.rs"}), "path leaves"),
@@ -77,6 +78,28 @@ fn each_argument_has_to_be_as_the_person_chose() {
     assert_eq!(covers(&exact, &json!({"content": "x", "path": "a"}), medium), "covered");
     assert_eq!(covers(&exact, &json!({"content": "y", "path": "a"}), medium), "content leaves");
     assert_eq!(covers(&exact, &json!({"path": "a"}), medium), "content leaves");
+}
+
+#[test]
+fn an_address_has_nothing_below_it() {
+    let medium = ApprovalRiskLevel::Medium;
+    let address = record(vec![rule("path", beneath("https://a.example:8443/docs"))]);
+    for path in [
+        "https://a.example:18443/../a.example:8443/docs/?stolen=secret",
+        "https://a.example:8443/docs/%2e%2e/admin",
+        "https://a.example:8443/docs/a",
+    ] {
+        assert_eq!(covers(&address, &json!({ "path": path }), medium), "path leaves", "{path}");
+    }
+    let docs = record(vec![rule("path", beneath("docs"))]);
+    for path in
+        ["docs/%2e%2e/x", "docs/%2E./x", r"docs\..\x", r"docs/a\..\..\..\x", "docs/x/%252e", "docs/https://x"]
+    {
+        assert_eq!(covers(&docs, &json!({ "path": path }), medium), "path leaves", "{path}");
+    }
+    for path in ["docs/100%.md", r"docs/a\b", "docs/a..b"] {
+        assert_eq!(covers(&docs, &json!({ "path": path }), medium), "covered", "{path}");
+    }
 }
 
 #[test]

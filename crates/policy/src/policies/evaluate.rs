@@ -3,13 +3,14 @@
 //! Owns the names of types and actions. Invariant: whatever Cedar could not evaluate makes the whole answer a
 //! failure, because the policy that failed could have been a forbid.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{
     Authorizer, Context, Decision, Effect, Entities, Entity, EntityId, EntityTypeName, EntityUid, PolicyId,
     Request, Response, RestrictedExpression,
 };
 
+use super::folders::{reached, within};
 use super::index::{Asked, PolicyIndex};
 use super::mentions::Mentions;
 use crate::request::{ArgumentValue, PolicyRequest, RequestTool, is_shell_line};
@@ -207,7 +208,7 @@ pub(crate) fn in_cedar(
         prepared.alone.clone()
     };
     let shown = |name: &str| show == Show::All || prepared.mentions.looks_at(name);
-    let context = context(request, shown)?;
+    let context = context(request, &prepared.mentions.folders, shown)?;
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
@@ -228,7 +229,7 @@ fn person(words: &Words, request: &PolicyRequest, user: EntityUid) -> Option<Ent
 }
 
 /// Every member of the context.
-const MEMBERS: [&str; 22] = [
+const MEMBERS: [&str; 24] = [
     "approvers",
     "args",
     "args_bytes",
@@ -236,6 +237,7 @@ const MEMBERS: [&str; 22] = [
     "argv",
     "capabilities",
     "command",
+    "folders",
     "hosts",
     "hour",
     "now",
@@ -251,11 +253,21 @@ const MEMBERS: [&str; 22] = [
     "touches",
     "turns",
     "weekday",
+    "within",
 ];
 
-fn context(request: &PolicyRequest, shown: impl Fn(&str) -> bool) -> Option<Context> {
+fn context(
+    request: &PolicyRequest,
+    named_folders: &BTreeSet<String>,
+    shown: impl Fn(&str) -> bool,
+) -> Option<Context> {
     let pairs = MEMBERS.into_iter().filter(|name| shown(name));
-    let pairs = pairs.filter_map(|name| member(request, name).map(|value| (name.to_owned(), value)));
+    let value_of = |name: &str| match name {
+        "folders" => Some(texts(&reached(named_folders, request))),
+        "within" => Some(texts(&within(named_folders, request))),
+        name => member(request, name),
+    };
+    let pairs = pairs.filter_map(|name| value_of(name).map(|value| (name.to_owned(), value)));
     Context::from_pairs(pairs).ok()
 }
 
@@ -308,7 +320,7 @@ pub(crate) fn seen_of(prepared: &PreparedTool, request: &PolicyRequest) -> Strin
             "argv" | "command" | "program" | "shell_line" => format!("{:?}", told.argv),
             "capabilities" => String::new(),
             "hosts" => format!("{:?}", told.hosts),
-            "paths" => format!("{:?}", told.paths),
+            "folders" | "paths" | "within" => format!("{:?}", told.paths),
             "posture" => request.posture.name().to_owned(),
             "risk" => format!("{:?}", told.risk),
             "taints" => format!("{:?}", told.taints),

@@ -17,6 +17,8 @@ pub(crate) struct Mentions {
     pub(crate) whole_context: bool,
     /// Whether the attributes or the parents of the principal matter.
     pub(crate) person: bool,
+    /// Folders that are looked for in `context.folders` and `context.within`, as they are written.
+    pub(crate) folders: BTreeSet<String>,
 }
 
 impl Mentions {
@@ -32,12 +34,13 @@ impl Mentions {
             self.context.extend(other.context.iter().cloned());
             self.whole_context |= other.whole_context;
             self.person |= other.person;
+            self.folders.extend(other.folders.iter().cloned());
         }
     }
 
     /// What is not known looks at everything.
     pub(crate) fn everything() -> Self {
-        Self { context: BTreeSet::new(), whole_context: true, person: true }
+        Self { whole_context: true, person: true, ..Self::default() }
     }
 
     fn add(&mut self, policy: &Policy) {
@@ -55,6 +58,9 @@ impl Mentions {
         match expression {
             Value::Object(members) => {
                 for (operator, operand) in members {
+                    if operator.starts_with("contains") && looks_at_folders(operand) {
+                        texts_in(operand.get("right").unwrap_or(&Value::Null), &mut self.folders);
+                    }
                     match (operator.as_str(), operand) {
                         ("Var", Value::String(variable)) if variable == "context" => {
                             self.whole_context = true;
@@ -85,6 +91,30 @@ impl Mentions {
     }
 }
 
+/// Whether the set in which something is looked for is one of those that hold folders.
+fn looks_at_folders(operand: &Value) -> bool {
+    let Some(set) = operand.get("left").and_then(|left| left.get(".")) else { return false };
+    let of_context =
+        set.get("left").and_then(|left| left.get("Var")).and_then(Value::as_str) == Some("context");
+    of_context && matches!(set.get("attr").and_then(Value::as_str), Some("folders" | "within"))
+}
+
+/// Collects the texts that stand in an expression.
+fn texts_in(expression: &Value, found: &mut BTreeSet<String>) {
+    match expression {
+        Value::Object(members) => {
+            for (operator, operand) in members {
+                match operand.as_str().filter(|_| operator == "Value") {
+                    Some(text) => drop(found.insert(text.to_owned())),
+                    None => texts_in(operand, found),
+                }
+            }
+        }
+        Value::Array(members) => members.iter().for_each(|member| texts_in(member, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +125,7 @@ mod tests {
         let mut shown: Vec<String> = mentions.context.into_iter().collect();
         shown.extend(mentions.whole_context.then(|| "CONTEXT".to_owned()));
         shown.extend(mentions.person.then(|| "PERSON".to_owned()));
+        shown.extend(mentions.folders.iter().map(|folder| format!("{folder}/")));
         assert_eq!(shown.join(" "), expect, "{condition}");
     }
 
@@ -108,6 +139,9 @@ mod tests {
         check("{\"x\": context.d}.x == 1", "d");
         check("context == {\"a\": 1}", "CONTEXT");
         check("[context].contains(resource)", "CONTEXT");
+        check("context.folders.contains(\"src\")", "folders src/");
+        check("context.within.containsAny([\"a\", \"b c\"])", "within a/ b c/");
+        check("context.paths.contains(\"src\")", "paths");
         check("principal == User::\"a\"", "PERSON");
         check("principal.agent == Agent::\"a\" && context.e", "e PERSON");
         check("principal in Agent::\"a\"", "PERSON");

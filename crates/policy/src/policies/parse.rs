@@ -8,6 +8,7 @@ use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, Validati
 use miette::Diagnostic;
 
 use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
+use super::folders::misused_folders;
 use super::mistake::{PolicyMistake, place_of};
 use super::terms::{self, Annotations};
 
@@ -40,6 +41,9 @@ pub(crate) fn parsed(
     let mut policies = Vec::new();
     for policy in set.policies() {
         let byte = policy.as_ref().loc().map_or(0, |place| place.span.offset());
+        if let Some((what, mend)) = misused_folders(policy) {
+            mistakes.push(mistake(byte, what, mend));
+        }
         match terms::read(policy, execute) {
             Ok(annotations) => policies.push((policy.clone(), annotations, byte)),
             Err(wrong) => {

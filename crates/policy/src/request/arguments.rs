@@ -1,17 +1,19 @@
 //! What the arguments of a call name: paths, machines, the words of a command; and those that policies may look at.
 //!
-//! Owns which names of arguments mean what. Knows no tool: a tool's schema and the names in it are all there is.
+//! Owns what follows from the meaning of an argument. A tool's schema declares it; where it does not, the argument's name
+//! tells, and for a component, which a stranger may have written, both count.
 //! Invariant: every path, machine and word that is found counts, however deep it lies; only what policies are
 //! *shown* has limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use palyra_types::argument_meaning::ArgumentMeaning;
 use palyra_types::tool::{Capability, ToolCatalog, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hosts::host_of;
-use super::places::{Ground, Place, read_path};
+use super::places::{Ground, Place, read_path, read_tree_path};
 
 /// How long a text may be to be shown to policies as an argument, in bytes.
 pub const ARGUMENT_TEXT_BYTES_MAX: usize = 1024;
@@ -57,16 +59,37 @@ impl ArgumentShapes {
         Self(shapes)
     }
 
-    /// Returns the arguments as policies see them, and the names of those they do not.
-    pub(crate) fn show(&self, arguments: &Value) -> (BTreeMap<String, ArgumentValue>, BTreeSet<String>) {
+    /// Returns the arguments as policies see them, paths in their normal form, and the names of those they do not.
+    pub(crate) fn show(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Value,
+        ground: Ground<'_>,
+    ) -> (BTreeMap<String, ArgumentValue>, BTreeSet<String>) {
         let (mut shown, mut left_out) = (BTreeMap::new(), BTreeSet::new());
         for (name, value) in arguments.as_object().into_iter().flatten() {
+            let normal = declares_path(tool, name).then(|| with_normal_paths(value, ground));
+            let value = normal.as_ref().unwrap_or(value);
             match self.0.get(name).and_then(|shape| shown_as(*shape, value)) {
                 Some(value) => drop(shown.insert(name.clone(), value)),
                 None => drop(left_out.insert(name.chars().take(64).collect())),
             }
         }
         (shown, left_out)
+    }
+}
+
+fn declares_path(tool: &ToolSpec, name: &str) -> bool {
+    let property = tool.schema.get("properties").and_then(|properties| properties.get(name));
+    property.and_then(ArgumentMeaning::declared) == Some(ArgumentMeaning::Path)
+}
+
+/// Returns the paths of an argument in the form in which tools open them.
+fn with_normal_paths(value: &Value, ground: Ground<'_>) -> Value {
+    match value {
+        Value::String(path) => Value::String(read_path(path, ground).text),
+        Value::Array(members) => members.iter().map(|member| with_normal_paths(member, ground)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.clone(),
     }
 }
 
@@ -120,17 +143,6 @@ pub(crate) struct Named {
     pub(crate) count: usize,
 }
 
-/// What the name of an argument says about its value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    Path,
-    Host,
-    Argv,
-    Patch,
-    Credential,
-    Other,
-}
-
 const PATHS: [&str; 22] = [
     "path",
     "paths",
@@ -161,36 +173,53 @@ const ARGVS: [&str; 5] = ["argv", "command", "cmd", "args", "program"];
 const PATCHES: [&str; 2] = ["patch", "diff"];
 const CREDENTIALS: [&str; 2] = ["credential", "credentials"];
 
-fn meaning_of(name: &str, property: Option<&Value>) -> Meaning {
+/// Returns what the name of an argument says, where its schema does not.
+fn meaning_by_name(name: &str, property: Option<&Value>) -> ArgumentMeaning {
     match property.and_then(|property| property.get("format")).and_then(Value::as_str) {
-        Some("path") => return Meaning::Path,
-        Some("uri" | "url" | "hostname") => return Meaning::Host,
+        Some("path") => return ArgumentMeaning::Path,
+        Some("uri" | "url" | "hostname") => return ArgumentMeaning::Host,
         Some(_) | None => {}
     }
     let is = |list: &[&str]| list.contains(&name);
     if is(&PATHS) || PATH_ENDS.iter().any(|end| name.ends_with(end)) {
-        Meaning::Path
+        ArgumentMeaning::Path
     } else if is(&HOSTS) || name.ends_with("_url") {
-        Meaning::Host
+        ArgumentMeaning::Host
     } else if is(&ARGVS) {
-        Meaning::Argv
+        ArgumentMeaning::Argv
     } else if is(&PATCHES) {
-        Meaning::Patch
+        ArgumentMeaning::Patch
     } else if is(&CREDENTIALS) {
-        Meaning::Credential
+        ArgumentMeaning::Credential
     } else {
-        Meaning::Other
+        ArgumentMeaning::Text
     }
+}
+
+/// Returns what the argument of a tool means; of a component, only where the declaration and the name agree.
+pub(crate) fn meaning_of(tool: &ToolSpec, name: &str) -> ArgumentMeaning {
+    let property = tool.schema.get("properties").and_then(|properties| properties.get(name));
+    let by_name = meaning_by_name(name, property);
+    match property.and_then(ArgumentMeaning::declared) {
+        Some(declared) if is_component(tool) && declared != by_name => ArgumentMeaning::Text,
+        declared => declared.unwrap_or(by_name),
+    }
+}
+
+fn is_component(tool: &ToolSpec) -> bool {
+    tool.capabilities.contains(&Capability::Component)
 }
 
 /// Finds what the arguments of a call of `tool` name.
 pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: Ground<'_>) -> Named {
-    let mut find =
-        Find { ground, starts: tool.capabilities.contains(&Capability::Process), named: Named::default() };
-    let properties = tool.schema.get("properties");
+    let starts = tool.capabilities.contains(&Capability::Process);
+    let mut find = Find { ground, starts, also_by_name: is_component(tool), named: Named::default() };
     for (name, value) in arguments.as_object().into_iter().flatten() {
-        let property = properties.and_then(|properties| properties.get(name));
-        find.value(meaning_of(name, property), value);
+        let property = tool.schema.get("properties").and_then(|properties| properties.get(name));
+        find.argument((name, property), ArgumentMeaning::Text, value);
+    }
+    if works_at_the_root(tool, arguments) {
+        find.path(".");
     }
     let argv = std::mem::take(&mut find.named.argv);
     find.words(&argv);
@@ -200,54 +229,80 @@ pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: Ground<'_>) -
 
 /// Returns whether an argument names a place whose change wants a yes that names it.
 pub(crate) fn wants_own_yes(name: &str, value: &Value, ground: Ground<'_>) -> bool {
-    let mut find = Find { ground, starts: false, named: Named::default() };
-    find.value(meaning_of(name, None), value);
+    let mut find = Find { ground, starts: false, also_by_name: false, named: Named::default() };
+    find.argument((name, None), ArgumentMeaning::Text, value);
     find.named.places.into_iter().any(Place::wants_own_yes)
+}
+
+/// Whether a call works at the workspace root, because it leaves out the path at which it would work, or is about all of
+/// the workspace whatever its words are.
+fn works_at_the_root(tool: &ToolSpec, arguments: &Value) -> bool {
+    let required = tool.schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+    let properties = tool.schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().any(|(name, property)| {
+        let declared = ArgumentMeaning::declared(property);
+        let is_left_out = !is_required(name) && arguments.get(name).is_none();
+        declared == Some(ArgumentMeaning::Option) || (declared == Some(ArgumentMeaning::Path) && is_left_out)
+    })
 }
 
 struct Find<'a> {
     ground: Ground<'a>,
     /// Whether the tool starts processes: only then is an argument a command.
     starts: bool,
+    /// Whether a name counts beside what is declared.
+    also_by_name: bool,
     named: Named,
 }
 
 impl Find<'_> {
-    fn value(&mut self, meaning: Meaning, value: &Value) {
+    /// Looks at one argument; `outer` is the meaning of what it lies in.
+    fn argument(&mut self, (name, property): (&str, Option<&Value>), outer: ArgumentMeaning, value: &Value) {
+        let declared = property.and_then(ArgumentMeaning::declared);
+        if let Some(declared) = declared {
+            self.value(declared, property, value);
+        }
+        if declared.is_none() || self.also_by_name {
+            let by_name = meaning_by_name(name, property);
+            let meaning = if by_name == ArgumentMeaning::Text { outer } else { by_name };
+            self.value(meaning, property, value);
+        }
+    }
+
+    fn value(&mut self, meaning: ArgumentMeaning, schema: Option<&Value>, value: &Value) {
         match value {
             Value::String(text) => self.text(meaning, text),
-            Value::Array(members) => members.iter().for_each(|member| self.value(meaning, member)),
+            Value::Array(members) => {
+                let items = schema.and_then(|schema| schema.get("items"));
+                members.iter().for_each(|member| self.value(meaning, items, member));
+            }
             Value::Object(members) => {
+                let properties = schema.and_then(|schema| schema.get("properties"));
                 for (name, member) in members {
-                    let inner = match meaning_of(name, None) {
-                        Meaning::Other => meaning,
-                        own @ (Meaning::Path
-                        | Meaning::Host
-                        | Meaning::Argv
-                        | Meaning::Patch
-                        | Meaning::Credential) => own,
-                    };
-                    self.value(inner, member);
+                    let property = properties.and_then(|properties| properties.get(name));
+                    self.argument((name, property), meaning, member);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn text(&mut self, meaning: Meaning, text: &str) {
+    fn text(&mut self, meaning: ArgumentMeaning, text: &str) {
         match meaning {
-            Meaning::Path => self.path(text),
-            Meaning::Host => self.host(text),
-            Meaning::Argv if self.starts => {
+            ArgumentMeaning::Path | ArgumentMeaning::Glob => self.path(text),
+            ArgumentMeaning::Host => self.host(text),
+            ArgumentMeaning::Argv if self.starts => {
                 self.named.argv.push(text.to_owned());
                 self.named.count += 1;
             }
-            Meaning::Patch => patched_paths(text).for_each(|path| self.path(path)),
-            Meaning::Credential => {
+            ArgumentMeaning::Option => self.option(text),
+            ArgumentMeaning::Patch => patched_paths(text).for_each(|path| self.path(path)),
+            ArgumentMeaning::Credential => {
                 self.named.count += 1;
                 self.named.places.insert(Place::Vault);
             }
-            Meaning::Argv | Meaning::Other => {}
+            ArgumentMeaning::Argv | ArgumentMeaning::Handle | ArgumentMeaning::Text => {}
         }
     }
 
@@ -257,6 +312,30 @@ impl Find<'_> {
             let read = read_path(text, self.ground);
             self.named.paths.insert(read.text);
             self.named.places.extend(read.places);
+        }
+    }
+
+    /// Looks at a word that may be an option with its value, a revision, a path, or a path in a revision.
+    fn option(&mut self, word: &str) {
+        self.named.count += 1;
+        if self.named.count > NAMED_MAX {
+            return;
+        }
+        let value = word.find('=').map_or("", |at| &word[at + 1..]);
+        let behind_a_letter = match word.strip_prefix('-') {
+            Some(cluster) if !cluster.starts_with('-') => cluster.get(1..).unwrap_or_default(),
+            Some(_) | None => "",
+        };
+        let behind_letters = behind_a_letter.find(['/', '.', '~']).map_or("", |at| &behind_a_letter[at..]);
+        for path in [word, value, behind_a_letter, behind_letters] {
+            if !path.is_empty() && (path != word || !path.starts_with('-')) {
+                self.named.places.extend(read_tree_path(path, self.ground));
+            }
+        }
+        // Behind a colon stands a path from the root of a tree, which leads nowhere else.
+        for (at, _) in word.match_indices([':', ')']) {
+            let in_tree = read_tree_path(word[at + 1..].trim_start_matches('/'), self.ground);
+            self.named.places.extend(in_tree.into_iter().filter(|place| *place != Place::OutsideRoot));
         }
     }
 

@@ -2,10 +2,12 @@
 //!
 //! Owns which places matter to policies; what lies where, `palyra_types::places` knows. Looks at no disk: tools open
 //! files beneath the root without following links, so a spelling inside the root is a place inside the root.
+//! Which names a path has is what `palyra_types::path_reading` says, to tools as well.
 //! Invariant: in doubt a path is counted as reaching more, never less.
 
 use std::collections::BTreeSet;
 
+use palyra_types::path_reading::{PathAnchor, PathReading};
 use palyra_types::places::{PlaceKind, folded, is_git, kinds_of};
 
 /// A kind of place that policies speak of.
@@ -76,54 +78,45 @@ pub(crate) struct Ground<'a> {
     pub(crate) own: &'a [String],
 }
 
-/// Reads a path as a model wrote it.
+/// Reads a path as a model wrote it: its text is what a tool opens, and its places are those of every reading.
 pub(crate) fn read_path(written: &str, ground: Ground<'_>) -> ReadPath {
-    let mut places = BTreeSet::new();
-    let slashes = written.replace('\\', "/");
-    let bare = slashes.strip_prefix("file://").unwrap_or(&slashes);
-    let elsewhere = bare.starts_with(['~', '$']) || bare.contains('\0') || has_drive(bare);
-    let (absolute, parts) = match (bare.starts_with('/'), ground.root) {
-        (true, Some(root)) => {
-            match bare.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                Some(below) if !below.split('/').any(|part| part == "..") => (false, resolved(below)),
-                Some(_) | None => (true, resolved(bare)),
-            }
-        }
-        (true, None) => (true, resolved(bare)),
-        (false, _) => (false, resolved(bare)),
-    };
-    let (climbs, parts) = parts;
-    if absolute || climbs > 0 || elsewhere {
+    let reading = PathReading::read(written, ground.root);
+    let mut places = places_of_reading(&reading, ground);
+    for other in other_spellings(written) {
+        places.extend(places_of_reading(&PathReading::read(&other, ground.root), ground));
+    }
+    if written.starts_with(['~', '$']) || written.contains('\0') || has_drive(written) {
         places.insert(Place::OutsideRoot);
     }
-    let folded: Vec<String> = parts.iter().map(|part| folded(part)).collect();
-    places.extend(places_of(&folded));
-    if touches_own(&folded, climbs, absolute, ground) {
-        places.insert(Place::Daemon);
-    }
-    let mut text = if absolute { "/".to_owned() } else { "../".repeat(climbs) };
-    text.push_str(&parts.join("/"));
-    if text.is_empty() {
-        text.push('.');
-    }
-    ReadPath { text, places }
+    ReadPath { text: reading.to_string(), places }
 }
 
-/// Takes out `.`, empty parts, and `..` with what it takes back; returns how often `..` leads beyond the beginning.
-fn resolved(path: &str) -> (usize, Vec<String>) {
-    let (mut climbs, mut parts) = (0, Vec::new());
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                if parts.pop().is_none() {
-                    climbs += 1;
-                }
-            }
-            name => parts.push(name.to_owned()),
-        }
+/// Returns the places of a word that a program, not a tool, reads as a path: it follows the names and nothing else.
+pub(crate) fn read_tree_path(word: &str, ground: Ground<'_>) -> BTreeSet<Place> {
+    places_of_reading(&PathReading::read(word, ground.root), ground)
+}
+
+/// What a path could also be meant to spell: where a backslash separates names, and where `file:` begins a URL.
+fn other_spellings(written: &str) -> Vec<String> {
+    let slashed = written.replace('\\', "/");
+    let scheme = slashed.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let mut others: Vec<String> = scheme.map(|_| slashed[5..].to_owned()).into_iter().collect();
+    if slashed != written {
+        others.push(slashed);
     }
-    (climbs, parts)
+    others
+}
+
+fn places_of_reading(reading: &PathReading, ground: Ground<'_>) -> BTreeSet<Place> {
+    let folded: Vec<String> = reading.names().iter().map(|name| folded(name)).collect();
+    let mut places = places_of(&folded);
+    if reading.is_outside() {
+        places.insert(Place::OutsideRoot);
+    }
+    if touches_own(&folded, reading, ground) {
+        places.insert(Place::Daemon);
+    }
+    places
 }
 
 fn has_drive(path: &str) -> bool {
@@ -146,12 +139,14 @@ fn places_of(parts: &[String]) -> BTreeSet<Place> {
 
 /// Whether a path is one of the daemon's own or lies below one; a workspace that the daemon made among its own things
 /// is not one of them, and what leads out of it is.
-fn touches_own(parts: &[String], climbs: usize, absolute: bool, ground: Ground<'_>) -> bool {
-    let folded_parts =
-        |path: &str| -> Vec<String> { resolved(path).1.iter().map(|part| folded(part)).collect() };
+fn touches_own(parts: &[String], reading: &PathReading, ground: Ground<'_>) -> bool {
+    let folded_parts = |path: &str| -> Vec<String> {
+        PathReading::read(path, None).names().iter().map(|part| folded(part)).collect()
+    };
     let root = ground.root.map(folded_parts);
+    let climbs = reading.climbs();
     let whole: Vec<String> = match &root {
-        _ if absolute => parts.to_vec(),
+        _ if reading.anchor() == PathAnchor::FileSystem => parts.to_vec(),
         None => return false,
         Some(root) => {
             let kept = root.len().saturating_sub(climbs);
@@ -187,7 +182,6 @@ mod tests {
         check("", ". []");
         check("/home/me/desk/src", "src []");
         check("/home/me/desk", ". []");
-        check("src\\main.rs", "src/main.rs []");
     }
 
     #[test]
@@ -199,9 +193,23 @@ mod tests {
         check("/home/me/desk/../x", "/home/me/x [outside_root]");
         check("~/x", "~/x [outside_root]");
         check("$HOME/x", "$HOME/x [outside_root]");
-        check("file:///etc/passwd", "/etc/passwd [outside_root]");
-        check("C:\\x", "C:/x [outside_root]");
-        check("..\\x", "../x [outside_root]");
+        check("file:///etc/passwd", "file:/etc/passwd [outside_root]");
+        check("FILE:/etc/passwd", "FILE:/etc/passwd [outside_root]");
+        check("C:\\x", "C:\\x [outside_root]");
+        check("..\\x", "..\\x [outside_root]");
+        check("a\0b", "a\0b [outside_root]");
+    }
+
+    #[test]
+    fn a_backslash_is_a_letter_and_in_doubt_a_separator_too() {
+        check("src\\main.rs", "src\\main.rs []");
+        check(".git/hooks/a\\..\\..\\..\\b", ".git/hooks/a\\..\\..\\..\\b [git]");
+        check(".git\\hooks\\b", ".git\\hooks\\b [git]");
+        check("inner/a\\..\\..\\b", "inner/a\\..\\..\\b [daemon]");
+        check(".claude/a\\..\\..\\b.md", ".claude/a\\..\\..\\b.md [runs_later]");
+        check("a/.envrc\\..\\b", "a/.envrc\\..\\b []");
+        check("x\\..\\..\\b", "x\\..\\..\\b [outside_root]");
+        check("file:\\x\\.ssh", "file:\\x\\.ssh [outside_root credentials]");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod turns;
 
+use palyra_types::argument_meaning::without_meanings;
 use palyra_types::model::ModelRequest;
 use palyra_types::tool::ToolSpec;
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ pub(super) fn render(request: &ModelRequest, manner: &Manner) -> (Value, Vec<Wis
 }
 
 fn tool(spec: &ToolSpec) -> Value {
-    let mut schema = spec.schema.clone();
+    let mut schema = without_meanings(&spec.schema);
     if let Some(fields) = schema.as_object_mut() {
         fields.entry("type").or_insert_with(|| "object".into());
     }

@@ -3,6 +3,7 @@
 //! Invariant: equal requests give equal bytes, and what comes first changes least, so that a
 //! provider's prompt cache can serve it.
 
+use palyra_types::argument_meaning::without_meanings;
 use palyra_types::attachment::RenderedAttachment;
 use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat, ToolResultStatus};
 use palyra_types::tool::ToolSpec;
@@ -63,7 +64,7 @@ struct Tool<'a> {
 struct Function<'a> {
     description: &'a str,
     name: String,
-    parameters: &'a Value,
+    parameters: Value,
 }
 
 /// Renders the body of `POST /chat/completions`.
@@ -159,7 +160,8 @@ fn call(call: &RenderedCall) -> Value {
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
     let name = names::allowed(spec.name.as_str());
-    let function = Function { description: &spec.description, name, parameters: &spec.schema };
+    let function =
+        Function { description: &spec.description, name, parameters: without_meanings(&spec.schema) };
     Tool { function, r#type: "function" }
 }
 

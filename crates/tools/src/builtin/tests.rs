@@ -13,6 +13,14 @@ use super::*;
 use crate::fixture::Fixture;
 
 #[test]
+fn every_argument_declares_what_it_names() {
+    for tool in BuiltinTools::new().catalog().iter() {
+        let undeclared = palyra_types::argument_meaning::undeclared_properties(&tool.schema);
+        assert!(undeclared.is_empty(), "{}: say with `x-palyra-meaning` what {undeclared:?} name", tool.name);
+    }
+}
+
+#[test]
 fn the_catalogue_holds_readers_writers_and_a_question_with_closed_schemas() {
     let catalog = BuiltinTools::new().catalog();
     let shown: Vec<String> = catalog

@@ -1,14 +1,14 @@
 //! A path as a model writes it, made relative to the workspace root.
 //!
-//! Owns the spelling and its early, well-worded refusals. It protects nothing: what keeps a path
+//! Owns the refusals in words; the reading itself is the one that policy judges. It protects nothing: what keeps a path
 //! inside the root is the kernel's resolution when the path is opened.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use palyra_types::path_reading::{PATH_BYTES_MAX, PathProblem, PathReading};
 
 use super::show::show_path;
 use crate::failure::ToolFailure;
-
-const PATH_BYTES_MAX: usize = 4095;
 
 /// A path below the workspace root, without `.` and `..`; empty for the root itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,24 +17,11 @@ pub(crate) struct WorkspacePath(PathBuf);
 impl WorkspacePath {
     /// Reads what a model wrote; an absolute path is taken when it spells a place below `root`.
     pub(crate) fn parse(text: &str, root: &Path) -> Result<Self, ToolFailure> {
-        if text.len() > PATH_BYTES_MAX || text.contains('\0') {
-            let reason =
-                format!("a path has at most {PATH_BYTES_MAX} bytes and no NUL; name the file by its path");
-            return Err(ToolFailure::PathRefused(reason));
-        }
-        let written = Path::new(text);
-        let mut path = PathBuf::new();
-        for component in written.strip_prefix(root).unwrap_or(written).components() {
-            match component {
-                Component::CurDir => {}
-                Component::Normal(name) => path.push(name),
-                Component::RootDir | Component::Prefix(_) => {
-                    return Err(refused(written, "is absolute and outside the workspace"));
-                }
-                Component::ParentDir => return Err(refused(written, "contains `..`")),
-            }
-        }
-        Ok(Self(path))
+        let reading = PathReading::read(text, root.to_str());
+        reading
+            .below_root()
+            .map(|names| Self(names.iter().collect()))
+            .map_err(|problem| refused(text, problem))
     }
 
     /// Returns it relative to the root; empty for the root itself.
@@ -69,11 +56,17 @@ impl WorkspacePath {
     }
 }
 
-fn refused(written: &Path, why: &str) -> ToolFailure {
-    let shown: String = show_path(written).chars().take(200).collect();
-    ToolFailure::PathRefused(format!(
-        "`{shown}` {why}; write paths from the workspace root, such as `src/main.rs`"
-    ))
+fn refused(written: &str, problem: PathProblem) -> ToolFailure {
+    let reason = match problem {
+        PathProblem::TooLong | PathProblem::HoldsNul => {
+            format!("a path has at most {PATH_BYTES_MAX} bytes and no NUL; name the file by its path")
+        }
+        PathProblem::HasParentStep | PathProblem::AbsoluteOutside => {
+            let shown: String = show_path(Path::new(written)).chars().take(200).collect();
+            format!("`{shown}` {problem}; write paths from the workspace root, such as `src/main.rs`")
+        }
+    };
+    ToolFailure::PathRefused(reason)
 }
 
 #[cfg(test)]
@@ -98,7 +91,9 @@ mod tests {
         check("/home/me/desk/src", "src");
         check("~/x", "~/x");
         check("%2e%2e/x", "%2e%2e/x");
+        check("//home/me/./desk/src", "src");
         check("..\\x", "\"..\\\\x\"");
+        check(".git/a\\..\\..\\b", "\".git/a\\\\..\\\\..\\\\b\"");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Declaration {
 /// Returns how a model names the file that is changed.
 pub(crate) fn path_property() -> Value {
     json!({
-        "type": "string", "minLength": 1, "maxLength": 4095,
+        "type": "string", "x-palyra-meaning": "path", "minLength": 1, "maxLength": 4095,
         "description": "The file, from the workspace root, such as `src/main.rs`.",
     })
 }

@@ -102,6 +102,14 @@ impl Bench {
     }
 }
 
+#[test]
+fn every_argument_declares_what_it_names() {
+    for tool in bench(|_| said(200, "text/plain", "")).tools.catalog().iter() {
+        let undeclared = palyra_types::argument_meaning::undeclared_properties(&tool.schema);
+        assert!(undeclared.is_empty(), "{}: say with `x-palyra-meaning` what {undeclared:?} name", tool.name);
+    }
+}
+
 #[tokio::test]
 async fn a_page_comes_as_markdown_in_a_fence() {
     let bench = bench(|_| said(200, "text/html", "<h1>Tea</h1><p>Hot.</p>"));

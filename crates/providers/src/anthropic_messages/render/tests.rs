@@ -100,11 +100,17 @@ fn a_text_request_has_what_the_format_wants_and_no_more() {
 #[test]
 fn tools_have_a_schema_of_an_object_and_the_last_one_the_mark() {
     let mut request = request(vec![user("Hi")]);
-    let tools = vec![spec("search.all", json!({})), spec("a", json!({"type": "object", "properties": {}}))];
+    let tools = vec![
+        spec("search.all", json!({})),
+        spec(
+            "a",
+            json!({"type": "object", "properties": {"x": {"type": "string", "x-palyra-meaning": "path"}}}),
+        ),
+    ];
     request.tools = Arc::new(ToolCatalog::new(tools));
     let tool = |name: &str, of: &str, schema: Value| json!({"name": name, "description": format!("Does {of}."), "input_schema": schema});
     let last = marked(tool("search_all", "search.all", json!({"type": "object"})));
-    let first = tool("a", "a", json!({"type": "object", "properties": {}}));
+    let first = tool("a", "a", json!({"type": "object", "properties": {"x": {"type": "string"}}}));
     assert_eq!(render(&request, &manner()).0["tools"], json!([first, last]));
 }
 

@@ -27,7 +27,7 @@ fn spec(name: &str) -> ToolSpec {
         name: ToolName::new(name),
         version: 1,
         description: format!("Does {name}."),
-        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string", "x-palyra-meaning": "path"}}}),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
         conduct: ToolConduct::Direct,
