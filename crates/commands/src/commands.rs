@@ -184,4 +184,6 @@ mod door_tests;
 #[cfg(test)]
 mod job_tests;
 #[cfg(test)]
+mod root_tests;
+#[cfg(test)]
 mod tests;

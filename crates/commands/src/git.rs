@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessTier, Supervision, WorkspaceAccess};
+use palyra_ports::{ConfinedCommand, Network, ProcessTier, Supervision, WorkspaceAccess, WorkspaceRoot};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -122,7 +122,7 @@ pub(crate) async fn run(
         program,
         arguments: words.chain(arguments.options).map(Into::into).collect(),
         environment: shared.chain(quiet.map(|(name, value)| (name.into(), value.into()))).collect(),
-        directory: workspace.clone(),
+        directory: workspace.path().to_owned(),
         workspace,
         access: WorkspaceAccess::Read,
         kept: Vec::new(),
@@ -137,11 +137,9 @@ pub(crate) async fn run(
 }
 
 /// Finds the workspace and git, without reading it: it is not bound to what anybody looked at.
-fn locate(settings: &CommandSettings, root: &Path) -> Result<(PathBuf, PathBuf), CommandFailure> {
-    let gone =
-        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
-    let workspace = root.canonicalize().map_err(gone)?;
-    let git = locate_program(settings, &workspace, &workspace, "git")?;
+fn locate(settings: &CommandSettings, root: &Path) -> Result<(WorkspaceRoot, PathBuf), CommandFailure> {
+    let workspace = WorkspaceRoot::open(root)?;
+    let git = locate_program(settings, &workspace, workspace.path(), "git")?;
     match git.place {
         Place::System => Ok((workspace, git.path)),
         Place::Workspace => Err(CommandFailure::PathRefused("git lies in the workspace".to_owned())),

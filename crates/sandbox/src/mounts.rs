@@ -22,6 +22,7 @@ use rustix::mount::{
 use crate::failure::Failure;
 use crate::kept_files::{Held, way_to};
 use crate::message::{InWorkspace, Order};
+use crate::workspace::WorkspacePlace;
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
 const BUILDING_SITE: &str = "/tmp";
@@ -60,8 +61,9 @@ pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// of its own. Returns the program where it is to be started by its descriptor.
 pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
     let readable = open_all(order)?;
     // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
     // file of its user.
@@ -76,14 +78,16 @@ pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Optio
     }
     workspace.put(Path::new("/"))?;
     keep_files(kept)?;
+    place.enter()?;
     put_all(order, copies, sealed)
 }
 
 /// Tier C: nothing but what is named here. Returns the program likewise.
 pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
     let mut sources = open_all(order)?;
     for path in SYSTEM_FILES {
         sources.extend(Source::open_if_there(Path::new(path))?);
@@ -133,6 +137,7 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     workspace.put(root)?;
     enter(root)?;
     keep_files(kept)?;
+    place.enter()?;
     put_all(order, copies, sealed)
 }
 
@@ -300,6 +305,12 @@ impl Source {
     fn open_itself(path: &Path, change: Change) -> Result<Self, Failure> {
         Self::try_open_with(path, change, OpenTreeFlags::AT_SYMLINK_NOFOLLOW)
             .map_err(|cause| Failure { stage: "kept file", cause: cause.into() })
+    }
+
+    /// Opens the current folder, to be put at a path.
+    fn open_here(path: &Path, change: Change) -> Result<Self, Failure> {
+        let here = Self::open(Path::new("."), change)?;
+        Ok(Self { path: path.to_owned(), ..here })
     }
 
     fn open_if_there(path: &Path) -> Result<Option<Self>, Failure> {

@@ -113,7 +113,7 @@ impl Bench {
         Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the folder")
     }
 
