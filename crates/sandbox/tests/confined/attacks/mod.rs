@@ -19,6 +19,7 @@ mod sockets;
 mod kernel;
 mod given;
 mod roots;
+mod activity;
 
 const SECRET: &str = "canary-7f3a91";
 
