@@ -196,4 +196,6 @@ mod git_tests;
 #[cfg(test)]
 mod job_tests;
 #[cfg(test)]
+mod root_tests;
+#[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Why a command was not run, or what went wrong with it, in words a model can act on.
 
-use palyra_ports::{AppendError, ReadError, SandboxError};
+use palyra_ports::{AppendError, OpenRootError, ReadError, SandboxError};
 use palyra_types::ErrorCode;
 
 /// Why a granted call failed; its text is the outcome that the model reads.
@@ -56,6 +56,17 @@ impl CommandFailure {
             Self::Tape(error) => error.code(),
             Self::NotRecorded(error) => error.code(),
             Self::Cancelled => ErrorCode::ToolCancelled,
+        }
+    }
+}
+
+impl From<OpenRootError> for CommandFailure {
+    fn from(error: OpenRootError) -> Self {
+        let text = error.to_string();
+        match error {
+            OpenRootError::Link => Self::PathRefused(text),
+            OpenRootError::MechanismMissing => Self::SandboxMissing(text),
+            OpenRootError::Unusable(_) => Self::NotFound(text),
         }
     }
 }

@@ -11,7 +11,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_ports::{ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess};
+use palyra_ports::{
+    ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess, WorkspaceRoot,
+};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -155,7 +157,7 @@ struct Git<'g> {
     parts: &'g Parts,
     supervision: &'g Supervision,
     tier: ProcessTier,
-    workspace: PathBuf,
+    workspace: WorkspaceRoot,
     program: PathBuf,
     /// Settings that take the repository's filters away.
     filters: Vec<(String, String)>,
@@ -175,7 +177,7 @@ impl Git<'_> {
             program: self.program.clone(),
             arguments: arguments.chain(words.into_iter().map(OsString::from)).collect(),
             environment: self.environment(),
-            directory: self.workspace.clone(),
+            directory: self.workspace.path().to_owned(),
             workspace: self.workspace.clone(),
             access: WorkspaceAccess::Read,
             kept: Vec::new(),
@@ -291,11 +293,9 @@ impl Git<'_> {
 }
 
 /// Finds the workspace and git, without reading it: it is not bound to what anybody looked at.
-fn locate(settings: &CommandSettings, root: &Path) -> Result<(PathBuf, PathBuf), CommandFailure> {
-    let gone =
-        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
-    let workspace = root.canonicalize().map_err(gone)?;
-    let git = locate_program(settings, &workspace, &workspace, "git")?;
+fn locate(settings: &CommandSettings, root: &Path) -> Result<(WorkspaceRoot, PathBuf), CommandFailure> {
+    let workspace = WorkspaceRoot::open(root)?;
+    let git = locate_program(settings, &workspace, workspace.path(), "git")?;
     match git.place {
         Place::System => Ok((workspace, git.path)),
         Place::Workspace => Err(CommandFailure::PathRefused("git lies in the workspace".to_owned())),

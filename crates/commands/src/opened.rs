@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use palyra_ports::WorkspaceRoot;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
@@ -15,24 +16,29 @@ use rustix::io::Errno;
 const OPEN_ATTEMPTS_MAX: usize = 16;
 
 /// Opens a regular file at its real path; beneath the workspace where the path says so.
-pub(crate) fn open_file(workspace: &Path, real: &Path) -> io::Result<File> {
+pub(crate) fn open_file(workspace: &WorkspaceRoot, real: &Path) -> io::Result<File> {
     let without_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let open =
-        |at, path: &Path, flags, resolve| repeated(|| openat2(at, path, flags, Mode::empty(), resolve));
-    let file = match real.strip_prefix(workspace) {
+    let file = match real.strip_prefix(workspace.path()) {
         Ok(inner) => {
-            let root = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let root = open(CWD, workspace, root, without_links)?;
-            repeated(|| openat2(&root, inner, flags, Mode::empty(), without_links | ResolveFlags::BENEATH))?
+            let resolve = without_links | ResolveFlags::BENEATH;
+            repeated(|| openat2(workspace, inner, flags, Mode::empty(), resolve))?
         }
-        Err(_elsewhere) => open(CWD, real, flags, without_links)?,
+        Err(_elsewhere) => repeated(|| openat2(CWD, real, flags, Mode::empty(), without_links))?,
     };
     // The kind is asked of the descriptor: a name may change its meaning in between.
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
     Ok(File::from(file))
+}
+
+/// Returns whether a folder lies at a path beneath the workspace, where no link leads to it.
+pub(crate) fn has_folder(workspace: &WorkspaceRoot, inner: &Path) -> bool {
+    let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    repeated(|| openat2(workspace, inner, flags, Mode::empty(), resolve)).is_ok()
 }
 
 /// Reads a file to its end, piece by piece; one of more than `bytes_max` is refused, never read in part.
@@ -78,7 +84,8 @@ mod tests {
 
     fn text(workspace: &Path, path: &Path, bytes_max: u64) -> io::Result<String> {
         let mut bytes = Vec::new();
-        read_whole(&open_file(workspace, path)?, bytes_max, |piece| bytes.extend_from_slice(piece))?;
+        let workspace = WorkspaceRoot::open(workspace).map_err(io::Error::other)?;
+        read_whole(&open_file(&workspace, path)?, bytes_max, |piece| bytes.extend_from_slice(piece))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

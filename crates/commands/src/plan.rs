@@ -4,10 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use palyra_ports::{COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, text_bytes};
+use palyra_ports::{
+    COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, WorkspaceRoot, text_bytes,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::CommandFailure;
+use crate::opened::has_folder;
 use crate::program::{Found, find_program, find_script};
 use crate::reach::Reach;
 use crate::settings::CommandSettings;
@@ -67,7 +70,7 @@ impl Tier {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
-    pub(crate) workspace: PathBuf,
+    pub(crate) workspace: WorkspaceRoot,
     pub(crate) sealed: Vec<SealedFile>,
 }
 
@@ -78,9 +81,7 @@ pub(crate) fn plan(
     workspace_root: &Path,
     wanted: &Wanted,
 ) -> Result<Planned, CommandFailure> {
-    let gone =
-        |error: std::io::Error| CommandFailure::NotFound(format!("the workspace cannot be used: {error}"));
-    let workspace = workspace_root.canonicalize().map_err(gone)?;
+    let workspace = WorkspaceRoot::open(workspace_root)?;
     check_length(settings, &wanted.argv)?;
     let folder = folder_of(&workspace, wanted.folder.as_deref())?;
     let word =
@@ -139,14 +140,14 @@ fn bound(found: &Found) -> Bound {
     Bound { path: found.path.clone(), sha256 }
 }
 
-fn folder_of(workspace: &Path, inner: Option<&str>) -> Result<PathBuf, CommandFailure> {
-    let Some(inner) = inner else { return Ok(workspace.to_owned()) };
+fn folder_of(workspace: &WorkspaceRoot, inner: Option<&str>) -> Result<PathBuf, CommandFailure> {
+    let Some(inner) = inner else { return Ok(workspace.path().to_owned()) };
     let missing = |_| CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace"));
-    let folder = workspace.join(inner).canonicalize().map_err(missing)?;
-    if !folder.starts_with(workspace) {
+    let folder = workspace.path().join(inner).canonicalize().map_err(missing)?;
+    let Ok(beneath) = folder.strip_prefix(workspace.path()) else {
         return Err(CommandFailure::PathRefused(format!("`{inner}` lies outside of the workspace")));
-    }
-    if !folder.is_dir() {
+    };
+    if !has_folder(workspace, beneath) {
         return Err(CommandFailure::NotFound(format!("`{inner}` is no folder")));
     }
     Ok(folder)

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_ports::SealedFile;
+use palyra_ports::{SealedFile, WorkspaceRoot};
 use rustix::fs::{MemfdFlags, SealFlags};
 use sha2::{Digest, Sha256};
 
@@ -63,7 +63,7 @@ pub(crate) enum Place {
 /// Finds the program of a command that starts in `folder`; blocks on what it reads.
 pub(crate) fn find_program(
     settings: &CommandSettings,
-    workspace: &Path,
+    workspace: &WorkspaceRoot,
     folder: &Path,
     word: &str,
 ) -> Result<Found, CommandFailure> {
@@ -73,7 +73,7 @@ pub(crate) fn find_program(
 /// Says where that program is, and reads nothing of it; blocks all the same.
 pub(crate) fn locate_program(
     settings: &CommandSettings,
-    workspace: &Path,
+    workspace: &WorkspaceRoot,
     folder: &Path,
     word: &str,
 ) -> Result<Located, CommandFailure> {
@@ -95,7 +95,7 @@ pub(crate) fn locate_program(
 /// the workspace.
 pub(crate) fn find_script(
     settings: &CommandSettings,
-    workspace: &Path,
+    workspace: &WorkspaceRoot,
     folder: &Path,
     argv: &[String],
 ) -> Result<Option<Found>, CommandFailure> {
@@ -112,9 +112,13 @@ pub(crate) fn find_script(
     look_at(workspace, locate(settings, workspace, &path)?).map(Some)
 }
 
-fn locate(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<Located, CommandFailure> {
+fn locate(
+    settings: &CommandSettings,
+    workspace: &WorkspaceRoot,
+    path: &Path,
+) -> Result<Located, CommandFailure> {
     let real = path.canonicalize().map_err(unreadable(path))?;
-    if real.starts_with(workspace) {
+    if real.starts_with(workspace.path()) {
         return Ok(Located { path: real, place: Place::Workspace });
     }
     let readable = settings.readable.iter().filter_map(|place| place.canonicalize().ok());
@@ -128,7 +132,7 @@ fn locate(settings: &CommandSettings, workspace: &Path, path: &Path) -> Result<L
     Ok(Located { path: real, place: Place::System })
 }
 
-fn look_at(workspace: &Path, located: Located) -> Result<Found, CommandFailure> {
+fn look_at(workspace: &WorkspaceRoot, located: Located) -> Result<Found, CommandFailure> {
     let Located { path, place } = located;
     let looked = match place {
         Place::Workspace => sealed(workspace, &path),
@@ -152,14 +156,14 @@ fn places(candidates: &[PathBuf]) -> String {
     folders.join(", ")
 }
 
-fn sealed(workspace: &Path, path: &Path) -> io::Result<([u8; 32], Option<SealedFile>)> {
+fn sealed(workspace: &WorkspaceRoot, path: &Path) -> io::Result<([u8; 32], Option<SealedFile>)> {
     let mut bytes = Vec::new();
     read_whole(&open_file(workspace, path)?, SEALED_BYTES_MAX, |piece| bytes.extend_from_slice(piece))?;
     let file = SealedFile { path: path.to_owned(), bytes: Arc::new(seal(&bytes)?) };
     Ok((Sha256::digest(&bytes).into(), Some(file)))
 }
 
-fn digest_of(workspace: &Path, path: &Path) -> io::Result<[u8; 32]> {
+fn digest_of(workspace: &WorkspaceRoot, path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     read_whole(&open_file(workspace, path)?, PROGRAM_BYTES_MAX, |piece| hash.update(piece))?;
     Ok(hash.finalize().into())

@@ -179,7 +179,7 @@ fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
         environment: environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         directory: plan.folder,
         access: palyra_ports::WorkspaceAccess::Change,
-        kept: settings.kept.iter().map(|inner| workspace.join(inner)).collect(),
+        kept: settings.kept.iter().map(|inner| workspace.path().join(inner)).collect(),
         readable: settings.readable.clone(),
         sealed,
         network,

@@ -49,7 +49,9 @@ impl HostSandbox {
 
     /// Tells what holds the programs of tools here; probes if nobody did yet.
     pub(crate) fn check(&self) -> Check {
-        check_of(self.offer())
+        let mut check = check_of(self.offer());
+        check.found.push_str(user_note(rustix::process::geteuid()));
+        check
     }
 }
 
@@ -63,6 +65,15 @@ impl ProcessSandbox for HostSandbox {
         command: ConfinedCommand,
     ) -> BoxFuture<'static, Result<Box<dyn ConfinedProcess>, SandboxError>> {
         self.found().start(command)
+    }
+}
+
+/// Returns what commands are beside how they are held: the user of the daemon.
+fn user_note(user: rustix::process::Uid) -> &'static str {
+    if user.is_root() {
+        "; the daemon runs as root, and so do commands, without capabilities: run it as an ordinary user"
+    } else {
+        ""
     }
 }
 
@@ -123,6 +134,12 @@ mod tests {
         let without = check_of(&without);
         assert_eq!(without.level, CheckLevel::Warning);
         assert!(without.found.contains("switched off"), "{}", without.found);
+    }
+
+    #[test]
+    fn a_daemon_of_root_says_that_commands_are_root_too() {
+        assert!(user_note(rustix::process::Uid::ROOT).contains("runs as root"));
+        assert_eq!(user_note(rustix::process::Uid::from_raw(1000)), "");
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod hear_output;
 
 pub mod component_shelf;
 pub mod skill_folders;
+pub mod workspace_root;
 pub mod workspaces;
 
 pub mod clock;
@@ -74,4 +75,5 @@ pub use tool_runtime::{
     CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
     ToolRuntime,
 };
+pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
+use crate::workspace_root::WorkspaceRoot;
+
 /// Starts programs under a tier, or refuses with the mechanism that is missing.
 pub trait ProcessSandbox: Send + Sync {
     /// Returns what this host offers; probed once.
@@ -59,8 +61,8 @@ pub struct ConfinedCommand {
     pub environment: Vec<(OsString, OsString)>,
     /// Where it starts; beneath [`workspace`](Self::workspace).
     pub directory: PathBuf,
-    /// The folder in which it works.
-    pub workspace: PathBuf,
+    /// The folder in which it works, as it was opened: a program reaches this one, whatever its path leads to meanwhile.
+    pub workspace: WorkspaceRoot,
     /// What it may do there.
     pub access: WorkspaceAccess,
     /// Files and folders below the workspace that stay as they are; those that do not exist are passed over.
@@ -85,9 +87,9 @@ impl ConfinedCommand {
     /// Returns the bytes of its arguments, environment and paths, and eight more for each of them.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
-        let paths = [&self.program, &self.directory, &self.workspace].into_iter();
-        let paths =
-            paths.chain(&self.kept).chain(&self.readable).chain(self.sealed.iter().map(|file| &file.path));
+        let paths = [self.program.as_path(), &self.directory, self.workspace.path()].into_iter();
+        let named = self.kept.iter().chain(&self.readable).chain(self.sealed.iter().map(|file| &file.path));
+        let paths = paths.chain(named.map(PathBuf::as_path));
         let pairs = self.environment.iter().flat_map(|(name, value)| [name, value]);
         let texts = self.arguments.iter().chain(pairs).map(|text| text.len());
         text_bytes(texts.chain(paths.map(|path| path.as_os_str().len())))

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::fork::fork;
 use crate::message::{self, Bytes, Order, Told};
 use crate::syscall_filter::{self, Surroundings};
-use crate::{capabilities, landlock_rules, process_limits, turns};
+use crate::{capabilities, landlock_rules, process_limits, turns, workspace};
 
 /// Exit code of a program that was not started; the failure was told before.
 const NOT_STARTED: i32 = 127;
@@ -55,7 +55,6 @@ fn run(order: &Order, program: Option<&OwnedFd>, control: BorrowedFd<'_>, begins
 }
 
 fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
-    rustix::process::chdir(order.directory.path()).map_err(Failure::at("folder"))?;
     // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
     turns::take_long_turns();
@@ -63,7 +62,9 @@ fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
     process_limits::set(order).map_err(Failure::at("limits"))?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
+    // While the current folder is the workspace.
     landlock_rules::restrict(order, program)?;
+    workspace::enter_folder(order)?;
     close_on_exec().map_err(Failure::at("descriptors"))?;
     // Last of all: it allows little of what was done so far.
     syscall_filter::apply(Surroundings::of(order))

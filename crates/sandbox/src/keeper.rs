@@ -98,10 +98,13 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
     let Some((place, _)) = hear::<Place>(control)? else { return Ok(Told::Stopped) };
     take_place(&place)?;
     // Nothing so far depends on the program, so that a keeper can wait here for one.
-    let Some((order, sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
-    if order.sealed.len() != sealed.len() || order.namespaces != place.namespaces {
+    let Some((order, mut sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
+    if 1 + order.sealed.len() != sealed.len() || order.namespaces != place.namespaces {
         return Err(Failure { stage: "order", cause: io::Error::other("it does not fit") });
     }
+    // The kernel finds the current folder again when it copies the mounts: from here on the workspace is where this
+    // process is, and no path has to lead there.
+    rustix::process::fchdir(sealed.remove(0)).map_err(Failure::at("folder"))?;
     let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
     let pid = match order.namespaces {
         Namespaces::Own => {

@@ -25,6 +25,7 @@ pub mod keeper;
 mod fork;
 mod failure;
 mod namespaces;
+mod workspace;
 mod mounts;
 mod kept_files;
 mod reaper;

@@ -36,7 +36,7 @@ pub(crate) struct Place {
     pub(crate) weighed: bool,
 }
 
-/// What a keeper is to start; its second message.
+/// What a keeper is to start; its second message. The workspace comes along as its first descriptor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) tier: Tier,
@@ -45,6 +45,7 @@ pub(crate) struct Order {
     pub(crate) arguments: Vec<Bytes>,
     pub(crate) environment: Vec<(Bytes, Bytes)>,
     pub(crate) directory: Bytes,
+    /// Where the program finds the workspace; what lies there is the descriptor's.
     pub(crate) workspace: Bytes,
     pub(crate) access: InWorkspace,
     pub(crate) kept: Vec<Bytes>,
@@ -188,7 +189,7 @@ impl Order {
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
             directory: (&command.directory).into(),
-            workspace: (&command.workspace).into(),
+            workspace: command.workspace.path().into(),
             access: match command.access {
                 WorkspaceAccess::Read => InWorkspace::Read,
                 WorkspaceAccess::Change => InWorkspace::Change,
@@ -211,7 +212,10 @@ pub(crate) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Resu
     send_with(socket, message, &[])
 }
 
-/// Sends one message and descriptors with it, at most [`SEALED_MAX`].
+/// Descriptors of one message, at most: the workspace, and what is sealed.
+const DESCRIPTORS_MAX: usize = 1 + SEALED_MAX;
+
+/// Sends one message and descriptors with it, at most [`DESCRIPTORS_MAX`].
 pub(crate) fn send_with(
     socket: BorrowedFd<'_>,
     message: &impl Serialize,
@@ -224,7 +228,7 @@ pub(crate) fn send_with(
             "arguments and environment are too long",
         ));
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut along = SendAncillaryBuffer::new(&mut space);
     if !sent.is_empty() && !along.push(SendAncillaryMessage::ScmRights(sent)) {
         return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, "too many files to seal"));
@@ -240,7 +244,7 @@ pub(crate) fn receive_with(
     flags: RecvFlags,
 ) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut bytes = vec![0; bytes_max];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SEALED_MAX))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut along = RecvAncillaryBuffer::new(&mut space);
     let flags = flags | RecvFlags::CMSG_CLOEXEC;
     let received = rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(&mut bytes)], &mut along, flags)?;

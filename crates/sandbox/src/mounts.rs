@@ -22,6 +22,7 @@ use rustix::mount::{
 use crate::failure::Failure;
 use crate::kept_files::{Held, way_to};
 use crate::message::{InWorkspace, Order};
+use crate::workspace::WorkspacePlace;
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
 const BUILDING_SITE: &str = "/tmp";
@@ -53,6 +54,33 @@ pub(crate) const SYSTEM_FILES: [&str; 16] = [
     "/etc/services",
 ];
 
+/// What a process table shows beside processes and that is covered: keys, addresses, timers, locks, and counts by which
+/// one program sees what others do. Processors, memory, load and the time since the start stay, for programs ask for them.
+const KERNEL_FILES: [&str; 22] = [
+    "allocinfo",
+    "diskstats",
+    "interrupts",
+    "kallsyms",
+    "kcore",
+    "key-users",
+    "keys",
+    "kmsg",
+    "kpagecgroup",
+    "kpagecount",
+    "kpageflags",
+    "latency_stats",
+    "locks",
+    "modules",
+    "pagetypeinfo",
+    "sched_debug",
+    "schedstat",
+    "slabinfo",
+    "softirqs",
+    "timer_list",
+    "timer_stats",
+    "vmallocinfo",
+];
+
 /// Devices that are no way out.
 pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -60,13 +88,15 @@ pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// of its own. Returns the program where it is to be started by its descriptor.
 pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
     let readable = open_all(order)?;
     // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
     // file of its user.
     change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, Depth::All)?;
     mount_proc(Path::new("/proc"))?;
+    cover_kernel_files(Path::new("/proc"))?;
     // Covered at once by the scratch space, so that nobody finds the files but where they belong.
     let copies = seal(order, sealed, Path::new("/tmp"))?;
     mount_scratch(Path::new("/tmp"), order.limits.scratch_bytes_max)?;
@@ -76,32 +106,39 @@ pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Optio
     }
     workspace.put(Path::new("/"))?;
     keep_files(kept)?;
+    place.enter()?;
     put_all(order, copies, sealed)
 }
 
 /// Tier C: nothing but what is named here. Returns the program likewise.
 pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
     be_private()?;
+    let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open(&order.workspace.path(), change_of_workspace(order))?;
+    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
     let mut sources = open_all(order)?;
+    let mut system = Vec::new();
     for path in SYSTEM_FILES {
-        sources.extend(Source::open_if_there(Path::new(path))?);
+        system.extend(Source::open_if_there(Path::new(path))?);
     }
     let mut links = Vec::new();
     for path in SYSTEM_FOLDERS {
         match fs::read_link(path) {
             Ok(target) => links.push((path, target)),
-            Err(_) => sources.extend(Source::open_if_there(Path::new(path))?),
+            Err(_) => system.extend(Source::open_if_there(Path::new(path))?),
         }
     }
     let devices = DEVICES.iter().map(|path| Source::open(Path::new(path), Change::Allowed));
     let devices = devices.collect::<Result<Vec<_>, _>>()?;
 
     let root = Path::new(BUILDING_SITE);
-    tmpfs(root, "mode=755,size=1m,nr_inodes=4k")?;
+    tmpfs(root, "mode=755,size=16m,nr_inodes=4k")?;
     for (link, target) in links {
         std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
+    }
+    make_folder(&root.join("proc"))?;
+    for source in system {
+        source.put_apart(root, &root.join("proc"))?;
     }
     // The shallow before the deep, so that none hides another.
     sources.sort_by_key(|source| source.path.components().count());
@@ -118,8 +155,8 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     ] {
         std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
     }
-    make_folder(&root.join("proc"))?;
     mount_proc(&root.join("proc"))?;
+    cover_kernel_files(&root.join("proc"))?;
     make_folder(&root.join("tmp"))?;
     let copies = seal(order, sealed, &root.join("tmp"))?;
     for scratch in SCRATCH {
@@ -133,6 +170,7 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     workspace.put(root)?;
     enter(root)?;
     keep_files(kept)?;
+    place.enter()?;
     put_all(order, copies, sealed)
 }
 
@@ -251,6 +289,19 @@ fn mount_proc(at: &Path) -> Result<(), Failure> {
     mount("proc", at, "proc", flags, None).map_err(Failure::at("/proc"))
 }
 
+/// Puts a device that cannot be opened over what tells of the kernel and of everybody's doings; no program needs it. A file of the
+/// kernel that belongs to root is else open to a program of a daemon that is root.
+fn cover_kernel_files(proc: &Path) -> Result<(), Failure> {
+    for name in KERNEL_FILES {
+        let path = proc.join(name);
+        if fs::symlink_metadata(&path).is_ok() {
+            let nothing = Source::open(Path::new("/dev/null"), Change::Refused)?;
+            Source { path, ..nothing }.put(Path::new("/"))?;
+        }
+    }
+    Ok(())
+}
+
 fn mount_scratch(at: &Path, bytes_max: u64) -> Result<(), Failure> {
     // A file of a page for each inode: a program runs out of both together.
     tmpfs(at, &format!("mode=1777,size={bytes_max},nr_inodes={}", (bytes_max / 4096).clamp(1024, 1 << 20)))
@@ -302,6 +353,12 @@ impl Source {
             .map_err(|cause| Failure { stage: "kept file", cause: cause.into() })
     }
 
+    /// Opens the current folder, to be put at a path.
+    fn open_here(path: &Path, change: Change) -> Result<Self, Failure> {
+        let here = Self::open(Path::new("."), change)?;
+        Ok(Self { path: path.to_owned(), ..here })
+    }
+
     fn open_if_there(path: &Path) -> Result<Option<Self>, Failure> {
         match Self::try_open(path, Change::Refused) {
             Ok(source) => Ok(Some(source)),
@@ -318,6 +375,32 @@ impl Source {
         let flags =
             OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
         Ok(Self { path: path.to_owned(), tree: open_tree(CWD, path, flags | more)?, change })
+    }
+
+    /// Puts a part of the system there as a file system of its own: what the program watches or locks of it is not what
+    /// others open. A folder of programs is seen through an overlay that changes nothing, a small file is copied. Where
+    /// the kernel cannot do the one or the file is large, it is mounted as everything else. `empty` is a folder without content.
+    fn put_apart(self, root: &Path, empty: &Path) -> Result<(), Failure> {
+        const COPIED_BYTES_MAX: u64 = 512 * 1024;
+        let to = below(root, &self.path);
+        let found = fs::metadata(&self.path).ok();
+        let is_small = |found: &fs::Metadata| found.is_file() && found.len() <= COPIED_BYTES_MAX;
+        let has_programs = SYSTEM_FOLDERS.iter().any(|folder| self.path == Path::new(folder));
+        if has_programs && found.as_ref().is_some_and(fs::Metadata::is_dir) {
+            make_folder(&to)?;
+            let layers = format!("lowerdir={}:{}", self.path.display(), empty.display());
+            let layers = CString::new(layers).map_err(Failure::at("overlay"))?;
+            let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+            if mount("overlay", &to, "overlay", flags, layers.as_c_str()).is_ok() {
+                return Ok(());
+            }
+        } else if found.as_ref().is_some_and(is_small)
+            && let Ok(bytes) = fs::read(&self.path)
+        {
+            make_folder(to.parent().unwrap_or(root))?;
+            return fs::write(&to, bytes).map_err(Failure::at("system file"));
+        }
+        self.put(root)
     }
 
     /// Mounts it at its own path below `root`.

@@ -19,6 +19,7 @@ use crate::keepers::{Keeper, broken};
 use crate::message::{STOP, Told, receive_with};
 use crate::metronome::Playing;
 use crate::scratch::Scratch;
+use crate::workspace;
 
 /// Bytes of a keeper's word, at most.
 const TOLD_BYTES_MAX: usize = 4096;
@@ -180,6 +181,10 @@ fn refusal(program: String, stage: String, errno: i32) -> SandboxError {
     let cause = io::Error::from_raw_os_error(errno);
     match stage.as_str() {
         "program" => SandboxError::NotStarted { program, cause: cause.to_string() },
+        workspace::REPLACED => SandboxError::NotStarted {
+            program,
+            cause: "its workspace is not at its path any more; tell the user".to_owned(),
+        },
         "folder" => {
             SandboxError::NotStarted { program, cause: format!("its folder cannot be used: {cause}") }
         }

@@ -2,14 +2,15 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError,
-    SandboxOffer, WorkspaceAccess,
+    SandboxOffer, WorkspaceAccess, WorkspaceRoot,
 };
+use rustix::fs::AtFlags;
 
 use crate::control_groups::ControlGroups;
 use crate::keepers::{Keeper, Keepers, broken};
@@ -100,11 +101,17 @@ impl ProcessSandbox for Sandbox {
     }
 }
 
+/// Says whether something lies at a path below a workspace, whatever the workspace's own path leads to by now.
+fn is_there(workspace: &WorkspaceRoot, path: &Path) -> bool {
+    let inner = path.strip_prefix(workspace.path()).unwrap_or(path);
+    rustix::fs::statat(workspace, inner, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
 impl Parts {
     /// Returns the mechanism that a command needs and this host lacks.
     fn missing(&self, command: &ConfinedCommand) -> Option<&'static str> {
         let may_change = command.access == WorkspaceAccess::Change;
-        let keeps = may_change && command.kept.iter().any(|kept| kept.symlink_metadata().is_ok());
+        let keeps = may_change && command.kept.iter().any(|kept| is_there(&command.workspace, kept));
         match self.offer.missing_for(command.tier) {
             None if self.offer.user_namespaces => None,
             None if command.network == Network::Guarded => Some("network namespaces"),
@@ -133,8 +140,9 @@ impl Parts {
             order.scratch = Some(folder);
             scratch = Some(made);
         }
-        let sealed: Vec<_> = command.sealed.iter().map(|file| file.bytes.as_fd()).collect();
-        match message::send_with(keeper.control.as_fd(), &order, &sealed) {
+        let sealed = command.sealed.iter().map(|file| file.bytes.as_fd());
+        let along: Vec<_> = [command.workspace.as_fd()].into_iter().chain(sealed).collect();
+        match message::send_with(keeper.control.as_fd(), &order, &along) {
             // One that failed before has told why, and that is heard next.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             sent => sent.map_err(broken("order"))?,

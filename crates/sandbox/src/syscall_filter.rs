@@ -2,8 +2,8 @@
 //!
 //! Owns the list. What is not on it does not exist for the program (`ENOSYS`), so that C libraries fall back to older
 //! calls. Not on it on purpose: namespaces and mounts, tracing and other processes' memory, BPF, io_uring, keys,
-//! userfaultfd, performance counters, modules, clocks, `openat2` and `clone3` (their arguments cannot be looked
-//! at). Source: seccomp(2).
+//! userfaultfd, performance counters, modules, clocks, file leases, `openat2` and `clone3` (their arguments cannot be
+//! looked at). Source: seccomp(2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -137,8 +137,9 @@ fn looked_at() -> Result<Rules, BackendError> {
         (libc::SYS_clone, one(vec![has_none_of(0, NAMESPACE_FLAGS)?])?),
         (
             libc::SYS_ioctl,
-            one(vec![is_not(1, libc::TIOCSTI)?, is_not(1, libc::TIOCLINUX)?, is_not(1, libc::TIOCSETD)?])?,
+            one(IOCTLS_REFUSED.iter().map(|request| is_not(1, *request)).collect::<Result<_, _>>()?)?,
         ),
+        (libc::SYS_fcntl, any_of(1, &FCNTLS)?),
         (libc::SYS_prctl, any_of(0, &PRCTLS)?),
         (libc::SYS_personality, any_of(0, &[0, 0xffff_ffff])?),
         (libc::SYS_fchmod, one(vec![has_none_of(1, SET_ID)?])?),
@@ -197,6 +198,41 @@ fn condition(argument: u8, is: SeccompCmpOp, value: u64) -> Result<SeccompCondit
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is, value)
 }
 
+/// Of `ioctl`: input for a terminal, and who is signalled when a socket is ready. From asm-generic/sockios.h.
+const IOCTLS_REFUSED: [u64; 5] = [libc::TIOCSTI, libc::TIOCLINUX, libc::TIOCSETD, 0x8901, 0x8902];
+
+/// Of `fcntl`: descriptors, locks, pipes and seals, the frequent first. Not on it: leases and delegations, for whoever
+/// opens such a file waits for their holder; news of folders; and whom a descriptor signals, and how. From
+/// linux/fcntl.h.
+const FCNTLS: [u64; 24] = [
+    libc::F_GETFL as u64,
+    libc::F_SETFL as u64,
+    libc::F_SETFD as u64,
+    libc::F_DUPFD_CLOEXEC as u64,
+    libc::F_GETFD as u64,
+    libc::F_DUPFD as u64,
+    libc::F_SETLK as u64,
+    libc::F_SETLKW as u64,
+    libc::F_GETLK as u64,
+    libc::F_OFD_SETLK as u64,
+    libc::F_OFD_SETLKW as u64,
+    libc::F_OFD_GETLK as u64,
+    libc::F_GETPIPE_SZ as u64,
+    libc::F_SETPIPE_SZ as u64,
+    libc::F_ADD_SEALS as u64,
+    libc::F_GET_SEALS as u64,
+    libc::F_GETOWN as u64,
+    // F_GETSIG, F_GETOWN_EX, F_DUPFD_QUERY
+    11,
+    16,
+    1027,
+    // F_GET_RW_HINT, F_SET_RW_HINT, F_GET_FILE_RW_HINT, F_SET_FILE_RW_HINT
+    1035,
+    1036,
+    1037,
+    1038,
+];
+
 /// Of `prctl`: names, death signals, what is asked, and what only takes away.
 const PRCTLS: [u64; 17] = [
     libc::PR_SET_PDEATHSIG as u64,
@@ -226,7 +262,7 @@ macro_rules! calls {
 const ALWAYS: &[i64] = calls! {
     // Files that are open, and their names.
     SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2
-    SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_fcntl SYS_flock SYS_fsync SYS_fdatasync SYS_sync_file_range
+    SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_flock SYS_fsync SYS_fdatasync SYS_sync_file_range
     SYS_syncfs SYS_truncate SYS_ftruncate SYS_fallocate SYS_fadvise64 SYS_readahead SYS_copy_file_range SYS_sendfile
     SYS_splice SYS_tee SYS_vmsplice SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
     SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat

@@ -50,6 +50,9 @@ pub enum CallError {
     /// Its time was over before it began: others were inside components all the while.
     #[error("as many components as may be were running all the while; nothing of it ran")]
     NoRoom,
+    /// The folder that it was to be given cannot be entered; nothing of it ran.
+    #[error("{0}")]
+    Workspace(String),
 }
 
 impl Machine {
@@ -90,8 +93,8 @@ impl Machine {
         limits: CallLimits,
     ) -> Result<String, CallError> {
         let called = async {
-            let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
-            let inside = Inside::new(given, ports, request.principal).map_err(broken)?;
+            let inside = Inside::new(given, ports, request.principal)
+                .map_err(|error| CallError::Workspace(error.to_string()))?;
             let (mut store, tool) = enter(self, compiled, inside, limits).await?;
             let ran = tool.call_run(&mut store, request.arguments.expose()).await;
             let answer = ran.map_err(|error| ended(&error))?;

@@ -205,6 +205,7 @@ impl Inner {
         match ended {
             Some(Ok(text)) => Answer { failure: None, text, ran: Ran::Perhaps },
             Some(Err(CallError::NoRoom)) => Answer::unbegun(ErrorCode::ComponentLimit, NO_ROOM),
+            Some(Err(CallError::Workspace(error))) => Answer::unbegun(ErrorCode::PathRefused, error),
             Some(Err(error)) => Answer::failed(code_of(&error), error.to_string()),
             None => {
                 Answer::failed(ErrorCode::ToolCancelled, "the component was stopped with its run".to_owned())
@@ -270,6 +271,7 @@ impl Answer {
 fn code_of(error: &CallError) -> ErrorCode {
     match error {
         CallError::Said(_) => ErrorCode::ToolFailed,
+        CallError::Workspace(_) => ErrorCode::PathRefused,
         CallError::Trapped(_) => ErrorCode::ComponentTrapped,
         CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => ErrorCode::ComponentLimit,
     }

@@ -1,5 +1,9 @@
 //! What stands behind a component's imports during one call.
 
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use palyra_ports::{OpenRootError, WorkspaceRoot};
 use palyra_types::PrincipalId;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -40,19 +44,23 @@ impl Inside {
         }
     }
 
-    pub(crate) fn new(given: Given, ports: Ports, principal: PrincipalId) -> wasmtime::Result<Self> {
+    pub(crate) fn new(given: Given, ports: Ports, principal: PrincipalId) -> Result<Self, OpenRootError> {
         let mut wasi = closed();
         match &given.files {
             GivenFiles::None => {}
-            GivenFiles::Read(root) => {
-                wasi.preopened_dir(root, WORKSPACE, FsPerms::ReadOnly)?;
-            }
-            GivenFiles::Change(root) => {
-                wasi.preopened_dir(root, WORKSPACE, FsPerms::ReadWrite)?;
-            }
+            GivenFiles::Read(root) => preopen(&mut wasi, root, FsPerms::ReadOnly)?,
+            GivenFiles::Change(root) => preopen(&mut wasi, root, FsPerms::ReadWrite)?,
         }
         Ok(Self { given, ports: Some(ports), principal, wasi: wasi.build(), ..Self::with_nothing() })
     }
+}
+
+/// Gives the folder that lies at a path without links, by its descriptor: the path is not resolved again.
+fn preopen(wasi: &mut WasiCtxBuilder, root: &Path, perms: FsPerms) -> Result<(), OpenRootError> {
+    let root = WorkspaceRoot::open(root)?;
+    let opened = format!("/proc/self/fd/{}", root.descriptor().as_raw_fd());
+    let given = wasi.preopened_dir(opened, WORKSPACE, perms);
+    given.map(drop).map_err(|error| OpenRootError::Unusable(std::io::Error::other(error.to_string())))
 }
 
 /// No arguments, no environment, no streams, no network, no names.

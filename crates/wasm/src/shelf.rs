@@ -26,6 +26,7 @@ impl Inner {
         })?;
         let told = self.machine()?.describe(&compiled).await.map_err(|error| match error {
             CallError::Said(what) => Fault::Invalid { what },
+            CallError::Workspace(what) => Fault::System { what },
             CallError::Trapped(_) => Fault::Trapped { what: format!("asked what it is, {error}") },
             CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => {
                 Fault::Limit { what: format!("asked what it is, {error}") }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use palyra_ports::{
     ComponentShelfError as Fault, ConfinedCommand, Ended, Network, ProcessLimits, ProcessSandbox,
-    ProcessTier, SandboxError, WorkspaceAccess,
+    ProcessTier, SandboxError, WorkspaceAccess, WorkspaceRoot,
 };
 use sha2::{Digest, Sha256};
 
@@ -207,7 +207,7 @@ impl Workshop {
             // As many threads as there are limits for, however many processors there are.
             environment: vec![("RAYON_NUM_THREADS".into(), "2".into())],
             directory: folder.clone(),
-            workspace: folder.clone(),
+            workspace: WorkspaceRoot::open(&folder).map_err(|error| disk(io::Error::other(error)))?,
             access: WorkspaceAccess::Read,
             kept: Vec::new(),
             readable: vec![self.program.clone()],

@@ -100,7 +100,8 @@ async fn unheld(attack: &Attack) -> io::Result<Vec<String>> {
 /// The program held in one way.
 async fn held(attack: &Attack, hold: Hold, place: &Place) -> io::Result<Vec<String>> {
     let canaries = Canaries::new(attack)?;
-    let started = hold.sandbox(place).start(command(attack, hold, &canaries)).await;
+    let command = command(attack, hold, &canaries).map_err(io::Error::other)?;
+    let started = hold.sandbox(place).start(command).await;
     if matches!((hold, &started), (Hold::WithoutNamespaces, Err(SandboxError::Missing { .. })) if attack.has("kept"))
     {
         // Without mounts nothing is kept, so that nothing is started: the refusal is the mechanism.

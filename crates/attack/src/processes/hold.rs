@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessTier, WorkspaceAccess};
+use palyra_ports::{
+    ConfinedCommand, Network, OpenRootError, ProcessLimits, ProcessTier, WorkspaceAccess, WorkspaceRoot,
+};
 use palyra_sandbox::Sandbox;
 
 use super::canaries::Canaries;
@@ -66,27 +68,31 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 3] =
     [("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8")];
 
 /// Returns what is started.
-pub(crate) fn command(attack: &Attack, hold: Hold, canaries: &Canaries) -> ConfinedCommand {
+pub(crate) fn command(
+    attack: &Attack,
+    hold: Hold,
+    canaries: &Canaries,
+) -> Result<ConfinedCommand, OpenRootError> {
     let (program, arguments) = attack.program();
     let name = Path::new(program).file_name().unwrap_or_default().to_owned();
     let shared = ENVIRONMENT.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let own = canaries.environment().into_iter().map(|(name, value)| (name.into(), value.into()));
     let scratch = [("SCRATCH".into(), "/tmp".into())];
     let work = canaries.ground.work();
-    ConfinedCommand {
+    Ok(ConfinedCommand {
         tier: hold.tier(),
         program: program.into(),
         arguments: std::iter::once(name).chain(arguments.into_iter().map(OsString::from)).collect(),
         environment: shared.into_iter().chain(own).chain(scratch).collect(),
         directory: work.clone(),
-        workspace: work,
+        workspace: WorkspaceRoot::open(&work)?,
         access: WorkspaceAccess::Change,
         kept: canaries.kept(),
         readable: Vec::new(),
         sealed: Vec::new(),
         network: Network::None,
         limits: limits(attack),
-    }
+    })
 }
 
 fn limits(attack: &Attack) -> ProcessLimits {

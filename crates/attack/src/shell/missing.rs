@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use palyra_ports::{
     ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, SandboxOffer, SealedFile,
-    WorkspaceAccess,
+    WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 use serde_json::json;
@@ -75,7 +75,7 @@ fn guarded(command: &mut ConfinedCommand) -> io::Result<()> {
 }
 
 fn sealed(command: &mut ConfinedCommand) -> io::Result<()> {
-    let path = command.workspace.join("sealed");
+    let path = command.workspace.path().join("sealed");
     std::fs::write(&path, "")?;
     let bytes = rustix::fs::memfd_create("sealed", rustix::fs::MemfdFlags::CLOEXEC)?;
     command.sealed = vec![SealedFile { path, bytes: Arc::new(bytes) }];
@@ -116,7 +116,7 @@ fn command(tier: ProcessTier, wanting: Wanting, yard: &Yard) -> io::Result<Confi
         arguments: ["sh", "-c", "echo > ran"].map(Into::into).to_vec(),
         environment: Vec::new(),
         directory: work.clone(),
-        workspace: work,
+        workspace: WorkspaceRoot::open(&work).map_err(io::Error::other)?,
         access: WorkspaceAccess::Change,
         kept: Vec::new(),
         readable: Vec::new(),

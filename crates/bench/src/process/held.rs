@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess,
+    WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 
@@ -55,7 +56,7 @@ impl Holder {
             arguments: arguments.iter().map(OsString::from).collect(),
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             directory: self.folder.clone(),
-            workspace: self.folder.clone(),
+            workspace: WorkspaceRoot::open(&self.folder)?,
             access: WorkspaceAccess::Change,
             kept: Vec::new(),
             readable: Vec::new(),

@@ -55,6 +55,7 @@ mod attacks_disks;
 mod attacks_words;
 mod commands;
 mod isolation;
+mod replaced_root;
 mod components;
 mod web_server;
 mod fetches;

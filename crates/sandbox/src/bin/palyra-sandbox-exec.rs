@@ -6,7 +6,9 @@ use std::io::{Write, copy};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use palyra_ports::{ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess};
+use palyra_ports::{
+    ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess, WorkspaceRoot,
+};
 use palyra_sandbox::Sandbox;
 
 fn main() -> ExitCode {
@@ -33,7 +35,7 @@ fn parent(hold: &str, folder: &Path) -> ExitCode {
     };
     let held = |script: &str| -> std::io::Result<()> {
         runtime.as_ref().map_err(|error| error.kind())?.block_on(async {
-            let started = sandbox.start(command(tier, folder, script)).await;
+            let started = sandbox.start(command(tier, folder, script)?).await;
             let mut process = started.map_err(std::io::Error::other)?;
             let (output, _errors) = process.take_output().ok_or(std::io::ErrorKind::BrokenPipe)?;
             let printed = std::thread::spawn(move || copy(&mut File::from(output), &mut std::io::stdout()));
@@ -49,19 +51,19 @@ fn parent(hold: &str, folder: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn command(tier: ProcessTier, folder: &Path, script: &str) -> ConfinedCommand {
-    ConfinedCommand {
+fn command(tier: ProcessTier, folder: &Path, script: &str) -> std::io::Result<ConfinedCommand> {
+    Ok(ConfinedCommand {
         tier,
         program: "/bin/sh".into(),
         arguments: ["sh", "-c", script].map(OsString::from).to_vec(),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: folder.to_owned(),
-        workspace: folder.to_owned(),
+        workspace: WorkspaceRoot::open(folder).map_err(std::io::Error::other)?,
         access: WorkspaceAccess::Change,
         kept: Vec::new(),
         readable: Vec::new(),
         sealed: Vec::new(),
         network: Network::None,
         limits: ProcessLimits::default(),
-    }
+    })
 }

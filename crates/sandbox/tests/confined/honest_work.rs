@@ -128,3 +128,18 @@ async fn what_was_named_readable_is_there_below_the_scratch_folder_too() {
         assert_eq!(done.output, "lanternkept\n", "{tier:?} {done:?}");
     }
 }
+
+/// What the filter looks at of `fcntl` is more than what programs use it for.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_locked_and_descriptors_copied() {
+    let script = "import fcntl, os, struct\nf = open('own', 'w')\nfcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\n\
+                  fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\nfcntl.lockf(f, fcntl.LOCK_UN)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', 1, 0, 0, 0, 0))\n\
+                  flags = fcntl.fcntl(f, fcntl.F_GETFL)\nfcntl.fcntl(f, fcntl.F_SETFL, flags | os.O_NONBLOCK)\n\
+                  fcntl.fcntl(f, fcntl.F_SETFD, fcntl.FD_CLOEXEC)\nr, w = os.pipe()\nfcntl.fcntl(w, 1031, 8192)\n\
+                  print(fcntl.fcntl(f, 0, 10) >= 10, fcntl.fcntl(f, fcntl.F_DUPFD_CLOEXEC, 10) >= 10, fcntl.fcntl(w, 1032))";
+    for hold in HOLDS {
+        let (host, tier) = Host::new().held_as(hold);
+        let done = host.run(host.command(tier, "/usr/bin/python3", &["-c", script])).await;
+        assert_eq!(done.printed(), "True True 8192", "{hold:?}");
+    }
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, Ended, LimitRung, Network, ProcessLimits, ProcessSandbox, ProcessTier,
-    SandboxError, WorkspaceAccess,
+    SandboxError, WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 use tempfile::TempDir;
@@ -100,7 +100,7 @@ impl Host {
                 .map(|(name, value)| (name.into(), value.into()))
                 .to_vec(),
             directory: self.work(),
-            workspace: self.work(),
+            workspace: WorkspaceRoot::open(&self.work()).expect("the folder"),
             access: WorkspaceAccess::Change,
             kept: Vec::new(),
             readable: Vec::new(),
@@ -118,7 +118,11 @@ impl Host {
     }
 
     pub(crate) async fn run(&self, command: ConfinedCommand) -> Done {
-        let mut process = self.start(command).await.expect("it starts");
+        let process = self.start(command).await.expect("it starts");
+        self.gather(process).await
+    }
+
+    pub(crate) async fn gather(&self, mut process: Box<dyn ConfinedProcess>) -> Done {
         let (output, errors) = process.take_output().expect("its output");
         let gather = |from: OwnedFd| {
             tokio::task::spawn_blocking(move || {

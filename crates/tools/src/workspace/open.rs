@@ -1,7 +1,7 @@
-//! The four opens: a root, a folder beneath a descriptor, a regular file beneath one, and a new file in one.
+//! The three opens: a folder beneath a descriptor, a regular file beneath one, and a new file in one.
 //!
-//! Invariant: nothing else in this crate opens anything, and all but the root go through the
-//! kernel's `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`. There is no fallback.
+//! Invariant: nothing else in this crate opens anything but the root, which [`palyra_ports::WorkspaceRoot`] opens, and
+//! all of them go through the kernel's `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`. There is no fallback.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,13 +27,6 @@ pub(crate) struct OpenFile {
     pub(crate) file: File,
     /// Its length when it was opened.
     pub(crate) bytes: u64,
-}
-
-/// Opens the root of a workspace. Its path is the daemon's own, so it may lie anywhere; it was free of links when it
-/// was chosen, so a link in it was put there since.
-pub(super) fn open_root(path: &Path) -> Result<OwnedFd, OpenRefusal> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    retried(|| openat2(CWD, path, flags, Mode::empty(), RESOLVE.difference(ResolveFlags::BENEATH)))
 }
 
 /// Opens a folder for listing.

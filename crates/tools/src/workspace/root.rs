@@ -3,12 +3,14 @@
 //! Invariant: the root is opened once; every place in it is reached from that descriptor.
 
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+
+use palyra_ports::WorkspaceRoot;
 
 use super::folders::MadeFolders;
 use super::nearby::names_near;
-use super::open::{OpenFile, open_file, open_folder, open_root};
+use super::open::{OpenFile, open_file, open_folder};
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
 use super::slot::Slot;
@@ -17,8 +19,7 @@ use crate::failure::ToolFailure;
 /// A workspace root, open.
 #[derive(Debug)]
 pub(crate) struct Workspace {
-    root: OwnedFd,
-    root_path: PathBuf,
+    root: WorkspaceRoot,
 }
 
 /// What was found at a path.
@@ -33,22 +34,14 @@ pub(crate) enum Place {
 impl Workspace {
     /// Opens the folder that a grant names.
     pub(crate) fn open(root_path: &Path) -> Result<Self, ToolFailure> {
-        let root = open_root(root_path).map_err(|refusal| match refusal {
-            OpenRefusal::MechanismMissing => refusal.explain("."),
-            OpenRefusal::Link => ToolFailure::System(
-                "the workspace folder itself, or one above it, has become a link and is not entered; tell the user"
-                    .to_owned(),
-            ),
-            _ => {
-                ToolFailure::System("the workspace folder itself cannot be opened; tell the user".to_owned())
-            }
-        })?;
-        Ok(Self { root, root_path: root_path.to_owned() })
+        let root =
+            WorkspaceRoot::open(root_path).map_err(|refusal| ToolFailure::System(refusal.to_string()))?;
+        Ok(Self { root })
     }
 
     /// Reads a path as a model wrote it; none means the root.
     pub(crate) fn path(&self, text: Option<&str>) -> Result<WorkspacePath, ToolFailure> {
-        WorkspacePath::parse(text.unwrap_or("."), &self.root_path)
+        WorkspacePath::parse(text.unwrap_or("."), self.root.path())
     }
 
     /// Opens a regular file.
@@ -90,7 +83,7 @@ impl Workspace {
         path: &WorkspacePath,
         made: &mut MadeFolders,
     ) -> Result<Slot, ToolFailure> {
-        made.slot(&self.root, path)
+        made.slot(self.root.descriptor(), path)
     }
 
     /// Returns the failure of a tool that wanted a file where there is none, with what it may have meant.

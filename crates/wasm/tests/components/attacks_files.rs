@@ -201,3 +201,25 @@ fn leb(mut number: usize) -> Vec<u8> {
         bytes.push(low | 0x80);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_became_a_link_is_not_entered() {
+    let shelf = writing().await;
+    let private = shelf.folder.path().join("private");
+    std::fs::create_dir(&private).unwrap();
+    std::fs::rename(shelf.work(), shelf.folder.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(&private, shelf.work()).unwrap();
+    let outcome = shelf.call("save", "plain.txt").await;
+    assert_eq!(std::fs::read_dir(&private).unwrap().count(), 0, "{outcome:?}");
+    let told = outcome.output.expose();
+    assert!(
+        told.contains("has become a link and is not entered; tell the user; nothing of it ran"),
+        "{told}"
+    );
+    assert_eq!(outcome.failure, Some(ErrorCode::PathRefused));
+
+    // The control: back in its place it is what it was.
+    std::fs::remove_file(shelf.work()).unwrap();
+    std::fs::rename(shelf.folder.path().join("moved"), shelf.work()).unwrap();
+    assert_eq!(shelf.call("save", "plain.txt").await.failure, None);
+}

@@ -18,6 +18,8 @@ mod processes;
 mod sockets;
 mod kernel;
 mod given;
+mod roots;
+mod activity;
 
 const SECRET: &str = "canary-7f3a91";
 

@@ -1,0 +1,79 @@
+//! A workspace whose folder became a link after it was chosen: no program is started in what the link leads to.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::tests::Bench;
+use crate::call::Granted;
+use crate::failure::CommandFailure;
+use crate::run_command;
+
+const REFUSAL: &str = "has become a link and is not entered";
+const COMMAND: &str = r#"{"argv":["sh","-c","echo made > made"]}"#;
+
+/// A workspace in a folder that others change, and a folder that it must not lead to.
+fn nested(bench: &Bench) -> (PathBuf, PathBuf) {
+    let (outer, private) = (bench.root().join("outer"), bench.root().join("private"));
+    for folder in [&outer.join("sub"), &private] {
+        std::fs::create_dir_all(folder).expect("a folder");
+    }
+    (outer.join("sub"), private)
+}
+
+fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<Granted, CommandFailure> {
+    let (arguments, plan) = match tool {
+        "git" => (r#"{"subcommand":"status"}"#, String::new()),
+        _ => {
+            let prepared = run_command::prepare(&bench.tools.parts, COMMAND, root)?;
+            (COMMAND, prepared.body.expose().clone())
+        }
+    };
+    let granted = bench.granted(tool, arguments, &plan);
+    Ok(Granted { workspace_root: root.to_owned(), ..granted })
+}
+
+fn replace(folder: &Path, target: &Path) {
+    std::fs::rename(folder, folder.with_file_name("moved")).expect("it moves");
+    symlink(target, folder).expect("a link");
+}
+
+#[tokio::test]
+async fn a_root_that_became_a_link_is_not_entered() {
+    for tool in ["git", "run_command", "start_job"] {
+        let bench = Bench::new();
+        let (root, private) = nested(&bench);
+        let call = granted(&bench, &root, tool).expect("the control is looked at");
+        bench.execute(&call).await.expect("the control runs");
+        assert_eq!(bench.asked.lock().unwrap().len(), 1, "{tool}");
+
+        // Before it is looked at, and between that and its start.
+        let before = granted(&bench, &root, tool).expect("it is looked at");
+        replace(&root, &private);
+        let looked_at = granted(&bench, &root, tool);
+        let refused = match looked_at {
+            Ok(call) => bench.execute(&call).await.expect_err("it is refused"),
+            Err(refused) => refused,
+        };
+        assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
+        let refused = bench.execute(&before).await.expect_err("it is refused");
+        assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
+        assert_eq!(bench.asked.lock().unwrap().len(), 1, "{tool}");
+        assert_eq!(std::fs::read_dir(&private).expect("the folder").count(), 0, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_above_the_root_that_became_a_link_is_not_entered() {
+    let bench = Bench::new();
+    let (root, private) = nested(&bench);
+    std::fs::create_dir(private.join("sub")).expect("a folder");
+    replace(root.parent().expect("a folder"), &private);
+    for tool in ["git", "run_command", "start_job"] {
+        let call = granted(&bench, &root, tool);
+        let refused = match call {
+            Ok(call) => bench.execute(&call).await.expect_err("it is refused"),
+            Err(refused) => refused,
+        };
+        assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
+    }
+}
