@@ -49,6 +49,7 @@ fn the_inbox_shows_and_answers_one_by_one() {
     pty.type_in("y\r");
     pty.expect("2 of 2");
     pty.expect("b.txt");
+    pty.expect("run it? [y/n/s/m/l/?] ");
     pty.type_in("l\r");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     home.palyra(&["runs", "tail", "last"]).expect(3);

@@ -106,7 +106,7 @@ impl Pty {
     /// Reads what comes; returns whether something did before the deadline and the end.
     fn read(&mut self, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        let limit = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: 0 };
+        let limit = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
         let mut watched = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];
         if poll(&mut watched, Some(&limit)).unwrap() == 0 {
             return false;

@@ -48,7 +48,7 @@ impl Scene {
 
     /// Sits down to chat.
     pub(crate) fn chat(&self) -> Pty {
-        let mut pty = Pty::spawn(&self.home.command(&["chat"]), 100);
+        let mut pty = Pty::spawn(&self.home.command(&["chat"]), 200);
         pty.expect("/help lists commands");
         pty.expect("> ");
         pty
