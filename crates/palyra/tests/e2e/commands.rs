@@ -313,14 +313,17 @@ fn a_job_goes_on_is_looked_at_and_ends_when_it_is_told_to() {
     let runtime = runtime();
     let server = serve(&runtime, caller());
     let home = home_with(&server);
-    home.write("beat.py", "import time\nprint('beat 4711', flush=True)\ntime.sleep(600)\n");
+    let beat = "import time\nprint('beat 4711', flush=True)\nopen('begun', 'w').close()\ntime.sleep(600)\n";
+    home.write("beat.py", beat);
     let mark = format!("job-of-{}", std::process::id());
     let session =
         home.palyra(&["run", "--json", &call("start_job", &json!({ "argv": ["python3", "beat.py", mark] }))]);
     let session = session.expect(3).json();
     let session =
         session.iter().find_map(|entry| entry["session_id"].as_str()).unwrap_or_default().to_owned();
-    home.palyra(&["approve", "yes", "last"]).expect(0);
+    let begun = home.work().join("begun");
+    let approve = || drop(home.palyra(&["approve", "yes", "last"]).expect(0));
+    assert!(inotify_until(&home.work(), || begun.exists(), approve), "it does not begin");
     let told = tape(&home, "last");
     let started = of(&told, "tool_finished")[0];
     assert!(output(started).contains("job-1"), "{started:#}");
