@@ -13,7 +13,7 @@ use palyra_types::tool::{
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::grants::{GrantCoverage, GrantedCall, covering_grant};
+use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant};
 use crate::near::nearest;
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
@@ -36,6 +36,8 @@ pub struct CallEvidence<'a> {
     pub skills: &'a [ActiveSkill],
     /// The workspace's absolute path. Without it, every absolute path counts as outside.
     pub workspace: Option<&'a str>,
+    /// The workspace's files that the call runs, once it is prepared.
+    pub programs: ProgramsFound,
 }
 
 /// What the redactor found in the arguments of a call.
@@ -117,6 +119,8 @@ fn evaluate_tool_proposal_security(
             risk: request.risk(),
             context: &call.context,
             workspace: evidence.workspace,
+            tool_version: tool.version,
+            programs: evidence.programs,
         };
         coverage = covering_grant(evidence.grants, call);
         if let GrantCoverage::Covered(grant) = coverage {
@@ -203,6 +207,9 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
                 "`{name}` needs an approval by {by}; {} leaves the stored grant {grant}",
                 quoted(argument, 64)
             ),
+            GrantCoverage::Elsewhere { grant, difference } => {
+                format!("`{name}` needs an approval by {by}; the stored grant {grant} {difference}")
+            }
             GrantCoverage::Covered(_) | GrantCoverage::None => format!("`{name}` needs an approval by {by}"),
         },
         DecisionReason::Granted => match judged.request.grant {

@@ -3,7 +3,9 @@
 //! Invariant: an approval is resolved once; what an approved call starts with is what was asked, or what the person
 //! wrote instead. Begin at [`answered`].
 
-use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalVoted, GrantWish, StoredGrant};
+use palyra_types::approval::{
+    ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, GrantWish, StoredGrant,
+};
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{DecidedBy, TapeEvent};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
@@ -203,6 +205,11 @@ fn let_run(
 
 fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish: &GrantWish) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
+    let workspace = match wish.scope {
+        GrantScope::Session(_) | GrantScope::Principal => Some(step.machine.workspace_root.clone()),
+        GrantScope::Everywhere => None,
+    };
+    let tool_version = Some(call.terms.tool_version);
     let stored = StoredGrant {
         grant: wish.grant,
         principal: step.machine.principal,
@@ -213,6 +220,7 @@ fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish
         uses_max: wish.uses_max,
         tool: Redacted::new(call.tool.as_str().to_owned()),
         matcher: wish.matcher.clone(),
+        bounds: GrantBounds { workspace, tool_version, programs: None },
     };
     step.record(TapeEvent::GrantStored(stored));
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use palyra_policy::{
-    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, SkillStanding, check_wish, decide_tool_call,
-    exact_matcher,
+    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, ProgramsFound, SkillStanding, check_wish,
+    decide_tool_call, exact_matcher,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
@@ -106,8 +106,9 @@ impl<'a> Judging<'a> {
         } else {
             ArgumentsHold::Nothing
         };
-        let evidence =
-            CallEvidence { grants: &grants, held, skills: &self.skills, workspace: self.workspace() };
+        let programs = ProgramsFound::NotLookedAt;
+        let (skills, workspace) = (&self.skills[..], self.workspace());
+        let evidence = CallEvidence { grants: &grants, held, skills, workspace, programs };
         let context =
             CallContext { isolation: self.engine.ports.tools.isolation(tool), ..self.context.clone() };
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };
@@ -155,7 +156,9 @@ impl<'a> Judging<'a> {
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
-        let call = GrantedCall { tool, arguments: &value, risk, context, workspace };
+        let tool_version = self.engine.policy.snapshot().catalog().get(tool).map_or(0, |spec| spec.version);
+        let programs = ProgramsFound::NotLookedAt;
+        let call = GrantedCall { tool, arguments: &value, risk, context, workspace, tool_version, programs };
         check_wish(wish, call).map_err(|error| wrong(error.to_string()))
     }
 
