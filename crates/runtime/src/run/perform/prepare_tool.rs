@@ -46,7 +46,7 @@ pub(in crate::run) fn prepare_run_stream_tool_proposal(
     tokio::spawn(async move {
         let effect = intent.effect();
         let prepared = prepare_tool_call(&engine, intent, &bound).await;
-        let input = RunInput::ToolPrepared { effect, prepared, fresh: fresh_approval(&engine) };
+        let input = RunInput::ToolPrepared { effect, prepared, judged: None, fresh: fresh_approval(&engine) };
         // A run that is gone was cancelled or broken; its tape says so.
         let _ = mailbox.send(RunCommand::told(input)).await;
     });
