@@ -193,6 +193,8 @@ pub struct Prepared {
     pub preview: Redacted<String>,
     /// What an approval does not bind; empty when all is bound.
     pub unbound: Redacted<String>,
+    /// Digest of the workspace's files that the call runs; `None` when it runs none.
+    pub programs: Option<[u8; 32]>,
 }
 
 /// Why a call cannot work, found while it was prepared: nothing was done.

@@ -118,6 +118,7 @@ impl GrantRequest {
             summary: call.summary.clone(),
             preview: call.preview.clone(),
             unbound: call.unbound.clone(),
+            programs: call.programs,
         };
         let fresh = ApprovalId::from_parts(1, 6);
         let told = RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, fresh };

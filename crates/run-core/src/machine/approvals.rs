@@ -195,7 +195,9 @@ fn let_run(
         },
     );
     if let Some(wish) = &answer.remember {
-        store_grant(step, pending, answer.by, wish);
+        let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+        let programs = prepared.and_then(|prepared| prepared.programs);
+        store_grant(step, pending, (answer.by, wish), programs);
     }
     let its_turn = step.machine.turns().iter().any(|(turn, _)| *turn == effect);
     if let Some(plan) = plan.filter(|_| its_turn) {
@@ -203,7 +205,13 @@ fn let_run(
     }
 }
 
-fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish: &GrantWish) {
+/// Records a grant for calls like this one, bound to the files that this one runs.
+fn store_grant(
+    step: &mut Step,
+    pending: &PendingApproval,
+    (by, wish): (PrincipalId, &GrantWish),
+    programs: Option<[u8; 32]>,
+) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
     let workspace = match wish.scope {
         GrantScope::Session(_) | GrantScope::Principal => Some(step.machine.workspace_root.clone()),
@@ -220,7 +228,7 @@ fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish
         uses_max: wish.uses_max,
         tool: Redacted::new(call.tool.as_str().to_owned()),
         matcher: wish.matcher.clone(),
-        bounds: GrantBounds { workspace, tool_version, programs: None },
+        bounds: GrantBounds { workspace, tool_version, programs },
     };
     step.record(TapeEvent::GrantStored(stored));
 }

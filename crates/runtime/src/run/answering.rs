@@ -74,9 +74,8 @@ impl RunActor {
         let run = (machine, self.state.started.as_ref());
         let mut judging = Judging::of(&engine, run, self.session, self.earlier.taints);
         self.held.each_prepared(|effect, prepared| {
-            let _ = prepared;
             let call = machine.call(effect)?;
-            Some(Box::new(judging.again((effect, call), ProgramsFound::NotLookedAt)))
+            Some(Box::new(judging.again((effect, call), ProgramsFound::Found(prepared.programs))))
         });
     }
 

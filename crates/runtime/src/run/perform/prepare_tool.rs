@@ -103,7 +103,7 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
 
 fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
     let redactor = &engine.ports.redactor;
-    let PreparedCall { body, pre_images, summary, preview, unbound } = prepared;
+    let PreparedCall { body, pre_images, summary, preview, unbound, programs } = prepared;
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
@@ -114,6 +114,7 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
         unbound: cut(redactor.redact(unbound).text, SUMMARY_BYTES_MAX),
+        programs,
     }
 }
 
