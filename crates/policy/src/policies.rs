@@ -9,6 +9,7 @@ mod mistake;
 
 mod evaluate;
 mod mentions;
+mod words;
 mod index;
 
 pub(crate) use evaluate::Answer;
