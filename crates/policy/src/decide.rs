@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::arguments::parse_arguments;
 use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant};
 use crate::near::nearest;
+use crate::near_rules::{NearRule, near_rules};
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
 use crate::request::{Circumstances, Ground, NAMED_MAX, PolicyRequest, request_of};
@@ -221,7 +222,10 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         }
         DecisionReason::Forbidden => format!("policy forbids this call of `{name}` by {by}; {again}"),
         DecisionReason::NoRulePermits => {
-            format!("policy denies this call of `{name}`, no rule permits it; {again}")
+            let near = near_rules(snapshot.policies(), &judged.request);
+            let told = near.first().map_or(String::new(), |near| format!(": {}", near.told()));
+            let mend = near.first().and_then(NearRule::hint).unwrap_or(again);
+            format!("policy denies this call of `{name}`, no rule permits it{told}; {mend}")
         }
         DecisionReason::Disabled => format!("`{name}` is disabled here; {again}"),
         DecisionReason::SkillForbids => {
