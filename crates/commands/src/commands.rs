@@ -13,7 +13,7 @@ use palyra_ports::{
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::Redacted;
 use palyra_types::tool::{
-    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName,
+    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
 
 use crate::call::{Granted, Made, Parts};
@@ -24,6 +24,19 @@ use crate::settings::CommandSettings;
 use crate::tapes::Tapes;
 use crate::transcript::shortened;
 use crate::{git, jobs, read_output, run_command};
+
+/// Returns what these tools say of themselves, without any that could be called.
+#[must_use]
+pub fn tool_specs() -> Vec<ToolSpec> {
+    vec![
+        run_command::spec(),
+        jobs::start_spec(),
+        jobs::tail_spec(),
+        jobs::stop_spec(),
+        git::spec(),
+        read_output::spec(),
+    ]
+}
 
 /// The tools that start programs. Cheap to clone.
 #[derive(Clone)]
@@ -40,15 +53,7 @@ impl Commands {
         clock: Arc<dyn Clock>,
         guard: Option<Arc<dyn GuardEgress>>,
     ) -> Self {
-        let specs = [
-            run_command::spec(),
-            jobs::start_spec(),
-            jobs::tail_spec(),
-            jobs::stop_spec(),
-            git::spec(),
-            read_output::spec(),
-        ];
-        let catalog = Arc::new(ToolCatalog::new(specs.to_vec()));
+        let catalog = Arc::new(ToolCatalog::new(tool_specs()));
         let (jobs, tapes) = (Jobs::new(Arc::clone(&clock)), Tapes::default());
         Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs, tapes }) }
     }

@@ -18,6 +18,7 @@ mod call;
 mod settings;
 mod tapes;
 
+mod named_files;
 mod program;
 mod opened;
 mod plan;
@@ -28,7 +29,7 @@ mod transcript;
 mod unread;
 mod failure;
 
-pub use commands::Commands;
+pub use commands::{Commands, tool_specs};
 pub use job_table::Jobs;
 pub use settings::CommandSettings;
 pub use tapes::Tapes;

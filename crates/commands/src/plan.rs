@@ -2,14 +2,17 @@
 //!
 //! Invariant: two plans are equal exactly when the same bytes would run with the same words in the same place.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{
     COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, WorkspaceRoot, text_bytes,
 };
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::failure::CommandFailure;
+use crate::named_files::{FileRole, NamedFiles, find_named};
 use crate::opened::has_folder;
 use crate::program::{Found, find_program, find_script};
 use crate::reach::Reach;
@@ -33,6 +36,9 @@ pub(crate) struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) credentials: Vec<String>,
     pub(crate) environment: Vec<String>,
+    /// Files of the workspace that its words name, beside program and script.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files: Vec<Bound>,
     pub(crate) folder: PathBuf,
     /// Whom it may speak to; nobody when empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,6 +46,9 @@ pub(crate) struct Plan {
     pub(crate) program: Bound,
     pub(crate) script: Option<Bound>,
     pub(crate) tier: Tier,
+    /// Files that it names and that were not looked at: too large, or too many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unbound: Vec<PathBuf>,
 }
 
 /// A file that runs, as it was.
@@ -72,6 +81,8 @@ pub(crate) struct Planned {
     pub(crate) plan: Plan,
     pub(crate) workspace: WorkspaceRoot,
     pub(crate) sealed: Vec<SealedFile>,
+    /// Digest of the workspace's files that it may run; `None` when it names none.
+    pub(crate) programs: Option<[u8; 32]>,
 }
 
 /// Looks at what a command would run.
@@ -88,6 +99,9 @@ pub(crate) fn plan(
         wanted.argv.first().ok_or_else(|| CommandFailure::Arguments("`argv` names no program".to_owned()))?;
     let program = find_program(settings, &workspace, &folder, word)?;
     let script = find_script(settings, &workspace, &folder, &wanted.argv)?;
+    let known: Vec<&Path> =
+        [Some(&program), script.as_ref()].into_iter().flatten().map(|found| &*found.path).collect();
+    let named = find_named(&workspace, &folder, &wanted.argv, &known);
     let tier = strongest(offer)?;
     let reach = Reach::read(&wanted.hosts, &wanted.credentials)?;
     if !wanted.hosts.is_empty() {
@@ -97,14 +111,39 @@ pub(crate) fn plan(
         argv: wanted.argv.clone(),
         credentials: reach.credentials(),
         environment: settings.environment.iter().map(|(name, _)| name.clone()).collect(),
+        files: named.files.iter().map(|(_, found)| bound(found)).collect(),
         folder,
         hosts: reach.hosts(),
         program: bound(&program),
         script: script.as_ref().map(bound),
         tier,
+        unbound: named.unbound.clone(),
     };
+    let programs = programs_of(&workspace, [Some(&program), script.as_ref()], &named);
     let sealed = [Some(program), script].into_iter().flatten().filter_map(|found| found.sealed).collect();
-    Ok(Planned { plan, workspace, sealed })
+    Ok(Planned { plan, workspace, sealed, programs })
+}
+
+/// Returns one digest over the files of the workspace that a command may run, by which a grant knows them again. One
+/// that could not be looked at is known by its name and size.
+fn programs_of(workspace: &WorkspaceRoot, started: [Option<&Found>; 2], named: &NamedFiles) -> Option<[u8; 32]> {
+    let code = named.files.iter().filter(|(role, _)| *role == FileRole::Code).map(|(_, found)| found);
+    let started = started.into_iter().flatten().filter(|found| found.path.starts_with(workspace));
+    let mut lines: Vec<Vec<u8>> = started
+        .chain(code)
+        .map(|found| [found.path.as_os_str().as_bytes(), b"\0bytes\0", &found.digest].concat())
+        .collect();
+    lines.extend(named.unbound.iter().map(|path| {
+        let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        [path.as_os_str().as_bytes(), b"\0size\0", &bytes.to_be_bytes()].concat()
+    }));
+    lines.sort();
+    let mut hash = Sha256::new();
+    for line in &lines {
+        hash.update((line.len() as u64).to_be_bytes());
+        hash.update(line);
+    }
+    (!lines.is_empty()).then(|| hash.finalize().into())
 }
 
 /// Refuses what no program would be given, before anybody is asked about it.

@@ -32,6 +32,12 @@ const INTERPRETERS: [&str; 14] = [
     "tclsh",
 ];
 
+/// Programs that start what a later word names.
+const WRAPPERS: [&str; 12] = [
+    "env", "nice", "timeout", "nohup", "setsid", "stdbuf", "ionice", "chrt", "taskset", "time", "xargs",
+    "flock",
+];
+
 /// A file that a command runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
@@ -91,25 +97,30 @@ pub(crate) fn locate_program(
     locate(settings, workspace, found)
 }
 
-/// Finds the script that an interpreter is told to run: its first argument that is no option, when that is a file of
-/// the workspace.
+/// Finds the script that an interpreter, or a program that starts another one, is told to run: the first word behind it
+/// that is a file of the workspace. What options mean is not read: a value that is no file is passed over.
 pub(crate) fn find_script(
     settings: &CommandSettings,
     workspace: &WorkspaceRoot,
     folder: &Path,
     argv: &[String],
 ) -> Result<Option<Found>, CommandFailure> {
-    let name = argv.first().and_then(|word| Path::new(word).file_name()).and_then(|name| name.to_str());
-    let named = name.unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let interprets = INTERPRETERS.iter().any(|known| *known == named || Some(*known) == name);
-    let Some(script) = argv.iter().skip(1).find(|word| !word.starts_with('-')).filter(|_| interprets) else {
-        return Ok(None);
+    let Some(first) = argv.iter().position(|word| starts_another(word)) else { return Ok(None) };
+    let in_workspace = |word: &String| {
+        let real = folder.join(word).canonicalize().ok()?;
+        (real.is_file() && real.starts_with(workspace.path())).then_some(real)
     };
-    let path = folder.join(script);
-    if !path.is_file() {
-        return Ok(None);
+    match argv[first + 1..].iter().find_map(in_workspace) {
+        Some(script) => look_at(workspace, locate(settings, workspace, &script)?).map(Some),
+        None => Ok(None),
     }
-    look_at(workspace, locate(settings, workspace, &path)?).map(Some)
+}
+
+/// Whether a word names a program that runs what a later word names, whatever its version.
+fn starts_another(word: &str) -> bool {
+    let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.iter().chain(&WRAPPERS).any(|known| *known == bare || *known == name)
 }
 
 fn locate(
@@ -164,8 +175,13 @@ fn sealed(workspace: &WorkspaceRoot, path: &Path) -> io::Result<([u8; 32], Optio
 }
 
 fn digest_of(workspace: &WorkspaceRoot, path: &Path) -> io::Result<[u8; 32]> {
+    digest_within(workspace, path, PROGRAM_BYTES_MAX)
+}
+
+/// Returns the digest of a file of at most so many bytes.
+pub(crate) fn digest_within(workspace: &WorkspaceRoot, path: &Path, bytes_max: u64) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
-    read_whole(&open_file(workspace, path)?, PROGRAM_BYTES_MAX, |piece| hash.update(piece))?;
+    read_whole(&open_file(workspace, path)?, bytes_max, |piece| hash.update(piece))?;
     Ok(hash.finalize().into())
 }
 

@@ -141,6 +141,7 @@ pub(crate) fn prepare(parts: &Parts, arguments: &str, root: &Path) -> Result<Pre
         summary: Redacted::new(format!("run {}", shown::line(&planned.plan.argv))),
         preview: Redacted::new(shown::preview(&planned.plan)),
         unbound: Redacted::new(shown::unbound(&planned.plan)),
+        programs: planned.programs,
     })
 }
 
@@ -161,7 +162,7 @@ pub(crate) async fn planned_again(
     let planned = looked.unwrap_or_else(lost)?;
     if body_of(&planned) != granted.plan {
         return Err(CommandFailure::Drifted(
-            "the program, its script or its folder changed after the call was looked at; nothing was run, and the call \
+            "the program, its script, a file that it names or its folder changed after the call was looked at; nothing was run, and the call \
              may be made again"
                 .to_owned(),
         ));

@@ -164,7 +164,7 @@ async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched
 }
 
 fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
-    let Planned { plan, workspace, sealed } = planned;
+    let Planned { plan, workspace, sealed, programs: _ } = planned;
     let mut environment = settings.environment.clone();
     let network = if plan.hosts.is_empty() { Network::None } else { Network::Guarded };
     if network == Network::Guarded {

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use crate::plan::{Bound, Plan};
 
+/// Files that a command names and that are shown each in a line, at most.
+const FILES_SHOWN_MAX: usize = 12;
+
 /// Returns a command in one line, as a shell would read it.
 pub(crate) fn line(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
@@ -23,6 +26,12 @@ pub(crate) fn preview(plan: &Plan) -> String {
     tell("program", &file(&plan.program));
     if let Some(script) = &plan.script {
         tell("script", &file(script));
+    }
+    for named in plan.files.iter().take(FILES_SHOWN_MAX) {
+        tell("names", &file(named));
+    }
+    if plan.files.len() > FILES_SHOWN_MAX {
+        tell("names", &format!("{} more files, bound likewise", plan.files.len() - FILES_SHOWN_MAX));
     }
     tell("may change", "the workspace");
     if plan.hosts.is_empty() {
@@ -42,11 +51,18 @@ pub(crate) fn unbound(plan: &Plan) -> String {
     const BUILDERS: [&str; 10] =
         ["make", "ninja", "cargo", "npm", "yarn", "pnpm", "just", "task", "gradle", "mvn"];
     let name = plan.program.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if BUILDERS.contains(&name) {
-        format!("what `{name}` runs is read from the workspace when it runs")
+    let mut text = if BUILDERS.contains(&name) {
+        format!(
+            "what `{name}` reads from the workspace and runs when it runs, beyond the files above: includes, recipes, \
+             scripts and dependencies are not checked"
+        )
     } else {
-        "what the program reads while it runs".to_owned()
+        "files that the program opens while it runs, beyond those above".to_owned()
+    };
+    for path_left_out in &plan.unbound {
+        let _ = write!(text, "; {} (too large, or one of too many)", path(path_left_out));
     }
+    text
 }
 
 /// Returns a path as a word: whoever makes files chooses their names.
@@ -86,6 +102,8 @@ mod tests {
             credentials: Vec::new(),
             hosts: Vec::new(),
             environment: Vec::new(),
+            files: vec![bound("/desk/a\nnetwork     full")],
+            unbound: Vec::new(),
             folder: "/desk/x\nnetwork     full".into(),
             program: bound("/desk/\u{1b}[2Jsh"),
             script: Some(bound("/desk/\u{202e}gnp")),

@@ -39,7 +39,11 @@ pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<Strin
     let usual = || config::default_path(environment).filter(|path| path.exists());
     let file = explicit.map(Path::to_owned).or_else(usual);
     match config::load(explicit, environment, &[]) {
-        Ok(config) => Verdict { file, findings: check_models(&config, environment), more: More::No },
+        Ok(config) => {
+            let mut findings = check_folders(&config);
+            findings.extend(check_models(&config, environment));
+            Verdict { file, findings, more: More::No }
+        }
         Err(mistakes) => {
             let finding = |mistake: &config::ConfigError| Finding {
                 code: mistake.code(),
@@ -50,6 +54,27 @@ pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<Strin
             Verdict { file, findings: mistakes.list.iter().map(finding).collect(), more: mistakes.more }
         }
     }
+}
+
+/// Finds settings that name a folder which does not exist: what lies there is not in force, and nothing else says so.
+fn check_folders(config: &Config) -> Vec<Finding> {
+    let named = [("policy.dir", config.policy_dir()), ("policy.shadow_dir", config.policy_shadow_dir())];
+    let missing = named.into_iter().filter(|(_, folder)| !folder.is_empty() && !Path::new(folder).is_dir());
+    missing
+        .map(|(key, folder)| {
+            let origin = config.origin(key);
+            let message = format!(
+                "{}: `{key}` names {folder}, which is no folder; make it, or leave the setting out",
+                origin.place()
+            );
+            Finding {
+                code: ErrorCode::ConfigInvalid,
+                message,
+                origin: Some(origin),
+                key: Some(key.to_owned()),
+            }
+        })
+        .collect()
 }
 
 fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<Finding> {
@@ -88,6 +113,21 @@ mod tests {
         assert!(begin("OPENAI_BASE_URL cannot be used"), "{verdict:?}");
         assert_eq!(verdict.findings.len(), 5);
         assert_eq!(verdict.file, Some(file));
+    }
+
+    #[test]
+    fn a_folder_that_does_not_exist_is_a_mistake() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("palyra.toml");
+        let check = |dir: &str| {
+            std::fs::write(&file, format!("[policy]\ndir = \"{dir}\"\n")).expect("written");
+            check_configuration(Some(&file), &environment(&[]))
+        };
+        let verdict = check("/no/such");
+        assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+        let message = &verdict.findings[0].message;
+        assert!(message.contains(":2:") && message.contains("`policy.dir` names /no/such"), "{message}");
+        assert_eq!(check(folder.path().to_str().expect("text")).findings, []);
     }
 
     #[test]

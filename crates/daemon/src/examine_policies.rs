@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
+use palyra_types::tool::ToolCatalog;
 
 use crate::config;
 use crate::policies::{POLICIES_FOLDER, read_folder};
@@ -61,6 +63,12 @@ pub fn examine_policies(
         Some(folder) => Some(folder.to_owned()),
         None => usual_folder(config_file, environment),
     };
+    let missing =
+        folder.as_deref().filter(|folder| !folder.is_dir() && !is_usual(folder, config_file, environment));
+    if let Some(missing) = missing {
+        let mistakes = vec![format!("`policy.dir` names {}, which is no folder", missing.display())];
+        return Examined { mistakes, ..Examined::default() };
+    }
     let own = match folder.as_deref().map(read_folder).transpose() {
         Ok(own) => own.unwrap_or_default(),
         Err(error) => return Examined { folder, mistakes: error.lines(), ..Examined::default() },
@@ -71,6 +79,20 @@ pub fn examine_policies(
         Examination::Check => checked(&files, found),
         Examination::Test => tested(files, found),
     }
+}
+
+/// Returns every tool that ships. Components are known to a daemon only.
+fn every_tool() -> ToolCatalog {
+    let files = BuiltinTools::new().catalog();
+    let specs = files.iter().cloned().chain(palyra_commands::tool_specs()).chain(palyra_web::tool_specs());
+    ToolCatalog::new(specs.collect())
+}
+
+/// Whether a folder is the one beside the configuration, which need not exist.
+fn is_usual(folder: &Path, config_file: Option<&Path>, environment: &BTreeMap<String, String>) -> bool {
+    let file = config_file.map(Path::to_owned).or_else(|| config::default_path(environment));
+    file.and_then(|file| file.parent().map(|parent| parent.join(POLICIES_FOLDER)))
+        .is_some_and(|usual| usual == folder)
 }
 
 fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, String>) -> Option<PathBuf> {
@@ -84,7 +106,7 @@ fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, Strin
 }
 
 fn checked(files: &[PolicyFile], found: Examined) -> Examined {
-    match check(files, &BuiltinTools::new().catalog()) {
+    match check(files, &every_tool()) {
         Ok(checked) => {
             Examined { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
         }
@@ -95,7 +117,7 @@ fn checked(files: &[PolicyFile], found: Examined) -> Examined {
 fn tested(files: Vec<PolicyFile>, mut found: Examined) -> Examined {
     let rules = ToolPolicyRules { files, ..ToolPolicyRules::default() };
     let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
-    let snapshot = match ToolCallPolicySnapshot::compile(BuiltinTools::new().catalog(), rules, digest) {
+    let snapshot = match ToolCallPolicySnapshot::compile(Arc::new(every_tool()), rules, digest) {
         Ok(snapshot) => snapshot,
         Err(error) => {
             found.mistakes.push(error.to_string());
@@ -186,6 +208,55 @@ mod tests {
         for tool in BuiltinTools::new().catalog().iter() {
             assert!(fixtures.contains(&format!("{:?}", tool.name.as_str())), "{} has no fixture", tool.name);
         }
+    }
+
+    #[test]
+    fn every_tool_that_ships_is_known_and_fixtures_of_others_fail() {
+        let fixture = |tool: &str, arguments: &str, expect: &str| {
+            format!(
+                r#"{{"fixtures":[{{"name":"a call","tool":"{tool}","arguments":{arguments},"expect":"{expect}"}}]}}"#
+            )
+        };
+        let run = |tool: &str, arguments: &str, expect: &str| {
+            examined(Examination::Test, &[("mine.test.json", &fixture(tool, arguments, expect))])
+        };
+        for (tool, arguments, expect) in [
+            ("run_command", r#"{"argv":["make"]}"#, "ask"),
+            ("start_job", r#"{"argv":["make"]}"#, "ask"),
+            ("http_fetch", r#"{"url":"https://example.org/"}"#, "ask"),
+            ("git", r#"{"subcommand":"status"}"#, "allow"),
+        ] {
+            let tested = run(tool, arguments, expect);
+            assert_eq!((tested.passed, tested.mistakes), (1, Vec::new()), "{tool}");
+        }
+        // What no tool of this name can show is shown by nothing.
+        let unknown = run("run_comand", r#"{"argv":["make"]}"#, "deny");
+        assert_eq!((unknown.passed, unknown.mistakes.len()), (0, 1));
+        assert!(unknown.mistakes[0].contains("there is no tool `run_comand`"), "{:?}", unknown.mistakes);
+        let about = "@id(\"fetches\")\n@reason(\"because\")\nforbid (principal, action, resource == Tool::\"http_fetch\");\n";
+        let checked = examined(Examination::Check, &[("mine.cedar", about)]);
+        assert_eq!((checked.mistakes, checked.remarks), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_word_that_never_comes_is_a_mistake() {
+        let text = |word: &str| LOCKED.replace(");", &format!(") when {{ context.risk == \"{word}\" }};"));
+        let found = examined(Examination::Check, &[("mine.cedar", &text("hgih"))]);
+        assert_eq!(found.mistakes.len(), 1, "{found:?}");
+        assert!(found.mistakes[0].ends_with("did you mean \"high\"?"), "{found:?}");
+        let right = examined(Examination::Check, &[("mine.cedar", &text("high"))]);
+        assert_eq!(right.mistakes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_configured_folder_that_does_not_exist_is_a_mistake() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("palyra.toml");
+        let look = || examine_policies(Examination::Check, None, Some(&file), &BTreeMap::new());
+        std::fs::write(&file, "policy.dir = \"/no/such\"\n").unwrap();
+        assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is no folder"]);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(look().mistakes, Vec::<String>::new(), "the usual folder need not exist");
     }
 
     #[test]

@@ -87,6 +87,10 @@ impl PolicySource {
         let mut rules = self.shipped.clone();
         candidate::add_own(&mut rules.own_paths, config);
         if let Some(folder) = self.folder_of(config) {
+            if !config.policy_dir().is_empty() && !folder.is_dir() {
+                let what = "`policy.dir` names it, and it is no folder".to_owned();
+                return Err(LoadPoliciesError::Unreadable { folder, what });
+            }
             let files = read_folder(&folder)?;
             let places = files.iter().map(|file| folder.join(&file.name));
             own::add(&mut rules.own_paths, iter::once(folder.clone()).chain(places));
@@ -119,8 +123,9 @@ impl PolicySource {
 
     fn compile(&self, rules: ToolPolicyRules) -> Result<ToolCallPolicySnapshot, LoadPoliciesError> {
         let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
+        let files = rules.files.clone();
         let compiled = ToolCallPolicySnapshot::compile(self.tools.catalog(), rules, digest);
-        compiled.map_err(|error| LoadPoliciesError::Invalid {
+        let compiled = compiled.map_err(|error| LoadPoliciesError::Invalid {
             mistakes: match error {
                 CompilePolicyError::Policies(mistakes) => {
                     mistakes.0.iter().map(ToString::to_string).collect()
@@ -129,7 +134,12 @@ impl PolicySource {
                     vec![error.to_string()]
                 }
             },
-        })
+        })?;
+        let wrong = compiled.policies().wrong_words(&files);
+        if wrong.is_empty() {
+            return Ok(compiled);
+        }
+        Err(LoadPoliciesError::Invalid { mistakes: wrong.iter().map(ToString::to_string).collect() })
     }
 
     fn folder_of(&self, config: &Config) -> Option<PathBuf> {

@@ -163,7 +163,8 @@ fn remember_of(wish: v1::GrantWish) -> Result<Remember, Refusal> {
     let scope = match wish.scope.as_str() {
         "session" => RememberScope::Session,
         "principal" => RememberScope::Principal,
-        _ => return Err(InvalidValue::new("remember.scope", "session or principal").into()),
+        "everywhere" => RememberScope::Everywhere,
+        _ => return Err(InvalidValue::new("remember.scope", "session, principal or everywhere").into()),
     };
     let rules: Result<Vec<_>, InvalidValue> =
         wish.rules.into_iter().map(translate::argument_rule_from).collect();

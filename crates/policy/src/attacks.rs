@@ -8,11 +8,13 @@ mod paths;
 
 use std::cell::Cell;
 
-use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord};
+use palyra_types::approval::{
+    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
+};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, ToolCall, ToolCatalog, ToolName, ToolVerdict,
 };
-use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
+use palyra_types::{ApprovalId, Redacted, Seq, StoredGrantId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::decide::{CallEvidence, decide_tool_call};
@@ -184,6 +186,11 @@ fn grant(tool: &str, matcher: &[(&str, ArgumentShape)]) -> StoredGrantRecord {
         uses_max: None,
         tool: tool.into(),
         matcher: matcher.iter().map(rule).collect(),
+        bounds: GrantBounds {
+            workspace: Some(Redacted::new(ROOT.into())),
+            tool_version: Some(1),
+            programs: None,
+        },
     };
     StoredGrantRecord { stored, uses: 0, created: Timestamp(0), revoked: None, seq: Seq(1) }
 }

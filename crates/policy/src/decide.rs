@@ -13,8 +13,9 @@ use palyra_types::tool::{
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::grants::{GrantCoverage, GrantedCall, covering_grant, grants_about_paths};
+use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant, grants_about_paths};
 use crate::near::nearest;
+use crate::near_rules::{NearRule, near_rules};
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
 use crate::request::{Circumstances, Ground, NAMED_MAX, PolicyRequest, request_of};
@@ -36,6 +37,8 @@ pub struct CallEvidence<'a> {
     pub skills: &'a [ActiveSkill],
     /// The workspace's absolute path. Without it, every absolute path counts as outside.
     pub workspace: Option<&'a str>,
+    /// The workspace's files that the call runs, once it is prepared.
+    pub programs: ProgramsFound,
 }
 
 /// What the redactor found in the arguments of a call.
@@ -117,6 +120,8 @@ fn evaluate_tool_proposal_security(
             risk: request.risk(),
             context: &call.context,
             workspace: evidence.workspace,
+            tool_version: tool.version,
+            programs: evidence.programs,
         };
         coverage = covering_grant(&grants_about_paths(tool, evidence.grants), call);
         if let GrantCoverage::Covered(grant) = coverage {
@@ -203,6 +208,9 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
                 "`{name}` needs an approval by {by}; {} leaves the stored grant {grant}",
                 quoted(argument, 64)
             ),
+            GrantCoverage::Elsewhere { grant, difference } => {
+                format!("`{name}` needs an approval by {by}; the stored grant {grant} {difference}")
+            }
             GrantCoverage::Covered(_) | GrantCoverage::None => format!("`{name}` needs an approval by {by}"),
         },
         DecisionReason::Granted => match judged.request.grant {
@@ -214,7 +222,10 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         }
         DecisionReason::Forbidden => format!("policy forbids this call of `{name}` by {by}; {again}"),
         DecisionReason::NoRulePermits => {
-            format!("policy denies this call of `{name}`, no rule permits it; {again}")
+            let near = near_rules(snapshot.policies(), &judged.request);
+            let told = near.first().map_or(String::new(), |near| format!(": {}", near.told()));
+            let mend = near.first().and_then(NearRule::hint).unwrap_or(again);
+            format!("policy denies this call of `{name}`, no rule permits it{told}; {mend}")
         }
         DecisionReason::Disabled => format!("`{name}` is disabled here; {again}"),
         DecisionReason::SkillForbids => {

@@ -34,6 +34,10 @@ pub struct PolicyCheck {
 /// [`PolicyMistakes`]: everything that is wrong with it.
 pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck, PolicyMistakes> {
     let policies = PolicySet::compile(files, catalog)?;
+    let wrong = policies.wrong_words(files);
+    if !wrong.is_empty() {
+        return Err(PolicyMistakes(wrong));
+    }
     let mut warnings = policies.warnings().to_vec();
     for known in policies.all() {
         for entity in known.policy.entity_literals() {
@@ -175,7 +179,9 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
     let said = decision.explanation.expose();
     let by = re_evaluate(decision.request.expose(), snapshot.policies()).map(|judged| judged.policies);
     let by = by.unwrap_or_default();
-    let failure = if found == fixture.expect {
+    let failure = if snapshot.tool(&call.tool).is_none() {
+        Some(format!("it is about no tool that there is, so it shows nothing: {said}"))
+    } else if found == fixture.expect {
         let missing = fixture.by.iter().find(|id| !by.contains(id));
         missing.map(|id| format!("`{id}` is not among those that decide: {said}"))
     } else {

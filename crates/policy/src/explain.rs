@@ -8,6 +8,7 @@ use std::fmt;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::Value;
 
+use crate::near_rules::{NearRule, near_rules};
 use crate::policies::{KnownPolicy, PolicySet};
 use crate::request::PolicyRequest;
 use crate::rules::{Judgement, evaluate_with_config};
@@ -23,6 +24,8 @@ pub struct PolicyExplanation {
     pub looked_at: BTreeMap<String, Option<String>>,
     /// The standing setting of the tool, where there is one: what, where, by whom and when.
     pub posture: Option<String>,
+    /// The rules that came nearest, where none permits it.
+    pub nearest: Vec<NearRule>,
     /// How many policies could have mattered, unattended and attended, and how many there are.
     pub considered: (usize, usize, usize),
 }
@@ -88,6 +91,10 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         looked_at: looked_at.collect(),
         posture,
         considered: slices,
+        nearest: match judgement.reason {
+            DecisionReason::NoRulePermits => near_rules(policies, request),
+            _ => Vec::new(),
+        },
         judgement,
     }
 }
@@ -105,8 +112,14 @@ impl PolicyExplanation {
             lines.push(format!("looked at {path}: {}", value.as_deref().unwrap_or("nothing there")));
         }
         lines.extend(self.posture.iter().map(|posture| format!("posture: {posture}")));
+        for near in &self.nearest {
+            lines.push(format!("near: {}", near.told()));
+        }
+        lines.extend(self.nearest.iter().find_map(NearRule::hint).map(str::to_owned));
         let (unattended, execute, all) = self.considered;
-        lines.push(format!("{unattended} policies could permit it unattended, {execute} at all, of {all}"));
+        lines.push(format!(
+            "looked at {unattended} rules about running it unattended and {execute} about running it after a yes, of {all}"
+        ));
         lines
     }
 }

@@ -1,10 +1,12 @@
 //! Whether a stored grant covers a call.
 //!
 //! Owns matching and how wide a grant may be. Knows no store. Invariants: a grant covers only what its words say,
-//! argument by argument; it turns an ask into an allow and nothing else; what is critical is covered only by grants
+//! argument by argument, in the workspace and for the version of the tool and the bytes that it was given for; it turns an ask into an allow and nothing else; what is critical is covered only by grants
 //! that name every argument's value.
 
 mod below;
+
+use std::path::Path;
 
 use palyra_types::StoredGrantId;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, GrantWish, StoredGrantRecord};
@@ -31,8 +33,42 @@ pub enum GrantCoverage {
         /// The argument.
         argument: String,
     },
+    /// This one is for the tool and these arguments, but not for what it would act on here.
+    Elsewhere {
+        /// The grant.
+        grant: StoredGrantId,
+        /// How the call differs from what the grant was given for.
+        difference: GrantDifference,
+    },
     /// None is for such calls.
     None,
+}
+
+/// How a call differs from what a grant was given for, beside the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum GrantDifference {
+    /// The grant does not say in which folder it was given.
+    #[error("was given before grants were bound to a folder; give it again")]
+    Unbound,
+    /// The call runs in another folder.
+    #[error("was given in another folder")]
+    Workspace,
+    /// The tool has changed.
+    #[error("was given for another version of the tool")]
+    ToolVersion,
+    /// Files that the call runs have changed.
+    #[error("was given for other contents of the files that run")]
+    Programs,
+}
+
+/// What is known of the workspace's files that a call runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProgramsFound {
+    /// The call was not prepared yet. It is judged again once it is, before it starts.
+    #[default]
+    NotLookedAt,
+    /// The digest of these files; `None` when it runs none.
+    Found(Option<[u8; 32]>),
 }
 
 /// A call as grants look at it.
@@ -48,6 +84,10 @@ pub struct GrantedCall<'a> {
     pub context: &'a CallContext,
     /// The workspace's absolute path, where it is known.
     pub workspace: Option<&'a str>,
+    /// The tool's version.
+    pub tool_version: u32,
+    /// The workspace's files that it runs.
+    pub programs: ProgramsFound,
 }
 
 /// Returns the first grant that covers the call, or the first that nearly does.
@@ -55,15 +95,44 @@ pub struct GrantedCall<'a> {
 pub fn covering_grant(grants: &[StoredGrantRecord], call: GrantedCall<'_>) -> GrantCoverage {
     let mut missed = GrantCoverage::None;
     for record in grants.iter().filter(|record| holds(record, call)) {
-        match leaving_argument(&record.stored.matcher, call) {
-            None => return GrantCoverage::Covered(record.stored.grant),
-            Some(argument) if missed == GrantCoverage::None => {
-                missed = GrantCoverage::Missed { grant: record.stored.grant, argument };
-            }
-            Some(_) => {}
+        let grant = record.stored.grant;
+        let miss = match (leaving_argument(&record.stored.matcher, call), difference(record, call)) {
+            (None, None) => return GrantCoverage::Covered(grant),
+            (Some(argument), _) => GrantCoverage::Missed { grant, argument },
+            (None, Some(difference)) => GrantCoverage::Elsewhere { grant, difference },
+        };
+        // The one that is nearest is named: equal arguments elsewhere before other arguments here.
+        let nearer = matches!(
+            (&missed, &miss),
+            (GrantCoverage::None, _) | (GrantCoverage::Missed { .. }, GrantCoverage::Elsewhere { .. })
+        );
+        if nearer {
+            missed = miss;
         }
     }
     missed
+}
+
+/// Returns how a call differs from what a grant is bound to beside its arguments.
+fn difference(record: &StoredGrantRecord, call: GrantedCall<'_>) -> Option<GrantDifference> {
+    let (scope, bounds) = (record.stored.scope, &record.stored.bounds);
+    let here = call.workspace.map(Path::new);
+    match (scope, &bounds.workspace) {
+        (GrantScope::Everywhere, _) => {}
+        (GrantScope::Session(_) | GrantScope::Principal, None) => return Some(GrantDifference::Unbound),
+        (GrantScope::Session(_) | GrantScope::Principal, Some(root)) => {
+            if here != Some(root.expose().as_path()) {
+                return Some(GrantDifference::Workspace);
+            }
+        }
+    }
+    if bounds.tool_version != Some(call.tool_version) {
+        return Some(GrantDifference::ToolVersion);
+    }
+    match call.programs {
+        ProgramsFound::Found(programs) if programs != bounds.programs => Some(GrantDifference::Programs),
+        ProgramsFound::Found(_) | ProgramsFound::NotLookedAt => None,
+    }
 }
 
 /// Whether a grant is for such calls, and neither revoked, nor used up, nor over.
@@ -71,7 +140,7 @@ fn holds(record: &StoredGrantRecord, call: GrantedCall<'_>) -> bool {
     let stored = &record.stored;
     let in_scope = match stored.scope {
         GrantScope::Session(session) => session == call.context.session,
-        GrantScope::Principal => true,
+        GrantScope::Principal | GrantScope::Everywhere => true,
     };
     in_scope
         && stored.principal == call.context.principal

@@ -18,6 +18,7 @@ mod skills;
 mod grants;
 
 mod examine;
+mod near_rules;
 mod explain;
 mod diff;
 
@@ -40,8 +41,10 @@ pub use diff::{ChangedDecision, DecisionCounts, PolicyDiff, RecordedDecision};
 pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixture, check, test_fixtures};
 pub use explain::{ExplainedPolicy, PolicyExplanation, PolicyName, explain, verdict_name};
 pub use grants::{
-    GRANT_RULES_MAX, GrantCoverage, GrantWishError, GrantedCall, check_wish, covering_grant, exact_matcher,
+    GRANT_RULES_MAX, GrantCoverage, GrantDifference, GrantWishError, GrantedCall, ProgramsFound, check_wish,
+    covering_grant, exact_matcher,
 };
+pub use near_rules::NearRule;
 pub use policies::{
     Asked, AskedOfCedar, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex,
     PolicyMistake, PolicyMistakes, PolicySet, SCHEMA_TEXT,

@@ -10,6 +10,7 @@ mod mistake;
 mod evaluate;
 mod folders;
 mod mentions;
+mod words;
 mod index;
 
 pub(crate) use evaluate::Answer;

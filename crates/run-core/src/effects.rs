@@ -13,6 +13,8 @@ use palyra_types::tool::{Taints, ToolVerdict};
 pub struct Effects {
     unknown: BTreeSet<EffectId>,
     taints: Taints,
+    /// What the run had read when the model answered last.
+    answered_with: Taints,
     /// What the output of an allowed call would bring; forgotten with its outcome.
     bring: BTreeMap<EffectId, Taints>,
 }
@@ -33,6 +35,12 @@ impl Effects {
     #[must_use]
     pub fn taints(&self) -> Taints {
         self.taints
+    }
+
+    /// Returns what the run had read when the model answered last: what its open calls can depend on.
+    #[must_use]
+    pub fn answered_with(&self) -> Taints {
+        self.answered_with
     }
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
@@ -57,11 +65,11 @@ impl Effects {
             TapeEvent::EffectResolved { effect, .. } => {
                 self.unknown.remove(effect);
             }
+            TapeEvent::ModelMessage(_) => self.answered_with = self.taints,
             TapeEvent::InputReceived { .. }
             | TapeEvent::ModelRequested(_)
             | TapeEvent::ModelText { .. }
             | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
             | TapeEvent::ModelAttemptAbandoned { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolStarted(_)

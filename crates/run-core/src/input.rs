@@ -104,9 +104,13 @@ pub enum RunInput {
         effect: EffectId,
         /// What it would do.
         prepared: Result<Prepared, PrepareRefusal>,
+        /// What policy says to it now; `None` only for a refusal.
+        judged: Option<Box<ToolDecision>>,
         /// The id of the approval, should it have to be asked for again.
         fresh: ApprovalId,
     },
+    /// Answers [`Effect::Judge`]: what policy says now to each call that it named.
+    Judged(Vec<RejudgedCall>),
     /// A person answers an approval. What would run was judged and prepared again for it.
     ApprovalAnswered(Box<ApprovalAnswer>),
     /// An approval's time is over.
@@ -167,6 +171,17 @@ pub struct JudgedCall {
     pub approval: ApprovalId,
 }
 
+/// What policy says, right before it would start, to a call that waited for its turn.
+#[derive(Debug, Clone)]
+pub struct RejudgedCall {
+    /// Which effect.
+    pub effect: EffectId,
+    /// What policy says now.
+    pub decision: ToolDecision,
+    /// The id of the approval, should one be needed by now.
+    pub fresh: ApprovalId,
+}
+
 /// What a call would do, worked out by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
@@ -178,6 +193,8 @@ pub struct Prepared {
     pub preview: Redacted<String>,
     /// What an approval does not bind; empty when all is bound.
     pub unbound: Redacted<String>,
+    /// Digest of the workspace's files that the call runs; `None` when it runs none.
+    pub programs: Option<[u8; 32]>,
 }
 
 /// Why a call cannot work, found while it was prepared: nothing was done.
@@ -214,7 +231,7 @@ pub struct ApprovalAnswer {
     pub fresh: ApprovalId,
 }
 
-/// Work for the runtime, in order. All but [`Effect::AssembleContext`] wait for the commit.
+/// Work for the runtime, in order. All but [`Effect::AssembleContext`] and [`Effect::Judge`] wait for the commit.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Inline and pure: assemble the next request and answer with [`RunInput::ContextReady`] within the step.
@@ -228,6 +245,9 @@ pub enum Effect {
         /// How many estimated tokens the request should hold at most, if possible; `None` for the model's window.
         tokens_wished: Option<u64>,
     },
+    /// Inline and pure: judge these calls with the policy of now, and answer with [`RunInput::Judged`] within the step.
+    /// Each was allowed in an earlier step and waited for its turn, which has come.
+    Judge(Vec<EffectId>),
     /// Ask the model, with the request assembled in this step.
     CallModel {
         /// The attempt.

@@ -29,6 +29,7 @@ use steering::Heard;
 mod decide;
 mod attempts;
 mod calls;
+mod rejudging;
 mod ask;
 mod approvals;
 mod effects;

@@ -73,6 +73,8 @@ pub(crate) struct Driver {
     pub(crate) tape: Vec<(TapeEvent, Timestamp)>,
     pub(crate) now: Timestamp,
     pub(crate) contexts: Contexts,
+    /// What policy says to calls that waited.
+    pub(crate) policy: asks::PolicyNow,
 }
 
 /// How context requests are answered.
@@ -88,7 +90,13 @@ pub(crate) enum Contexts {
 
 impl Driver {
     pub(crate) fn new() -> Self {
-        Self { machine: new_machine(), tape: Vec::new(), now: Timestamp(1_000_000), contexts: Contexts::Fit }
+        Self {
+            machine: new_machine(),
+            tape: Vec::new(),
+            now: Timestamp(1_000_000),
+            contexts: Contexts::Fit,
+            policy: asks::PolicyNow::AsBefore,
+        }
     }
 
     /// Takes one input as a runtime does: all that is inline happens within the step.
@@ -106,6 +114,10 @@ impl Driver {
                 match effect {
                     Effect::AssembleContext { model, instead, tokens_wished, .. } => {
                         next = Some(self.context_answer(model, instead, tokens_wished));
+                    }
+                    Effect::Judge(calls) => {
+                        let judged = |effect: &EffectId| self.judged_again(&copy, *effect);
+                        next = Some(RunInput::Judged(calls.iter().map(judged).collect()));
                     }
                     outside => commit.effects.push(outside),
                 }

@@ -98,8 +98,10 @@ pub struct Remember {
 pub enum RememberScope {
     /// Those of the run's session.
     Session,
-    /// Those of every session of its principal.
+    /// Those of every session of its principal, in the workspace of the run.
     Principal,
+    /// The same, in every workspace.
+    Everywhere,
 }
 
 /// Where an approval stands after an answer.
@@ -306,11 +308,14 @@ impl ApprovalsHandle {
             (Some(expires), _) if expires <= now => return Err(refused("the grant would be over already")),
             (Some(expires), _) => Some(expires.min(now.after(GRANT_SPAN_MAX))),
             (None, RememberScope::Session) => None,
-            (None, RememberScope::Principal) => Some(now.after(GRANT_SPAN_DEFAULT)),
+            (None, RememberScope::Principal | RememberScope::Everywhere) => {
+                Some(now.after(GRANT_SPAN_DEFAULT))
+            }
         };
         let scope = match wish.scope {
             RememberScope::Session => GrantScope::Session(record.session),
             RememberScope::Principal => GrantScope::Principal,
+            RememberScope::Everywhere => GrantScope::Everywhere,
         };
         let (ms, random) = self.engine.ports.entropy.id_parts(now);
         let grant = StoredGrantId::from_parts(ms, random);

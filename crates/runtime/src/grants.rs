@@ -56,7 +56,7 @@ impl GrantsHandle {
         }
         let session = match record.stored.scope {
             GrantScope::Session(session) => Some(session),
-            GrantScope::Principal => None,
+            GrantScope::Principal | GrantScope::Everywhere => None,
         };
         let entry = NewEntry {
             time: self.engine.ports.clock.wall(),

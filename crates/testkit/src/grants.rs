@@ -109,6 +109,7 @@ impl GrantRequest {
     /// # Panics
     /// When the run machine does not prepare and execute an allowed call: that is a bug of the machine.
     pub async fn prepared_by(self, tools: &dyn ToolRuntime) -> Result<(PreparedCall, Grant), PrepareRefusal> {
+        let judged = Some(Box::new(self.decision(ToolConduct::Prepared)));
         let (mut machine, decision) = self.proposed(ToolConduct::Prepared);
         let intent = decision.effects.into_iter().find_map(|effect| match effect {
             Effect::Prepare(intent) => Some(intent),
@@ -127,9 +128,10 @@ impl GrantRequest {
             summary: call.summary.clone(),
             preview: call.preview.clone(),
             unbound: call.unbound.clone(),
+            programs: call.programs,
         };
         let fresh = ApprovalId::from_parts(1, 6);
-        let told = RunInput::ToolPrepared { effect, prepared: Ok(prepared), fresh };
+        let told = RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, fresh };
         Ok((call, executed(take(&mut machine, &told))))
     }
 
@@ -167,10 +169,8 @@ impl GrantRequest {
         }
     }
 
-    fn answered(self, model: ModelRef, conduct: ToolConduct) -> RunInput {
-        let proposal =
-            ToolProposal { model_call_id: "call_0".into(), tool: self.tool, arguments: self.arguments };
-        let decision = ToolDecision {
+    fn decision(&self, conduct: ToolConduct) -> ToolDecision {
+        ToolDecision {
             verdict: ToolVerdict::Allow,
             reason: DecisionReason::Permitted,
             explanation: Redacted::default(),
@@ -186,7 +186,13 @@ impl GrantRequest {
             approval: ApprovalTerms::default(),
             grant: None,
             request: Redacted::default(),
-        };
+        }
+    }
+
+    fn answered(self, model: ModelRef, conduct: ToolConduct) -> RunInput {
+        let decision = self.decision(conduct);
+        let proposal =
+            ToolProposal { model_call_id: "call_0".into(), tool: self.tool, arguments: self.arguments };
         let answer = ModelAnswer {
             response_id: Redacted::default(),
             answered_by: ModelName::new("scripted"),

@@ -205,6 +205,7 @@ impl ToolRuntime for ScriptedTools {
             summary: format!("{} {}", intent.tool(), arguments.expose()).into(),
             preview: format!("-{found}\n+{}\n", arguments.expose()).into(),
             unbound: Redacted::default(),
+            programs: None,
         });
         state.prepared.push(intent);
         futures::future::ready(prepared).boxed()

@@ -1,5 +1,7 @@
 //! Approvals: what a person is asked, what they may answer, and what outlives the answer.
 
+use std::path::PathBuf;
+
 pub use crate::asking::{
     APPROVAL_SPAN_DEFAULT, APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, Approvers, AtExpiry,
     Separation,
@@ -120,6 +122,19 @@ pub enum GrantScope {
     Session(SessionId),
     /// Calls of every session of its principal.
     Principal,
+    /// The same, and in every workspace.
+    Everywhere,
+}
+
+/// What a stored grant is bound to beside the arguments. A grant from before these were recorded has none of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GrantBounds {
+    /// The root of the workspace that it was given in; `None` when that was not recorded.
+    pub workspace: Option<Redacted<PathBuf>>,
+    /// The version of the tool.
+    pub tool_version: Option<u32>,
+    /// Digest of the workspace's files that the call runs; `None` when it runs none.
+    pub programs: Option<[u8; 32]>,
 }
 
 /// A permission that outlives the call it was given for; always narrower than its tool.
@@ -143,6 +158,8 @@ pub struct StoredGrant {
     pub tool: Redacted<String>,
     /// What its arguments have to look like, one rule per argument; an argument without a rule has to be absent.
     pub matcher: Vec<ArgumentRule>,
+    /// Where it holds, and for which bytes.
+    pub bounds: GrantBounds,
 }
 
 /// What one argument of a covered call has to look like.

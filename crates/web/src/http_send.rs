@@ -171,6 +171,7 @@ pub(crate) fn prepare(reader: &dyn ReadUrl, arguments: &str) -> Result<PreparedC
         summary: Redacted::new(format!("{method} to {}", asked.server.host)),
         preview: Redacted::new(preview(&send, &asked)),
         unbound: Redacted::new(unbound(&send)),
+        programs: None,
     })
 }
 

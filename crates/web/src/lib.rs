@@ -19,4 +19,4 @@ mod fence;
 
 mod failure;
 
-pub use web::{FetcherOf, WebParts, WebTools};
+pub use web::{FetcherOf, WebParts, WebTools, tool_specs};

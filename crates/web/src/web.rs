@@ -14,7 +14,7 @@ use palyra_ports::{
     ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName};
+use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
 use tokio::sync::Semaphore;
 
@@ -24,6 +24,12 @@ use crate::fence::{Said, told};
 use crate::http_send::{KEY_HEADER, Repetition, key_value};
 use crate::request::{Asked, Manner};
 use crate::{http_fetch, http_send};
+
+/// Returns what these tools say of themselves, without any that could be called.
+#[must_use]
+pub fn tool_specs() -> Vec<ToolSpec> {
+    vec![http_fetch::spec(), http_send::spec()]
+}
 
 /// Fetches at once; further ones wait.
 const FETCHES_MAX: usize = 16;
@@ -125,7 +131,7 @@ impl WebTools {
     #[must_use]
     pub fn new(parts: WebParts) -> Self {
         Self {
-            catalog: Arc::new(ToolCatalog::new(vec![http_fetch::spec(), http_send::spec()])),
+            catalog: Arc::new(ToolCatalog::new(tool_specs())),
             parts,
             fetches: Arc::new(Semaphore::new(FETCHES_MAX)),
             pages: Arc::new(Semaphore::new(PAGES_READ_MAX)),

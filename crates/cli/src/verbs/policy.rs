@@ -191,9 +191,17 @@ fn local(
             context.output.note(Mark::Bad, mistake);
         }
         let place = folder.map_or_else(String::new, |folder| format!(" in {}", folder.display()));
-        let told = match work {
-            PolicyWork::Check => format!("{}{place}, beside those that ship", count(files, "file")),
-            PolicyWork::Test => format!("{} passed{place}", count(passed, "fixture")),
+        let wrong = mistakes.len() as u64;
+        let told = match (work, wrong) {
+            (PolicyWork::Check, 0) => {
+                let rest = if files == 0 { "" } else { "; they come into force with `palyra config reload`" };
+                format!("{}{place}, beside those that ship: no mistakes{rest}", count(files, "file"))
+            }
+            (PolicyWork::Check, wrong) => format!("refused: {}{place}", count(wrong, "mistake")),
+            (PolicyWork::Test, 0) => format!("{} passed{place}", count(passed, "fixture")),
+            (PolicyWork::Test, wrong) => {
+                format!("{wrong} of {} failed{place}", count(wrong + passed, "fixture"))
+            }
         };
         let mark = if mistakes.is_empty() { Mark::Good } else { Mark::Bad };
         context.output.note(mark, &told);

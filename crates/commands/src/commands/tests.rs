@@ -453,3 +453,81 @@ fn init(folder: &Path) {
     let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(folder).status();
     assert!(made.expect("git runs").success());
 }
+
+/// Prepares a command, changes a file, and says whether that changed what the plan is bound to.
+fn notices(bench: &Bench, argv: &[&str], file: &str) -> bool {
+    let arguments = serde_json::json!({ "argv": argv }).to_string();
+    let body = || bench.prepare(&arguments).expect("a plan").body.expose().clone();
+    bench.write(file, "one");
+    let before = body();
+    bench.write(file, "two");
+    before != body()
+}
+
+#[tokio::test]
+async fn every_file_that_a_command_names_is_bound_wherever_it_stands() {
+    let bench = Bench::new();
+    for folder in ["sub", "pack"] {
+        std::fs::create_dir(bench.root().join(folder)).expect("a folder");
+    }
+    for (argv, file) in [
+        (&["python3", "-X", "dev", "x.py"][..], "x.py"),
+        (&["bash", "-o", "pipefail", "x.sh"], "x.sh"),
+        (&["bash", "-O", "extglob", "x.sh"], "x.sh"),
+        (&["env", "A=1", "./x.sh"], "x.sh"),
+        (&["nice", "-n", "5", "./x.sh"], "x.sh"),
+        (&["timeout", "9", "./x.sh"], "x.sh"),
+        (&["xargs", "-a", "list", "./x.sh"], "x.sh"),
+        (&["python3", "-m", "mod"], "mod.py"),
+        (&["python3", "-m", "pack"], "pack/__main__.py"),
+        (&["python3", "-m", "pack.inner"], "pack/inner.py"),
+        (&["python3", "pack"], "pack/__main__.py"),
+        (&["find", ".", "-exec", "./x.sh", ";"], "x.sh"),
+        (&["tar", "cf", "/dev/null", "--checkpoint-action=exec=sh x.sh", "."], "x.sh"),
+        (&["perl", "-w", "x.pl"], "x.pl"),
+        (&["sh", "-c", "cd sub && ./x.sh"], "sub/x.sh"),
+        (&["sed", "-fx.sed", "a.txt"], "x.sed"),
+        (&["awk", "-f", "x.awk", "a.txt"], "x.awk"),
+        (&["env", "-C", "sub", "./x.sh"], "sub/x.sh"),
+        (&["sort", "--compress-program=./x.sh", "a.txt"], "x.sh"),
+        (&["cat", "a.txt"], "a.txt"),
+    ] {
+        assert!(notices(&bench, argv, file), "{argv:?} {file}");
+        // The control: a file that it does not name.
+        assert!(!notices(&bench, argv, "other.txt"), "{argv:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_knows_the_code_that_a_command_names_and_not_what_it_reads() {
+    let bench = Bench::new();
+    let programs = |argv: &[&str]| {
+        let arguments = serde_json::json!({ "argv": argv }).to_string();
+        bench.prepare(&arguments).expect("a plan").programs
+    };
+    bench.write("a.txt", "one");
+    bench.write("x.sh", "one");
+    bench.write("Makefile", "one");
+    assert_eq!(programs(&["cat", "a.txt"]), None);
+    assert_eq!(programs(&["true"]), None);
+    let (script, made) = (programs(&["sh", "x.sh"]), programs(&["env", "sh", "x.sh"]));
+    assert!(script.is_some() && made.is_some());
+    bench.write("a.txt", "two");
+    assert_eq!(programs(&["sh", "x.sh"]), script, "the control");
+    bench.write("x.sh", "two");
+    assert_ne!(programs(&["sh", "x.sh"]), script);
+    assert_ne!(programs(&["env", "sh", "x.sh"]), made);
+}
+
+#[tokio::test]
+async fn what_cannot_be_bound_is_said() {
+    let bench = Bench::new();
+    let large = std::fs::File::create(bench.root().join("large.bin")).expect("a file");
+    large.set_len(65 << 20).expect("a size");
+    let prepared = bench.prepare(r#"{"argv":["sort","large.bin"]}"#).expect("a plan");
+    assert!(prepared.unbound.expose().contains("large.bin"), "{}", prepared.unbound.expose());
+    bench.write("x.sh", "echo");
+    let prepared = bench.prepare(r#"{"argv":["timeout","9","sh","x.sh"]}"#).expect("a plan");
+    assert!(prepared.preview.expose().contains("x.sh (SHA-256 "), "{}", prepared.preview.expose());
+    assert!(!prepared.unbound.expose().contains("x.sh"));
+}

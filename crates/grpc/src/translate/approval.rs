@@ -1,5 +1,7 @@
 //! Approvals, stored grants and effects, as messages and back.
 
+use std::path::PathBuf;
+
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalVoted,
     ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord,
@@ -87,7 +89,7 @@ pub(super) fn stored_grant(stored: &StoredGrant) -> v1::StoredGrant {
         granted_by: stored.granted_by.to_string(),
         session_id: match stored.scope {
             GrantScope::Session(session) => session.to_string(),
-            GrantScope::Principal => String::new(),
+            GrantScope::Principal | GrantScope::Everywhere => String::new(),
         },
         expires: stored.expires.and_then(timestamp),
         uses_max: stored.uses_max.unwrap_or_default(),
@@ -96,7 +98,15 @@ pub(super) fn stored_grant(stored: &StoredGrant) -> v1::StoredGrant {
         rules: stored.matcher.iter().map(argument_rule).collect(),
         created: None,
         revoked: None,
+        workspace: stored.bounds.workspace.as_ref().map(path_text).unwrap_or_default(),
+        any_workspace: stored.scope == GrantScope::Everywhere,
+        tool_version: stored.bounds.tool_version.unwrap_or_default(),
+        program_digest: stored.bounds.programs.map(Vec::from).unwrap_or_default(),
     }
+}
+
+fn path_text(path: &Redacted<PathBuf>) -> String {
+    path.expose().display().to_string()
 }
 
 /// Returns an effect as lists show it.

@@ -1,10 +1,13 @@
 //! Stored forms of approvals: asked, voted, decided; and of the permissions that outlive them.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, ArgumentRule,
-    ArgumentShape, GrantScope, StoredGrant,
+    ArgumentShape, GrantBounds, GrantScope, StoredGrant,
 };
 use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
@@ -151,14 +154,22 @@ pub(super) fn encode_grant(stored: &StoredGrant) -> Pair {
             granted_by: unless_zero(&stored.granted_by.to_bytes()),
             session: match stored.scope {
                 GrantScope::Session(session) => Some(unless_zero(&session.to_bytes())),
-                GrantScope::Principal => None,
+                GrantScope::Principal | GrantScope::Everywhere => None,
             },
             expires: stored.expires.map(|time| time.0),
             uses_max: stored.uses_max,
+            any_workspace: stored.scope == GrantScope::Everywhere,
+            tool_version: stored.bounds.tool_version,
         },
         &store::GrantStoredPayload {
             tool: stored.tool.expose().clone(),
             matcher: stored.matcher.iter().map(rule_to_stored).collect(),
+            workspace: stored
+                .bounds
+                .workspace
+                .as_ref()
+                .map(|root| root.expose().as_os_str().as_bytes().to_vec()),
+            programs: stored.bounds.programs.map(Vec::from),
         },
     )
 }
@@ -172,11 +183,20 @@ pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         principal: PrincipalId::from_bytes(fixed_or_zero(&facts.principal)?),
         approval: ApprovalId::from_bytes(fixed_or_zero(&facts.approval)?),
         granted_by: PrincipalId::from_bytes(fixed_or_zero(&facts.granted_by)?),
-        scope: session.transpose()?.map_or(GrantScope::Principal, GrantScope::Session),
+        scope: match (session.transpose()?, facts.any_workspace) {
+            (Some(session), _) => GrantScope::Session(session),
+            (None, true) => GrantScope::Everywhere,
+            (None, false) => GrantScope::Principal,
+        },
         expires: facts.expires.map(Timestamp),
         uses_max: facts.uses_max,
         tool: payload.tool.into(),
         matcher: payload.matcher.into_iter().map(rule_from_stored).collect::<Read<_>>()?,
+        bounds: GrantBounds {
+            workspace: payload.workspace.map(|root| Redacted::new(PathBuf::from(OsString::from_vec(root)))),
+            tool_version: facts.tool_version,
+            programs: payload.programs.map(|programs| fixed_or_zero(&programs)).transpose()?,
+        },
     }))
 }
 

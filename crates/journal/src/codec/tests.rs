@@ -6,7 +6,7 @@ use palyra_testkit::journal_suite::{components, policies, skills};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
+    Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::component::ComponentEvent;
@@ -172,6 +172,7 @@ fn stored_grant() -> StoredGrant {
             rule("path", ArgumentShape::Beneath("docs".into())),
             rule("text", ArgumentShape::Any),
         ],
+        bounds: GrantBounds::default(),
     }
 }
 
@@ -385,7 +386,18 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     });
     let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
     let opened = JournalEvent::SessionOpened { session, agent, key: None, label: None, branched_from };
+    let bounds = GrantBounds {
+        workspace: Some(Redacted::new("/home/somebody/desk".into())),
+        tool_version: Some(3),
+        programs: Some([24; 32]),
+    };
+    let bound = StoredGrant { bounds, scope: GrantScope::Principal, ..stored_grant() };
+    let anywhere = StoredGrant { scope: GrantScope::Everywhere, ..stored_grant() };
+    let [bound, anywhere] =
+        [bound, anywhere].map(|stored| JournalEvent::Tape(TapeEvent::GrantStored(stored)));
     vec![
+        (Kind::GrantStored, "GrantStored-bound", bound),
+        (Kind::GrantStored, "GrantStored-anywhere", anywhere),
         (Kind::SessionOpened, "SessionOpened-branched", opened),
         (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
         (Kind::RunStarted, "RunStarted-asking", started),

@@ -185,6 +185,9 @@ fn of_prompt(prompt: &ApprovalPromptRecord) -> Vec<Text<'_>> {
 
 fn of_grant(stored: &StoredGrant) -> Vec<Text<'_>> {
     let mut texts = vec![Text::Plain(stored.tool.expose())];
+    if let Some(root) = stored.bounds.workspace.as_ref().and_then(|root| root.expose().to_str()) {
+        texts.push(Text::Plain(root));
+    }
     for rule in &stored.matcher {
         texts.push(Text::Plain(rule.argument.expose()));
         match &rule.shape {

@@ -183,6 +183,35 @@ fn a_script_that_changed_after_the_question_is_not_run() {
 }
 
 #[test]
+fn a_script_behind_a_wrapper_that_changed_is_not_run_and_a_grant_covers_only_its_bytes() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let wrapped = call("run_command", &json!({ "argv": ["timeout", "9", "sh", "./build.sh"] }));
+    home.write("build.sh", "echo first >> made.txt\n");
+    let waits = asked(&home, &wrapped);
+    home.write("build.sh", "echo pwned > pwned.txt\n");
+    home.palyra(&["approve", "yes", &waits.approval]);
+    tape(&home, &waits.run);
+    assert!(!home.work().join("pwned.txt").exists());
+    let again = home.palyra(&["approve", "list", "--json"]).expect(0).json().remove(0);
+    home.palyra(&["approve", "no", again["approval_id"].as_str().unwrap()]).expect(0);
+
+    home.write("build.sh", "echo first >> made.txt\n");
+    let waits = asked(&home, &wrapped);
+    home.palyra(&["approve", "always", &waits.approval]).expect(0);
+    tape(&home, &waits.run);
+    // The control: the same bytes run by the grant.
+    home.palyra(&["run", &wrapped]).expect(0);
+    assert_eq!(fs::read_to_string(home.work().join("made.txt")).unwrap(), "first\nfirst\n");
+    home.write("build.sh", "echo pwned > pwned.txt\n");
+    let changed = asked(&home, &wrapped);
+    assert!(!home.work().join("pwned.txt").exists());
+    let shown = home.palyra(&["approve", "show", &changed.approval]).expect(0);
+    assert!(shown.out.contains("was given for other contents of the files that run"), "{}", shown.out);
+}
+
+#[test]
 fn a_shell_line_is_denied_until_a_rule_permits_it() {
     let runtime = runtime();
     let server = serve(&runtime, caller());

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::asked::{asked, of, tape};
-use crate::home::Home;
+use crate::home::{Ended, Home, ended};
 
 const ASK: &str = "create a.txt with x";
 
@@ -59,4 +59,37 @@ fn a_grant_ends_with_its_uses_and_reaches_no_further_than_its_folder() {
     assert!(!home.work().join("../outside.txt").exists());
     home.palyra(&["run", "create drafts/three.txt with z"]).expect(0);
     asked(&home, "create drafts/four.txt with z");
+}
+
+/// Runs an input in another folder than the home's own.
+fn run_in(home: &Home, folder: &std::path::Path) -> Ended {
+    ended(home.command(&["run", ASK]).current_dir(folder).spawn().unwrap())
+}
+
+#[test]
+fn a_grant_of_one_folder_covers_nothing_in_another_unless_it_was_given_for_any() {
+    let home = Home::new();
+    let first = asked(&home, ASK);
+    home.palyra(&["approve", "always", &first.approval]).expect(0);
+    tape(&home, &first.run);
+    let other = home.work().parent().unwrap().join("other");
+    fs::create_dir(&other).unwrap();
+    run_in(&home, &other).expect(3);
+    assert!(!other.join("a.txt").exists());
+    // The control: where it was given, nobody is asked.
+    fs::remove_file(home.work().join("a.txt")).unwrap();
+    home.palyra(&["run", ASK]).expect(0);
+    assert_eq!(fs::read_to_string(home.work().join("a.txt")).unwrap(), "x");
+    let listed = home.palyra(&["approve", "grants"]).expect(0);
+    assert!(listed.out.contains(home.work().to_str().unwrap()), "{}", listed.out);
+
+    let waiting = home.palyra(&["approve", "list", "--json"]).expect(0).json().remove(0);
+    let reason = waiting["prompt"]["reason"].as_str().unwrap();
+    assert!(reason.contains("was given in another folder"), "{reason}");
+    let approval = waiting["approval_id"].as_str().unwrap();
+    home.palyra(&["approve", "always", approval, "--any-folder"]).expect(0);
+    tape(&home, waiting["run_id"].as_str().unwrap());
+    fs::remove_file(other.join("a.txt")).unwrap();
+    run_in(&home, &other).expect(0);
+    assert_eq!(fs::read_to_string(other.join("a.txt")).unwrap(), "x");
 }

@@ -363,3 +363,21 @@ fn the_end_of_a_job_is_not_asked_about() {
     assert_eq!(verdict("stop_job"), ToolVerdict::Allow);
     assert_eq!(verdict("stop_jobs"), ToolVerdict::Ask, "the control: another tool of this contract");
 }
+
+#[test]
+fn a_denial_that_no_rule_permits_names_the_rule_that_came_nearest_and_what_it_wanted() {
+    let decision =
+        decide_tool_call(snapshot(), &call("run_command", &json!({"argv": ["sh", "-c", "ls"]})), &evidence());
+    assert_eq!(decision.reason, DecisionReason::NoRulePermits);
+    let told = decision.explanation.expose();
+    assert!(
+        told.contains("`commands` would ask a person, but its condition `unless { context.shell_line }`"),
+        "{told}"
+    );
+    assert!(told.contains("call the program itself"), "{told}");
+    let plain = decide_tool_call(snapshot(), &call("run_command", &json!({"argv": ["ls"]})), &evidence());
+    assert!(!plain.explanation.expose().contains("condition"), "the control asks");
+    let request = crate::request::PolicyRequest::from_json(decision.request.expose());
+    let lines = crate::explain::explain(snapshot().policies(), &request.expect("a request")).lines();
+    assert!(lines.iter().any(|line| line.starts_with("near: `commands` would ask a person")), "{lines:?}");
+}

@@ -1,7 +1,7 @@
 //! What a stored grant covers, and what it never does.
 
-use palyra_types::approval::StoredGrant;
-use palyra_types::{ApprovalId, PrincipalId, Seq, SessionId, Timestamp};
+use palyra_types::approval::{GrantBounds, StoredGrant};
+use palyra_types::{ApprovalId, PrincipalId, Redacted, Seq, SessionId, Timestamp};
 use serde_json::json;
 
 use super::*;
@@ -19,6 +19,10 @@ fn beneath(path: &str) -> ArgumentShape {
     ArgumentShape::Beneath(path.into())
 }
 
+fn here() -> GrantBounds {
+    GrantBounds { workspace: Some(Redacted::new(ROOT.into())), tool_version: Some(1), programs: None }
+}
+
 fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
     StoredGrantRecord {
         stored: StoredGrant {
@@ -31,6 +35,7 @@ fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
             uses_max: None,
             tool: "write_file".into(),
             matcher,
+            bounds: here(),
         },
         uses: 0,
         created: Timestamp(0),
@@ -41,13 +46,22 @@ fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
 
 fn covers(record: &StoredGrantRecord, arguments: &Value, risk: ApprovalRiskLevel) -> String {
     let (tool, context) = (ToolName::new("write_file"), context());
-    let call = GrantedCall { tool: &tool, arguments, risk, context: &context, workspace: Some(ROOT) };
+    let call = GrantedCall {
+        tool: &tool,
+        arguments,
+        risk,
+        context: &context,
+        workspace: Some(ROOT),
+        tool_version: 1,
+        programs: ProgramsFound::NotLookedAt,
+    };
     match covering_grant(std::slice::from_ref(record), call) {
         GrantCoverage::Covered(grant) => {
             assert_eq!(grant, record.stored.grant);
             "covered".to_owned()
         }
         GrantCoverage::Missed { argument, .. } => format!("{argument} leaves"),
+        GrantCoverage::Elsewhere { difference, .. } => difference.to_string(),
         GrantCoverage::None => "none".to_owned(),
     }
 }
@@ -134,6 +148,67 @@ fn a_grant_ends_and_holds_only_for_whom_where_and_what_it_was_given() {
 }
 
 #[test]
+fn a_grant_holds_in_the_folder_and_for_the_tool_that_it_was_given_for() {
+    let arguments = json!({"path": "docs/a.md"});
+    let found = |change: &dyn Fn(&mut StoredGrantRecord)| {
+        let mut changed = record(vec![rule("path", ArgumentShape::Any)]);
+        change(&mut changed);
+        covers(&changed, &arguments, ApprovalRiskLevel::Medium)
+    };
+    let root = |path: &str| Some(Redacted::new(path.into()));
+    assert_eq!(found(&|_| {}), "covered");
+    assert_eq!(
+        found(&|grant| grant.stored.bounds.workspace = root("/home/me/other")),
+        "was given in another folder"
+    );
+    assert_eq!(
+        found(&|grant| grant.stored.bounds.workspace = root("/home/me")),
+        "was given in another folder"
+    );
+    let unbound = "was given before grants were bound to a folder; give it again";
+    assert_eq!(found(&|grant| grant.stored.bounds = GrantBounds::default()), unbound);
+    assert_eq!(
+        found(&|grant| {
+            grant.stored.scope = GrantScope::Everywhere;
+            grant.stored.bounds.workspace = None;
+        }),
+        "covered"
+    );
+    let other_tool = "was given for another version of the tool";
+    assert_eq!(found(&|grant| grant.stored.bounds.tool_version = Some(2)), other_tool);
+    assert_eq!(found(&|grant| grant.stored.bounds.tool_version = None), other_tool);
+}
+
+#[test]
+fn a_grant_for_a_program_holds_for_the_bytes_that_it_was_given_for() {
+    let (tool, context) = (ToolName::new("write_file"), context());
+    let arguments = json!({"path": "a"});
+    let mut granted = record(vec![rule("path", equal(&json!("a")))]);
+    let mut covers = |bound: Option<[u8; 32]>, programs| {
+        granted.stored.bounds.programs = bound;
+        let call = GrantedCall {
+            tool: &tool,
+            arguments: &arguments,
+            risk: ApprovalRiskLevel::High,
+            context: &context,
+            workspace: Some(ROOT),
+            tool_version: 1,
+            programs,
+        };
+        covering_grant(std::slice::from_ref(&granted), call)
+    };
+    let (one, two) = (Some([1; 32]), Some([2; 32]));
+    assert!(matches!(covers(one, ProgramsFound::Found(one)), GrantCoverage::Covered(_)));
+    assert!(matches!(covers(None, ProgramsFound::Found(None)), GrantCoverage::Covered(_)));
+    assert!(matches!(covers(one, ProgramsFound::NotLookedAt), GrantCoverage::Covered(_)), "judged again");
+    for (bound, now) in [(one, two), (one, None), (None, one)] {
+        let coverage = covers(bound, ProgramsFound::Found(now));
+        let changed = GrantDifference::Programs;
+        assert!(matches!(coverage, GrantCoverage::Elsewhere { difference, .. } if difference == changed));
+    }
+}
+
+#[test]
 fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
     let (tool, context) = (ToolName::new("write_file"), context());
     let arguments = json!({"path": "docs/a.md", "content": "x"});
@@ -144,6 +219,8 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
             risk,
             context: &context,
             workspace: Some(ROOT),
+            tool_version: 1,
+            programs: ProgramsFound::NotLookedAt,
         };
         let grant = StoredGrantId::from_parts(9, 9);
         let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max, matcher };

@@ -14,6 +14,7 @@ use super::mentions::Mentions;
 use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
 use super::parse::{parsed, validated};
 use super::terms::StatedTerms;
+use super::words::wrong_words;
 use crate::request::{ArgumentShape, ArgumentShapes, PolicyRequest, RequestTool};
 
 /// The schema without the arguments of tools.
@@ -154,6 +155,18 @@ impl PolicySet {
     #[must_use]
     pub fn warnings(&self) -> &[PolicyMistake] {
         &self.warnings
+    }
+
+    /// Returns what is wrong with words that policies compare with: words that no request ever has, and conditions that
+    /// exclude each other. `files` are those that the set was compiled from.
+    #[must_use]
+    pub fn wrong_words(&self, files: &[PolicyFile]) -> Vec<PolicyMistake> {
+        let file_of = |known: &KnownPolicy| files.iter().find(|file| file.name == known.file);
+        let mut mistakes: Vec<PolicyMistake> =
+            self.known.values().flat_map(|known| wrong_words(known, file_of(known))).collect();
+        mistakes.sort();
+        mistakes.dedup();
+        mistakes
     }
 
     pub(crate) fn words(&self) -> &Words {

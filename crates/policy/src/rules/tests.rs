@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
-use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord};
+use palyra_types::approval::{
+    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
+};
 use palyra_types::posture::{PostureChanged, PostureRecord, PostureScope};
 use palyra_types::tool::{ToolCall, ToolName};
-use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
+use palyra_types::{ApprovalId, Redacted, Seq, StoredGrantId, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -240,6 +242,11 @@ fn grant(call: &ToolCall, shape: &ArgumentShape) -> StoredGrantRecord {
         uses_max: None,
         tool: call.tool.as_str().into(),
         matcher,
+        bounds: GrantBounds {
+            workspace: Some(Redacted::new(ROOT.into())),
+            tool_version: Some(1),
+            programs: None,
+        },
     };
     StoredGrantRecord { stored, uses: 0, created: Timestamp(0), revoked: None, seq: Seq(1) }
 }

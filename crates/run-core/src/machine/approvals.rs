@@ -3,7 +3,9 @@
 //! Invariant: an approval is resolved once; what an approved call starts with is what was asked, or what the person
 //! wrote instead. Begin at [`answered`].
 
-use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalVoted, GrantWish, StoredGrant};
+use palyra_types::approval::{
+    ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, GrantWish, StoredGrant,
+};
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{DecidedBy, TapeEvent};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
@@ -18,7 +20,7 @@ use crate::approvals::{PendingApproval, is_eligible};
 use crate::input::ApprovalAnswer;
 use crate::transcript::with_note;
 
-const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
+pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
 const EXPIRED: &str = "nobody answered the approval of this call in time";
 const LOG_LOST: &str = "the end of the log is lost, so it is not known whether this call was approved and ran; it may \
                         be proposed again";
@@ -193,7 +195,9 @@ fn let_run(
         },
     );
     if let Some(wish) = &answer.remember {
-        store_grant(step, pending, answer.by, wish);
+        let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+        let programs = prepared.and_then(|prepared| prepared.programs);
+        store_grant(step, pending, (answer.by, wish), programs);
     }
     let its_turn = step.machine.turns().iter().any(|(turn, _)| *turn == effect);
     if let Some(plan) = plan.filter(|_| its_turn) {
@@ -201,8 +205,19 @@ fn let_run(
     }
 }
 
-fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish: &GrantWish) {
+/// Records a grant for calls like this one, bound to the files that this one runs.
+fn store_grant(
+    step: &mut Step,
+    pending: &PendingApproval,
+    (by, wish): (PrincipalId, &GrantWish),
+    programs: Option<[u8; 32]>,
+) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
+    let workspace = match wish.scope {
+        GrantScope::Session(_) | GrantScope::Principal => Some(step.machine.workspace_root.clone()),
+        GrantScope::Everywhere => None,
+    };
+    let tool_version = Some(call.terms.tool_version);
     let stored = StoredGrant {
         grant: wish.grant,
         principal: step.machine.principal,
@@ -213,6 +228,7 @@ fn store_grant(step: &mut Step, pending: &PendingApproval, by: PrincipalId, wish
         uses_max: wish.uses_max,
         tool: Redacted::new(call.tool.as_str().to_owned()),
         matcher: wish.matcher.clone(),
+        bounds: GrantBounds { workspace, tool_version, programs },
     };
     step.record(TapeEvent::GrantStored(stored));
 }

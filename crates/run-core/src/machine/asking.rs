@@ -86,6 +86,21 @@ impl RunStateMachine {
         turns.filter(|(_, call)| call.terms.conduct == ToolConduct::Prepared).collect()
     }
 
+    /// Returns the calls whose turn it is to start as they are.
+    pub(super) fn unprepared_turns(&self) -> Vec<EffectId> {
+        let turns = self.turns().into_iter();
+        turns
+            .filter(|(_, call)| call.terms.conduct != ToolConduct::Prepared)
+            .map(|(effect, _)| effect)
+            .collect()
+    }
+
+    /// Returns an open call.
+    #[must_use]
+    pub fn call(&self, effect: EffectId) -> Option<&ToolCallState> {
+        self.tools.get(effect)
+    }
+
     /// Returns the calls whose turn it is, when any may go on.
     pub(super) fn turns(&self) -> Vec<(EffectId, &ToolCallState)> {
         let held_back = self.state.is_terminal()
@@ -100,6 +115,12 @@ impl RunStateMachine {
     #[must_use]
     pub fn taints(&self) -> Taints {
         self.effects.taints()
+    }
+
+    /// Returns what the run had read when the model made its open calls.
+    #[must_use]
+    pub fn taints_of_open_calls(&self) -> Taints {
+        self.effects.answered_with()
     }
 
     /// Returns what the run has used so far.

@@ -9,11 +9,10 @@ use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolProposed, 
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, Attempt, EffectId, Redacted};
 
-use super::ask::{Asking, ask, ask_again};
-use super::proceed::proceed;
+use super::ask::{Asking, ask};
 use super::step::Step;
 use crate::grant::{Execution, Grant};
-use crate::input::{Effect, JudgedCall, PrepareRefusal, Prepared};
+use crate::input::{Effect, JudgedCall};
 use crate::tool_calls::Station;
 
 /// Told to the model when a run has used all its calls.
@@ -97,7 +96,7 @@ pub(super) fn rule(step: &mut Step, effect: EffectId, ruling: Ruling<'_>) {
     record_ruling(step, effect, ruling, None);
 }
 
-fn record_ruling(
+pub(super) fn record_ruling(
     step: &mut Step,
     effect: EffectId,
     ruling: Ruling<'_>,
@@ -125,6 +124,9 @@ fn record_ruling(
         explanation,
         request: judged.map_or_else(Redacted::default, |judged| judged.request.clone()),
     }));
+    if judged.is_some() {
+        step.judged.insert(effect);
+    }
 }
 
 /// Denies what was proposed and never judged, or judged and never asked. A journal that keeps a decision whole has
@@ -135,40 +137,18 @@ pub(super) fn deny_unjudged(step: &mut Step) {
     }
 }
 
-/// Takes what a call would do: the call starts, or a person is asked, or it cannot work.
-pub(super) fn prepared(
-    step: &mut Step,
-    effect: EffectId,
-    prepared: &Result<Prepared, PrepareRefusal>,
-    fresh: ApprovalId,
-) {
-    let Some(call) = step.machine.tools.get(effect) else { return };
-    let approved = matches!(call.terms.decided_by, DecidedBy::Approval(_));
-    match prepared {
-        Err(refusal) => {
-            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, refusal.message.clone()));
-        }
-        Ok(prepared) if call.station == Station::Wanting => {
-            let approval = call.ask.and_then(|(_, approval)| approval).unwrap_or(fresh);
-            let binding = prepared.plan.binding;
-            let asking = Asking { approval, binding, prepared: Some(prepared), asked_again: "" };
-            ask(step, effect, &asking);
-        }
-        Ok(prepared) if approved && prepared.plan.binding != call.binding => {
-            ask_again(step, effect, fresh, prepared);
-        }
-        Ok(prepared) => step.start(effect, prepared.plan.clone()),
-    }
-    proceed(step);
-}
-
 impl Step {
-    /// Starts every call whose turn it is and that needs no preparation.
+    /// Starts every call whose turn it is and that needs no preparation. What was judged in an earlier step is judged
+    /// again first: the rules, the settings and the grants of then may be gone.
     pub(super) fn start_tools(&mut self) {
-        let turns = self.machine.turns();
-        let unprepared = turns.iter().filter(|(_, call)| call.terms.conduct != ToolConduct::Prepared);
-        for effect in unprepared.map(|(effect, _)| *effect).collect::<Vec<_>>() {
+        let unprepared = self.machine.unprepared_turns();
+        let (now, late): (Vec<_>, Vec<_>) =
+            unprepared.into_iter().partition(|effect| self.judged.contains(effect));
+        for effect in now {
             self.start(effect, EffectPlan::default());
+        }
+        if !late.is_empty() {
+            self.perform(Effect::Judge(late));
         }
     }
 

@@ -9,7 +9,7 @@ use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 use super::attempts::{self, Failure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{Step, Successor};
-use super::{Accepted, Held, RunError, RunStateMachine, approvals, calls, effects, steering};
+use super::{Accepted, Held, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering};
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
 /// Told to the person when the model ran out of room.
@@ -69,9 +69,12 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
         }
         RunInput::Input { idempotency, .. } => return steering::admit_answer(machine, *idempotency),
         RunInput::Steer { idempotency, .. } => return steering::admit_steering(machine, *idempotency),
-        RunInput::ToolPrepared { effect, .. } => {
-            (machine.preparing().iter().any(|(preparing, _)| preparing == effect), RunError::Stale)
+        RunInput::ToolPrepared { effect, prepared, judged, .. } => {
+            let awaited = machine.preparing().iter().any(|(preparing, _)| preparing == effect);
+            let unjudged = prepared.is_ok() && judged.is_none();
+            (awaited && !unjudged, if awaited { RunError::OutOfPlace } else { RunError::Stale })
         }
+        RunInput::Judged(calls) => (rejudging::fits(machine, calls), RunError::OutOfPlace),
         RunInput::ApprovalAnswered(answer) => return approvals::admit_answer(machine, answer, now),
         RunInput::ApprovalExpired { approval } => return approvals::admit_expiry(machine, *approval, now),
         RunInput::EffectResolved { effect, .. } => {
@@ -129,9 +132,10 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::Input { input, idempotency } | RunInput::Steer { input, idempotency } => {
             steering::hear(step, input, *idempotency);
         }
-        RunInput::ToolPrepared { effect, prepared, fresh } => {
-            calls::prepared(step, *effect, prepared, *fresh);
+        RunInput::ToolPrepared { effect, prepared, judged, fresh } => {
+            rejudging::prepared(step, *effect, (prepared, judged.as_deref()), *fresh);
         }
+        RunInput::Judged(calls) => rejudging::judged(step, calls),
         RunInput::ApprovalAnswered(answer) => approvals::answered(step, answer),
         RunInput::ApprovalExpired { approval } => approvals::expired(step, *approval),
         RunInput::EffectResolved { effect, resolution, by, note } => {

@@ -1,5 +1,7 @@
 //! A decision in the making: events are applied to a working copy as they are decided.
 
+use std::collections::BTreeSet;
+
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
     AbandonCause, ContentDigest, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished,
@@ -7,7 +9,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{Surface, TerminationReason};
-use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use super::RunStateMachine;
 use crate::approvals::PendingApproval;
@@ -23,6 +25,8 @@ pub(super) struct Step {
     pub(super) machine: RunStateMachine,
     pub(super) now: Timestamp,
     pub(super) decision: Decision,
+    /// Calls that were judged with the policy of now, in this very decision.
+    pub(super) judged: BTreeSet<EffectId>,
 }
 
 /// How an approval ends.
@@ -61,7 +65,7 @@ impl Successor {
 
 impl Step {
     pub(super) fn new(machine: &RunStateMachine, now: Timestamp) -> Self {
-        Self { machine: machine.clone(), now, decision: Decision::default() }
+        Self { machine: machine.clone(), now, decision: Decision::default(), judged: BTreeSet::new() }
     }
 
     /// Records an event: on the working copy and in the decision.

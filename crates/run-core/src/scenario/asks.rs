@@ -8,6 +8,7 @@ use palyra_types::approval::{
     ApprovalDecision, ApprovalTerms, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, GrantWish, Separation,
 };
 use palyra_types::effect::{EffectPlan, EffectResolution};
+use palyra_types::event::DecidedBy;
 use palyra_types::run::Surface;
 use palyra_types::tool::{
     DecisionReason, EffectContract, Parallelism, ToolConduct, ToolDecision, ToolVerdict,
@@ -15,8 +16,8 @@ use palyra_types::tool::{
 use palyra_types::{ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, SessionId, StoredGrantId};
 
 use super::{Act, Call, Driver, digest, read, shell};
-use crate::tool_calls::ToolCallState;
-use crate::{ApprovalAnswer, Judgement, PrepareRefusal, Prepared, RunInput};
+use crate::tool_calls::{Station, ToolCallState};
+use crate::{ApprovalAnswer, Judgement, PrepareRefusal, Prepared, RejudgedCall, RunInput, RunStateMachine};
 
 /// What every scripted tool finds when it is prepared, unless a test says otherwise.
 pub(crate) const FOUND: &str = "as it was";
@@ -112,6 +113,8 @@ impl Call {
 pub(crate) enum PolicyNow {
     AsBefore,
     Denies,
+    /// What it permitted needs an approval by now.
+    Asks,
     /// It wants so many people.
     Needs(u32),
     /// The tool has another version.
@@ -226,7 +229,15 @@ impl Driver {
         let (tool, arguments) =
             call.map_or(("none", ""), |(_, call)| (call.tool.as_str(), call.arguments.expose().as_str()));
         let prepared = prepared(tool, arguments, found);
-        RunInput::ToolPrepared { effect, prepared, fresh: approval(fresh) }
+        let judged = call.map(|(_, call)| Box::new(judged_now(call, self.policy)));
+        RunInput::ToolPrepared { effect, prepared, judged, fresh: approval(fresh) }
+    }
+
+    /// Judges a call whose turn has come.
+    pub(crate) fn judged_again(&self, machine: &RunStateMachine, effect: EffectId) -> RejudgedCall {
+        let call = machine.call(effect).expect("it is open");
+        let fresh = approval(700 + effect.0 + 100 * u32::try_from(self.tape.len()).expect("few"));
+        RejudgedCall { effect, decision: judged_now(call, self.policy), fresh }
     }
 }
 
@@ -243,7 +254,25 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
         summary: Redacted::new(format!("will {tool}")),
         preview: Redacted::new(format!("-{found}")),
         unbound: Redacted::default(),
+        programs: None,
     })
+}
+
+/// What policy says by now of a call that may have been allowed.
+pub(crate) fn judged_now(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
+    let asks = matches!(policy, PolicyNow::Asks | PolicyNow::Needs(_));
+    let judged = judged(call, policy);
+    if asks || call.station == Station::Wanting || policy == PolicyNow::Denies {
+        return judged;
+    }
+    let grant = match call.terms.decided_by {
+        DecidedBy::Grant(grant) => Some(grant),
+        DecidedBy::Approval(_) => return judged,
+        DecidedBy::Policy | DecidedBy::Budget => None,
+    };
+    let reason = if grant.is_some() { DecisionReason::Granted } else { DecisionReason::Permitted };
+    let (verdict, policy_digest) = (ToolVerdict::Allow, call.terms.policy_digest);
+    ToolDecision { verdict, reason, grant, policy_digest, ..judged }
 }
 
 /// What policy says of an open call.
@@ -251,7 +280,7 @@ fn judged(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
     let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
     let (verdict, reason) = match policy {
         PolicyNow::Denies => (ToolVerdict::Deny, DecisionReason::Forbidden),
-        PolicyNow::AsBefore | PolicyNow::Needs(_) | PolicyNow::OtherVersion => {
+        PolicyNow::AsBefore | PolicyNow::Asks | PolicyNow::Needs(_) | PolicyNow::OtherVersion => {
             (ToolVerdict::Ask, DecisionReason::NeedsApproval)
         }
     };

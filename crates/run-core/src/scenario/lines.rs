@@ -110,6 +110,7 @@ fn person_line(event: &TapeEvent) -> String {
 pub(crate) fn effect_line(effect: &Effect) -> String {
     match effect {
         Effect::AssembleContext { attempt, .. } => format!("assemble {attempt}"),
+        Effect::Judge(calls) => format!("judge {calls:?}"),
         Effect::CallModel { attempt } => format!("ask {attempt}"),
         Effect::RetryAt { attempt, .. } => format!("pause after {attempt}"),
         Effect::AbortModel { attempt } => format!("hang up {attempt}"),

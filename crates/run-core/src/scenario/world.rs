@@ -14,7 +14,7 @@ use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
 use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
 
-use super::asks::{asking, edit, question, send, stamp};
+use super::asks::{PolicyNow, asking, edit, question, send, stamp};
 use super::{Act, Call, Commit, Driver, effect_line};
 use super::{
     answer_input, denied, failure_input, outcome_input, post, read, replay, scan, shell,
@@ -63,6 +63,8 @@ pub(crate) enum Move {
     Mutate,
     /// A person says what became of an effect.
     Settle(u8),
+    /// The rules change.
+    Policy(u8),
 }
 
 /// A sequence of up to `count` moves; most of them begin the run at once.
@@ -111,6 +113,7 @@ fn one_move() -> impl Strategy<Value = Move> {
         6 => any::<u8>().prop_map(Move::Expire),
         8 => Just(Move::Mutate),
         8 => any::<u8>().prop_map(Move::Settle),
+        10 => any::<u8>().prop_map(Move::Policy),
     ]
 }
 
@@ -136,6 +139,8 @@ pub(crate) struct Past {
     pub(crate) entries_before: usize,
     pub(crate) now: Timestamp,
     pub(crate) input: RunInput,
+    /// What policy said then to calls that had waited.
+    pub(crate) policy: PolicyNow,
     pub(crate) outcome: Result<(Vec<TapeEvent>, Vec<String>), RunError>,
 }
 
@@ -196,6 +201,11 @@ impl World {
                 Move::Restart => self.restart(),
                 Move::DieAfterNextCommit => self.life = Life::Doomed,
                 Move::Mutate => self.found += 1,
+                Move::Policy(which) => {
+                    let all = [PolicyNow::Denies, PolicyNow::Asks, PolicyNow::OtherVersion];
+                    self.driver.policy =
+                        all.get(usize::from(*which % 8)).copied().unwrap_or(PolicyNow::AsBefore);
+                }
                 Move::Unknown(kind) => {
                     let kind = if kind % 8 == 0 { 0x7000 } else { 0x9000 };
                     if !self.driver.machine.state().is_terminal() {
@@ -272,9 +282,12 @@ impl World {
             Move::Decide(which, how) => self.decision(*which, *how),
             Move::Expire(which) => RunInput::ApprovalExpired { approval: self.some_approval(*which) },
             Move::Settle(which) => self.settlement(*which),
-            Move::Wait(_) | Move::Restart | Move::DieAfterNextCommit | Move::Unknown(_) | Move::Mutate => {
-                return None;
-            }
+            Move::Wait(_)
+            | Move::Restart
+            | Move::DieAfterNextCommit
+            | Move::Unknown(_)
+            | Move::Mutate
+            | Move::Policy(_) => return None,
         })
     }
 
@@ -313,7 +326,8 @@ impl World {
             Ok(commit) => Ok((commit.events.clone(), commit.effects.iter().map(effect_line).collect())),
             Err(error) => Err(*error),
         };
-        self.history.push(Past { entries_before, now: self.driver.now, input: input.clone(), outcome });
+        let (now, policy, input) = (self.driver.now, self.driver.policy, input.clone());
+        self.history.push(Past { entries_before, now, input, policy, outcome });
         taken
     }
 
@@ -389,7 +403,7 @@ impl World {
                     self.preparing.clear();
                     self.pausing = None;
                 }
-                Effect::AssembleContext { .. } => panic!("it is answered within the step"),
+                Effect::AssembleContext { .. } | Effect::Judge(_) => panic!("it is answered within the step"),
             }
         }
     }

@@ -370,8 +370,9 @@ impl RunActor {
 
     fn take_news(&mut self, news: Option<ModelNews>) {
         let now = self.engine.ports.clock.boot();
-        let (engine, state, session, taints) = (&self.engine, &self.state, self.session, self.earlier.taints);
-        let judge = |proposals| Judging::of(engine, state, session, taints).proposals(proposals);
+        let (engine, session, taints) = (&self.engine, self.session, self.earlier.taints);
+        let run = (&self.state.machine, self.state.started.as_ref());
+        let judge = |proposals| Judging::of(engine, run, session, taints).proposals(proposals);
         let heard = match (news, &mut self.model) {
             (Some(news), Some(model)) => model.take(news, now, engine, judge, &mut self.held),
             // The task ends only after an answer or a failure.
@@ -391,7 +392,8 @@ impl RunActor {
     async fn step(&mut self, accepts: Option<&Acceptance>) -> Stepped {
         let now = self.engine.ports.clock.wall();
         self.judge_answers();
-        let mut draft = Draft::new(&self.state, now);
+        self.judge_prepared();
+        let mut draft = Draft::new(&self.state, self.session, self.earlier.taints, now);
         let mut answers = Vec::new();
         let source = ContextSource { engine: &self.engine, history: &self.earlier.runs };
         for command in self.held.batch() {
@@ -480,6 +482,7 @@ impl RunActor {
                 Effect::AbortModel { .. } => self.model = None,
                 Effect::AbortTools => self.stop.cancel(),
                 Effect::AssembleContext { .. }
+                | Effect::Judge(_)
                 | Effect::CallModel { .. }
                 | Effect::RetryAt { .. }
                 | Effect::Prepare(_)
@@ -530,6 +533,7 @@ impl RunActor {
                 | Effect::Prepare(_)
                 | Effect::Execute(_)
                 | Effect::AssembleContext { .. }
+                | Effect::Judge(_)
                 | Effect::AbortModel { .. }
                 | Effect::AbortTools => {}
             }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use palyra_policy::ProgramsFound;
 use palyra_ports::Findings;
 use palyra_run_core::{ApprovalAnswer, Judgement, RunInput};
 use palyra_types::approval::ApprovalDecision;
@@ -12,7 +13,7 @@ use palyra_types::{Redacted, StoredGrantId};
 
 use super::actor::RunActor;
 use crate::error::RequestError;
-use crate::run::judging::Judging;
+use crate::run::judging::{JudgedRun, Judging};
 use crate::run::mailbox::RunCommand;
 use crate::run::perform::prepare_tool::{Bound, prepare_tool_call};
 
@@ -55,7 +56,7 @@ impl RunActor {
     /// refused here, and its approval still waits.
     pub(super) fn judge_answers(&mut self) {
         let engine = Arc::clone(&self.engine);
-        let mut judging = Judging::of(&engine, &self.state, self.session, self.earlier.taints);
+        let mut judging = Judging::of(&engine, self.judged_run(), self.session, self.earlier.taints);
         let machine = &self.state.machine;
         self.held.each_answer(|answer| {
             if answer.decision == ApprovalDecision::Deny {
@@ -66,12 +67,24 @@ impl RunActor {
         });
     }
 
+    /// Judges the calls of which it was found out what they would do, right before they are decided.
+    pub(super) fn judge_prepared(&mut self) {
+        let engine = Arc::clone(&self.engine);
+        let machine = &self.state.machine;
+        let run = (machine, self.state.started.as_ref());
+        let mut judging = Judging::of(&engine, run, self.session, self.earlier.taints);
+        self.held.each_prepared(|effect, prepared| {
+            let call = machine.call(effect)?;
+            Some(Box::new(judging.again((effect, call), ProgramsFound::Found(prepared.programs))))
+        });
+    }
+
     /// Judges anew what a stored grant was to cover that another run has used up, or a person revoked, in the same
     /// moment.
     pub(super) fn judge_without(&mut self, gone: Option<StoredGrantId>) {
         gone.into_iter().for_each(|grant| self.engine.grants.forget(grant));
         let engine = Arc::clone(&self.engine);
-        let mut judging = Judging::of(&engine, &self.state, self.session, self.earlier.taints);
+        let mut judging = Judging::of(&engine, self.judged_run(), self.session, self.earlier.taints);
         self.held.each_judged(|call| {
             if call.decision.grant.is_some() {
                 let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
@@ -90,8 +103,12 @@ impl RunActor {
         }
     }
 
+    fn judged_run(&self) -> JudgedRun<'_> {
+        (&self.state.machine, self.state.started.as_ref())
+    }
+
     fn judging(&self) -> Judging<'_> {
-        Judging::of(&self.engine, &self.state, self.session, self.earlier.taints)
+        Judging::of(&self.engine, self.judged_run(), self.session, self.earlier.taints)
     }
 }
 

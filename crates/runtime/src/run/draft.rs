@@ -1,16 +1,21 @@
 //! A step in the making: inputs are decided on a working copy until only outside effects remain.
 //!
-//! Pure but for the context, which is assembled inline. Nothing here is visible before the commit.
+//! Pure but for the context, which is assembled inline, and for what policy says to calls that waited. Nothing here is visible before the commit.
 
 use std::sync::Arc;
 
+use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryBlobs, StaticText};
-use palyra_run_core::{Effect, RunError, RunInput, RunStateMachine};
-use palyra_types::Timestamp;
+use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRequest;
+use palyra_types::session::SessionRef;
+use palyra_types::tool::Taints;
+use palyra_types::{EffectId, Timestamp};
 
+use crate::engine::Engine;
 use crate::run::context::{ContextSource, Wanted};
+use crate::run::judging::{Judging, fresh_approval};
 use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
 
@@ -24,10 +29,18 @@ pub(super) struct Draft {
     pub(super) statics: Vec<StaticText>,
     /// Which of the events brought files along.
     pub(super) blobs: Vec<EntryBlobs>,
+    session: SessionRef,
+    /// What the runs before this one had read.
+    inherited: Taints,
 }
 
 impl Draft {
-    pub(super) fn new(state: &AgentRunLoopState, now: Timestamp) -> Self {
+    pub(super) fn new(
+        state: &AgentRunLoopState,
+        session: SessionRef,
+        inherited: Taints,
+        now: Timestamp,
+    ) -> Self {
         Self {
             now,
             machine: state.machine.clone(),
@@ -36,6 +49,8 @@ impl Draft {
             request: None,
             statics: Vec::new(),
             blobs: Vec::new(),
+            session,
+            inherited,
         }
     }
 
@@ -75,6 +90,10 @@ impl Draft {
                     let answer = self.assemble(state, source, std::iter::once(first).chain(others));
                     self.decide(&answer, state, source)?;
                 }
+                Effect::Judge(calls) => {
+                    let judged = self.judge_again(&calls, state, source.engine);
+                    self.decide(&judged, state, source)?;
+                }
                 Effect::CallModel { .. }
                 | Effect::AbortModel { .. }
                 | Effect::RetryAt { .. }
@@ -85,6 +104,18 @@ impl Draft {
             }
         }
         Ok(())
+    }
+
+    /// Judges calls whose turn has come with what holds now.
+    fn judge_again(&self, calls: &[EffectId], state: &AgentRunLoopState, engine: &Engine) -> RunInput {
+        let (machine, started) = (&self.machine, state.started.as_ref());
+        let mut judging = Judging::of(engine, (machine, started), self.session, self.inherited);
+        let rejudged = calls.iter().filter_map(|effect| {
+            let call = machine.call(*effect)?;
+            let decision = judging.again((*effect, call), ProgramsFound::NotLookedAt);
+            Some(RejudgedCall { effect: *effect, decision, fresh: fresh_approval(engine) })
+        });
+        RunInput::Judged(rejudged.collect())
     }
 
     /// Assembles the request for the first model whose window the run fits.

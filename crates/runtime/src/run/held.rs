@@ -7,6 +7,7 @@ use palyra_ports::AppendError;
 use palyra_run_core::{ApprovalAnswer, JudgedCall, Prepared, RunInput};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{Before, OutputRest, PreImage};
+use palyra_types::tool::ToolDecision;
 use palyra_types::{Attempt, EffectId, Redacted};
 
 use crate::error::RequestError;
@@ -150,6 +151,19 @@ impl Held {
         }
     }
 
+    /// Shows every call that can be prepared, and takes what policy says to it now.
+    pub(super) fn each_prepared(
+        &mut self,
+        mut judge: impl FnMut(EffectId, &Prepared) -> Option<Box<ToolDecision>>,
+    ) {
+        for command in &mut self.0 {
+            if let RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, .. } = &mut command.input
+            {
+                *judged = judge(*effect, prepared);
+            }
+        }
+    }
+
     /// Shows every judged call of the answers that are held.
     pub(super) fn each_judged(&mut self, mut see: impl FnMut(&mut JudgedCall)) {
         for command in &mut self.0 {
@@ -237,7 +251,8 @@ fn bytes_of(command: &RunCommand) -> usize {
         | RunInput::ApprovalExpired { .. }
         | RunInput::Cancel { .. }
         | RunInput::Recovered
-        | RunInput::Broken => 0,
+        | RunInput::Broken
+        | RunInput::Judged(_) => 0,
     };
     beside.saturating_add(said)
 }

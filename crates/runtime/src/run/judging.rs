@@ -7,14 +7,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use palyra_policy::{
-    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, SkillStanding, check_wish, decide_tool_call,
-    exact_matcher,
+    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, ProgramsFound, SkillStanding, check_wish,
+    decide_tool_call, exact_matcher,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
-use palyra_run_core::JudgedCall;
-use palyra_types::approval::{Approvers, ArgumentRule, GrantWish};
-use palyra_types::event::{ContentDigest, RunStarted};
+use palyra_run_core::tool_calls::{Station, ToolCallState};
+use palyra_run_core::{JudgedCall, RunStateMachine};
+use palyra_types::approval::{Approvers, ArgumentRule, GrantWish, StoredGrantRecord};
+use palyra_types::event::{ContentDigest, DecidedBy, RunStarted};
 use palyra_types::model::ToolProposal;
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
@@ -22,12 +23,14 @@ use palyra_types::tool::{
     ApprovalRiskLevel, CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName,
     ToolVerdict,
 };
-use palyra_types::{AgentId, ApprovalId, Redacted, StoredGrantId};
+use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
 use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::state::AgentRunLoopState;
+
+/// A run as it stands, and how it began.
+pub(super) type JudgedRun<'r> = (&'r RunStateMachine, Option<&'r RunStarted>);
 
 /// One run, as a judge sees it.
 pub(super) struct Judging<'a> {
@@ -35,6 +38,8 @@ pub(super) struct Judging<'a> {
     salt: Redacted<[u8; 32]>,
     workspace: Option<Redacted<PathBuf>>,
     context: CallContext,
+    /// What the run had read when the model made its open calls.
+    taints_of_open_calls: Taints,
     /// The skills at work in the run, as they stand now.
     skills: Vec<ActiveSkill>,
     /// Approvals of the run that wait, and those that this judge adds.
@@ -47,11 +52,10 @@ pub(super) struct Judging<'a> {
 impl<'a> Judging<'a> {
     pub(super) fn of(
         engine: &'a Engine,
-        state: &AgentRunLoopState,
+        (machine, started): JudgedRun<'_>,
         session: SessionRef,
         inherited: Taints,
     ) -> Self {
-        let (machine, started) = (&state.machine, state.started.as_ref());
         let counts = machine.counts();
         let context = CallContext {
             principal: session.principal,
@@ -69,7 +73,16 @@ impl<'a> Judging<'a> {
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
         let skills = engine.skills.active(started.map_or(&[][..], |started| &started.skills));
-        Self { engine, salt: salt_of(started), workspace, context, skills, open, counted: BTreeSet::new() }
+        Self {
+            engine,
+            salt: salt_of(started),
+            workspace,
+            context,
+            taints_of_open_calls: machine.taints_of_open_calls().with(inherited),
+            skills,
+            open,
+            counted: BTreeSet::new(),
+        }
     }
 
     /// Judges the proposals of one answer, in order.
@@ -104,6 +117,45 @@ impl<'a> Judging<'a> {
         proposal
     }
 
+    /// Judges an open call again, right before it would start or be asked about.
+    pub(super) fn again(
+        &mut self,
+        (effect, call): (EffectId, &ToolCallState),
+        programs: ProgramsFound,
+    ) -> ToolDecision {
+        let grants = self.grants_for(call);
+        // What came after the model made the call is no part of it: its place in the run stays what it was.
+        self.context.tool_calls = effect.0.saturating_sub(1);
+        self.context.taints = self.taints_of_open_calls;
+        let arguments = (&call.arguments, Findings::default());
+        let mut decision = self.decide_with(&call.tool, arguments, &grants, programs);
+        let asks_anew = decision.verdict == ToolVerdict::Ask
+            && call.station == Station::Allowed
+            && !matches!(call.terms.decided_by, DecidedBy::Approval(_));
+        if asks_anew {
+            self.bound_questions(&mut decision);
+        }
+        decision
+    }
+
+    /// Returns the grants that may cover an open call: the one that it runs by was counted for it already.
+    fn grants_for(&self, call: &ToolCallState) -> Vec<StoredGrantRecord> {
+        let mut grants = self.engine.grants.of(self.context.principal, &call.tool);
+        let own = match call.terms.decided_by {
+            DecidedBy::Grant(grant) => Some(grant),
+            DecidedBy::Policy | DecidedBy::Budget | DecidedBy::Approval(_) => None,
+        };
+        grants.retain(|record| {
+            Some(record.stored.grant) == own || !self.counted.contains(&record.stored.grant)
+        });
+        for record in grants.iter_mut().filter(|record| Some(record.stored.grant) == own) {
+            record.uses = record.uses.saturating_sub(1);
+        }
+        // The one that it runs by stays the one, as long as it covers the call.
+        grants.sort_by_key(|record| Some(record.stored.grant) != own);
+        grants
+    }
+
     /// Judges one call as it stands now.
     pub(super) fn decide(
         &mut self,
@@ -111,9 +163,23 @@ impl<'a> Judging<'a> {
         arguments: &Redacted<String>,
         findings: Findings,
     ) -> ToolDecision {
-        let policy = self.engine.policy.snapshot();
         let mut grants = self.engine.grants.of(self.context.principal, tool);
         grants.retain(|record| !self.counted.contains(&record.stored.grant));
+        let decision = self.decide_with(tool, (arguments, findings), &grants, ProgramsFound::NotLookedAt);
+        let used =
+            grants.iter().map(|record| &record.stored).find(|stored| Some(stored.grant) == decision.grant);
+        self.counted.extend(used.filter(|stored| stored.uses_max.is_some()).map(|stored| stored.grant));
+        decision
+    }
+
+    fn decide_with(
+        &self,
+        tool: &ToolName,
+        (arguments, findings): (&Redacted<String>, Findings),
+        grants: &[StoredGrantRecord],
+        programs: ProgramsFound,
+    ) -> ToolDecision {
+        let policy = self.engine.policy.snapshot();
         let held = if findings.changed() {
             ArgumentsHold::Secret
         } else if arguments.expose().contains(PLACEHOLDER_BEGINS) {
@@ -121,8 +187,8 @@ impl<'a> Judging<'a> {
         } else {
             ArgumentsHold::Nothing
         };
-        let evidence =
-            CallEvidence { grants: &grants, held, skills: &self.skills, workspace: self.workspace() };
+        let (skills, workspace) = (&self.skills[..], self.workspace());
+        let evidence = CallEvidence { grants, held, skills, workspace, programs };
         let context =
             CallContext { isolation: self.engine.ports.tools.isolation(tool), ..self.context.clone() };
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };
@@ -130,9 +196,6 @@ impl<'a> Judging<'a> {
         if decision.reason == DecisionReason::SkillForbids {
             self.tell_quarantine(&mut decision);
         }
-        let used =
-            grants.iter().map(|record| &record.stored).find(|stored| Some(stored.grant) == decision.grant);
-        self.counted.extend(used.filter(|stored| stored.uses_max.is_some()).map(|stored| stored.grant));
         decision
     }
 
@@ -170,7 +233,9 @@ impl<'a> Judging<'a> {
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
-        let call = GrantedCall { tool, arguments: &value, risk, context, workspace };
+        let tool_version = self.engine.policy.snapshot().catalog().get(tool).map_or(0, |spec| spec.version);
+        let programs = ProgramsFound::NotLookedAt;
+        let call = GrantedCall { tool, arguments: &value, risk, context, workspace, tool_version, programs };
         check_wish(wish, call).map_err(|error| wrong(error.to_string()))
     }
 

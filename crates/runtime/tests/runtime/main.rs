@@ -40,6 +40,8 @@ mod approval_races;
 
 mod stored_grants;
 
+mod judged_again;
+
 mod skills;
 
 mod postures;

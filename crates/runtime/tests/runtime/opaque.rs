@@ -1,7 +1,8 @@
-//! Calls that nobody may repeat. The shipped policy denies them all, so these tapes were written for the test.
+//! Calls that nobody may repeat, taken up by a runtime that did not begin their run.
 
 use std::time::Duration;
 
+use palyra_policy::ToolPolicyRules;
 use palyra_testkit::scripted_tools::{ACT, LOOK, SCRIPTED_TOOL_DEADLINE};
 use palyra_testkit::{MemoryJournal, Script, ToolScript};
 use palyra_types::RunId;
@@ -9,12 +10,18 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
 
-use crate::rig::{Parts, Rig, entries_of, journal_of, settle, soon};
+use crate::asking::ACTS;
+use crate::rig::{Parts, Rig, entries_of, journal_of, looking, settle, soon};
 use crate::shapes::{check, shape};
+
+/// The rules of these runs, before and after: right before a call starts, policy is asked again.
+fn acting() -> ToolPolicyRules {
+    looking().with_file("acts.cedar", &ACTS.replace("\"execute\"", "\"execute_unattended\""))
+}
 
 /// Makes a journal in which a run was just allowed to act, and to look beside it.
 async fn just_allowed() -> (MemoryJournal, RunId) {
-    let rig = Rig::start().await;
+    let rig = Parts { rules: acting(), ..Parts::new() }.start().await;
     rig.model.push(Script::new().call(LOOK, "{}").call(ACT, "{}"));
     let run = rig.submit("k", "go").await.run;
     rig.finished(run).await;
@@ -33,7 +40,7 @@ async fn just_allowed() -> (MemoryJournal, RunId) {
 }
 
 async fn taken_up(journal: MemoryJournal, scripts: &[(&str, ToolScript)]) -> Rig {
-    let parts = Parts { memory: journal, seed: 99, ..Parts::new() };
+    let parts = Parts { memory: journal, seed: 99, rules: acting(), ..Parts::new() };
     for (tool, script) in scripts {
         parts.tools.push(tool, script.clone());
     }

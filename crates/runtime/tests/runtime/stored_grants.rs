@@ -4,15 +4,16 @@ use palyra_ports::AppendError;
 use palyra_ports::read_approvals::GrantFilter;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, SEND};
-use palyra_types::StoredGrantId;
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
 use palyra_types::event::{DecidedBy, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::{Redacted, StoredGrantId};
 
 use crate::asking::{answer, approve, ask, asked, asking, asking_rig, waiting};
-use crate::rig::{Parts, Rig, settle};
+use crate::rig::{Parts, Rig, by_key, request, settle};
 use crate::shapes::check;
 
 fn remembering(uses_max: Option<u32>, rules: Vec<ArgumentRule>) -> ApprovalReply {
@@ -61,6 +62,34 @@ async fn a_grant_covers_its_call_in_its_session_and_no_other() {
     assert_eq!((listed.len(), listed[0].stored.grant, listed[0].uses), (1, grant, 1));
     let strange = rig.gateway.approvals.grants().list(rig.stranger(), GrantFilter::All).await.unwrap();
     assert!(strange.is_empty());
+}
+
+#[tokio::test]
+async fn a_grant_holds_in_the_folder_where_it_was_given_and_in_no_other() {
+    let rig = asking_rig().await;
+    let (run, approval) = ask(&rig, "k", ACT, r#"{"a":1}"#).await;
+    let remember =
+        Remember { scope: RememberScope::Principal, expires: None, uses_max: None, rules: Vec::new() };
+    let reply = ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
+    answer(&rig, rig.me(), approval, reply).await.unwrap();
+    rig.finished(run).await;
+    let executed = rig.tools.executions().len();
+    let there = |key: &str, root: &str| SubmitRequest {
+        workspace_root: Some(Redacted::new(root.into())),
+        ..request(by_key(key), "go")
+    };
+    for (root, asks) in [("/home", false), ("/elsewhere", true), ("/home/below", true), ("/", true)] {
+        rig.model.push(Script::new().call(ACT, r#"{"a":1}"#));
+        let run = rig.gateway.sessions.submit(rig.me(), there(root, root)).await.unwrap().run;
+        settle().await;
+        assert_eq!(waiting(&rig).await.len(), usize::from(asks), "{root}");
+        if asks {
+            rig.cancel(run).await.unwrap();
+        }
+        rig.finished(run).await;
+        check(&rig.tape(run).await);
+    }
+    assert_eq!(rig.tools.executions().len(), executed + 1, "only where it was given");
 }
 
 #[tokio::test]

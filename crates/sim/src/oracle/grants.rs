@@ -35,7 +35,7 @@ impl Grants {
             return Some(format!("a call runs by grant {grant}, which nobody gave"));
         };
         *uses += 1;
-        let fits = proposed.is_some_and(|proposed| covers(stored, proposed));
+        let fits = proposed.is_some_and(|proposed| covers(stored, proposed)) && holds_in(stored, tape);
         if !fits || matches!(stored.scope, GrantScope::Session(only) if only != session) {
             Some(format!("grant {grant} covers a call that it was not given for"))
         } else if stored.uses_max.is_some_and(|most| *uses > most) {
@@ -44,6 +44,15 @@ impl Grants {
             None
         }
     }
+}
+
+/// Whether the run works in the folder that a grant is bound to.
+fn holds_in(stored: &StoredGrant, tape: &[OrchestratorTapeRecord]) -> bool {
+    let root = tape.iter().find_map(|entry| {
+        let TapeEvent::RunStarted(started) = &entry.event else { return None };
+        Some(&started.workspace_root)
+    });
+    stored.scope == GrantScope::Everywhere || (root.is_some() && stored.bounds.workspace.as_ref() == root)
 }
 
 /// Clients write no rules of their own, so every argument has to be what it was.

@@ -9,7 +9,7 @@ use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, NewEntry};
 use palyra_types::approval::{
     ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, GrantScope, StoredGrant,
+    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant,
 };
 use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, EffectState, UndoRequested, UndoResult, UndoneFile,
@@ -84,6 +84,7 @@ pub fn granted(run: &mut SampleRun, n: u64, uses_max: Option<u32>, expires: Opti
             argument: "path".into(),
             shape: ArgumentShape::Beneath("docs/of/somebody".into()),
         }],
+        bounds: GrantBounds::default(),
     }))
 }
 

@@ -221,6 +221,7 @@ fn visit_prompt(prompt: &mut ApprovalPromptRecord, empty: &mut dyn FnMut(&mut Re
 
 fn visit_grant(stored: &mut StoredGrant, empty: &mut dyn FnMut(&mut Redacted<String>)) {
     empty(&mut stored.tool);
+    (stored.bounds.workspace, stored.bounds.programs) = (None, None);
     for rule in &mut stored.matcher {
         empty(&mut rule.argument);
         match &mut rule.shape {

@@ -31,6 +31,7 @@ pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<Prepa
         summary: Redacted::new(summary),
         preview: Redacted::new(shown.diff),
         unbound: Redacted::default(),
+        programs: None,
     })
 }
 

@@ -79,6 +79,9 @@ pub(super) struct RememberArgs {
     /// In this session only
     #[arg(long)]
     here: bool,
+    /// In every folder, not only in the one of this call
+    #[arg(long, conflicts_with = "here")]
+    any_folder: bool,
     /// For so many hours
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8760))]
     hours: Option<u32>,
@@ -108,7 +111,12 @@ impl RememberArgs {
         let now = jiff::Timestamp::now().as_second();
         let end = |hours: u32| prost_types::Timestamp { seconds: now + i64::from(hours) * 3_600, nanos: 0 };
         v1::GrantWish {
-            scope: if self.here { "session" } else { "principal" }.to_owned(),
+            scope: match (self.here, self.any_folder) {
+                (true, _) => "session",
+                (false, true) => "everywhere",
+                (false, false) => "principal",
+            }
+            .to_owned(),
             expires: self.hours.map(end),
             uses_max: self.uses.unwrap_or_default(),
             rules: rules.collect(),

@@ -34,7 +34,13 @@ pub(super) async fn list(
 }
 
 fn row(grant: &v1::StoredGrant) -> [String; 5] {
-    let place = if grant.session_id.is_empty() { "always".to_owned() } else { grant.session_id.clone() };
+    let folder = match (grant.any_workspace, grant.workspace.as_str()) {
+        (true, _) => "any folder".to_owned(),
+        (false, "") => "nowhere: needs to be given again".to_owned(),
+        (false, folder) => clean_line(folder, 80),
+    };
+    let session = &grant.session_id;
+    let place = if session.is_empty() { folder } else { format!("{folder}, session {session}") };
     let uses = match grant.uses_max {
         0 => grant.uses.to_string(),
         most => format!("{} of {most}", grant.uses),
@@ -88,12 +94,19 @@ mod tests {
             tool: "write_file".to_owned(),
             uses: 1,
             uses_max: 5,
+            workspace: "/home/me/desk".to_owned(),
             rules: vec![rule("path", Shape::Beneath("drafts".to_owned())), rule("content", Shape::Any(true))],
             ..Default::default()
         };
         assert_eq!(
             row(&grant),
-            ["G", "always", "1 of 5", "no end", "write_file(path below drafts, any content)"]
+            ["G", "/home/me/desk", "1 of 5", "no end", "write_file(path below drafts, any content)"]
         );
+        let everywhere = v1::StoredGrant { workspace: String::new(), any_workspace: true, ..grant.clone() };
+        assert_eq!(row(&everywhere)[1], "any folder");
+        let old = v1::StoredGrant { workspace: String::new(), ..grant.clone() };
+        assert_eq!(row(&old)[1], "nowhere: needs to be given again");
+        let session = v1::StoredGrant { session_id: "S".to_owned(), ..grant };
+        assert_eq!(row(&session)[1], "/home/me/desk, session S");
     }
 }

@@ -14,6 +14,7 @@ use palyra_types::tool::{EffectContract, Parallelism, ToolConduct, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Timestamp};
 use proptest::prelude::*;
 
+use crate::scenario::asks::PolicyNow;
 use crate::scenario::world::{World, moves, small_limits};
 use crate::{RunError, RunInput};
 
@@ -153,6 +154,10 @@ struct Reference {
     before: usize,
     now: Timestamp,
     work: Vec<String>,
+    /// What policy says in this step to calls that waited.
+    policy: PolicyNow,
+    /// Calls that policy was asked about again in this step, and that stand.
+    looked: Vec<u32>,
 }
 
 impl Reference {
@@ -387,11 +392,14 @@ impl Reference {
         if self.pausing().is_some() {
             return false;
         }
-        let turns = self.turns();
-        if let Some(first) =
-            turns.iter().find(|effect| self.judged(**effect).conduct != ToolConduct::Prepared)
-        {
+        let mut turns = self.turns();
+        turns.retain(|effect| self.judged(*effect).conduct != ToolConduct::Prepared);
+        if let Some(first) = turns.iter().find(|effect| self.is_judged_now(**effect)) {
             self.begin(*first);
+            return true;
+        }
+        if !turns.is_empty() {
+            turns.into_iter().for_each(|effect| self.look_again(effect));
             return true;
         }
         if self.held_back() || !self.open().is_empty() {
@@ -507,9 +515,14 @@ impl Reference {
             RunInput::ToolPrinted { effect, .. }
             | RunInput::ToolFinished { effect, .. }
             | RunInput::ToolOutcomeLost { effect, .. } => (!runs(effect)).then_some(RunError::Stale),
-            RunInput::ToolPrepared { effect, .. } => {
-                (!self.preparing().contains(&effect.0)).then_some(RunError::Stale)
+            RunInput::ToolPrepared { effect, .. } if !self.preparing().contains(&effect.0) => {
+                Some(RunError::Stale)
             }
+            RunInput::ToolPrepared { prepared, judged, .. } => {
+                (prepared.is_ok() && judged.is_none()).then_some(RunError::OutOfPlace)
+            }
+            // It is asked for within a step, and answered there.
+            RunInput::Judged(_) => Some(RunError::OutOfPlace),
             RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
             RunInput::ApprovalExpired { approval } => {
                 let due = self.pending(*approval).is_some_and(|asked| self.is_late(&asked));
@@ -571,9 +584,10 @@ impl Reference {
                 self.tape.push(Fact::Heard { answer, key: *idempotency });
                 self.end_questions(false);
             }
-            RunInput::ToolPrepared { effect, prepared, fresh } => {
-                self.take_prepared(effect.0, prepared, *fresh);
+            RunInput::ToolPrepared { effect, prepared, judged, fresh } => {
+                self.take_prepared(effect.0, prepared, judged.as_deref(), *fresh);
             }
+            RunInput::Judged(_) => {}
             RunInput::ApprovalAnswered(answer) => self.take_approval(answer),
             RunInput::ApprovalExpired { approval } => self.expire(*approval),
             RunInput::EffectResolved { effect, .. } => self.tape.push(Fact::Settled { effect: effect.0 }),
@@ -694,9 +708,11 @@ fn predict(
     tape: &[TapeEvent],
     input: &RunInput,
     now: Timestamp,
+    policy: PolicyNow,
 ) -> Result<(Vec<Fact>, Vec<String>), RunError> {
     let tape: Vec<Fact> = tape.iter().map(fact).collect();
-    let mut reference = Reference { before: tape.len(), tape, now, work: Vec::new() };
+    let (before, work, looked) = (tape.len(), Vec::new(), Vec::new());
+    let mut reference = Reference { before, tape, now, work, policy, looked };
     match reference.refusal(input) {
         Some(error) => Err(error),
         None => {
@@ -709,9 +725,12 @@ fn predict(
 fn compare(world: &World) {
     let tape: Vec<TapeEvent> = world.driver.tape.iter().map(|(event, _)| event.clone()).collect();
     for past in &world.history {
-        let predicted = predict(&tape[..past.entries_before], &past.input, past.now);
-        let happened =
-            past.outcome.clone().map(|(events, work)| (events.iter().map(fact).collect::<Vec<_>>(), work));
+        let predicted = predict(&tape[..past.entries_before], &past.input, past.now, past.policy);
+        let happened = past.outcome.clone().map(|(events, mut work)| {
+            // What is prepared may be said before what starts beside it.
+            work.sort_by_key(|line| line.starts_with("prepare"));
+            (events.iter().map(fact).collect::<Vec<_>>(), work)
+        });
         assert_eq!(
             predicted,
             happened,

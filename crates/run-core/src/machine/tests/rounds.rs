@@ -3,9 +3,10 @@
 use palyra_types::ErrorCode;
 use palyra_types::event::TapeEvent;
 use palyra_types::model::FinishReason;
-use palyra_types::run::{RunLimits, RunPhase};
+use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
 
+use crate::scenario::asks::PolicyNow;
 use crate::scenario::{Act, Driver};
 use crate::scenario::{
     answer, answer_finished, answer_input, asking, begin, calls, check, check_from, denied, done, fails_with,
@@ -291,5 +292,41 @@ fn a_context_is_taken_only_where_one_is_wanted() {
          refused: OutOfPlace
          ModelMessage 1 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
          refused: OutOfPlace",
+    );
+}
+
+#[test]
+fn a_call_that_waited_for_its_turn_starts_only_if_policy_still_lets_it() {
+    let waiting = |policy| {
+        let mut driver = Driver::new();
+        for act in [start(), begin(), calls(1, &[shell(), read("a"), scan()])] {
+            driver.act(&act).expect("an input").expect("taken");
+        }
+        driver.policy = policy;
+        driver
+    };
+    check_from(waiting(PolicyNow::AsBefore), &[done(1)], "Finished 1, Started 2 > execute 2");
+    check_from(
+        waiting(PolicyNow::Denies),
+        &[done(1)],
+        "Finished 1, Denied Forbidden, Denied Forbidden, ModelRequested 2 turn 2 > ask 2",
+    );
+    check_from(
+        waiting(PolicyNow::OtherVersion),
+        &[done(1)],
+        "Finished 1, Denied Drifted, Denied Drifted, ModelRequested 2 turn 2 > ask 2",
+    );
+    let asked =
+        check_from(waiting(PolicyNow::Asks), &[done(1)], "Finished 1, ToAsk, Asks 1702 about 2 again");
+    assert_eq!(asked.phase(), RunPhase::Waiting(WaitReason::Approval));
+    // The control: what is judged and starts in the same step is judged once.
+    let mut tight = Driver::new();
+    tight.policy = PolicyNow::Denies;
+    check_from(
+        tight,
+        &[start(), begin(), calls(1, &[shell()])],
+        "RunStarted
+         ModelRequested 1 turn 1 > ask 1
+         ModelMessage 1 no text 1 calls, Proposed 1 shell, Allowed, Started 1 opaque > execute 1",
     );
 }

@@ -197,6 +197,7 @@ impl Actor {
                 | Effect::Execute(_)
                 | Effect::Prepare(_)
                 | Effect::AssembleContext { .. }
+                | Effect::Judge(_)
                 | Effect::AbortModel { .. }
                 | Effect::AbortTools
                 | Effect::RetryAt { .. }

@@ -46,7 +46,7 @@ pub(in crate::run) fn prepare_run_stream_tool_proposal(
     tokio::spawn(async move {
         let effect = intent.effect();
         let prepared = prepare_tool_call(&engine, intent, &bound).await;
-        let input = RunInput::ToolPrepared { effect, prepared, fresh: fresh_approval(&engine) };
+        let input = RunInput::ToolPrepared { effect, prepared, judged: None, fresh: fresh_approval(&engine) };
         // A run that is gone was cancelled or broken; its tape says so.
         let _ = mailbox.send(RunCommand::told(input)).await;
     });
@@ -103,7 +103,7 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
 
 fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
     let redactor = &engine.ports.redactor;
-    let PreparedCall { body, pre_images, summary, preview, unbound } = prepared;
+    let PreparedCall { body, pre_images, summary, preview, unbound, programs } = prepared;
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
@@ -114,6 +114,7 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
         unbound: cut(redactor.redact(unbound).text, SUMMARY_BYTES_MAX),
+        programs,
     }
 }
 

@@ -8,7 +8,7 @@ use palyra_ports::ReadApprovals;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, AtExpiry, GrantScope, Separation, StoredGrant,
+    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
@@ -177,14 +177,20 @@ impl RandomAppends {
             principal: self.principal(),
             approval: self.approval(),
             granted_by: self.principal(),
-            scope: match self.below(2) {
+            scope: match self.below(3) {
                 0 => GrantScope::Principal,
+                1 => GrantScope::Everywhere,
                 _ => GrantScope::Session(SessionId::from_parts(2, self.below(9).into())),
             },
             expires: self.maybe(Self::time),
             uses_max: self.maybe(Self::number),
             tool: self.text(),
             matcher: (0..self.below(4)).map(|_| self.rule()).collect(),
+            bounds: GrantBounds {
+                workspace: self.maybe(|dice| Redacted::new(dice.text().expose().into())),
+                tool_version: self.maybe(Self::number),
+                programs: None,
+            },
         }
     }
 

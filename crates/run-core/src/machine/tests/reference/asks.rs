@@ -1,12 +1,12 @@
 //! The simple machine's rules about whose turn it is, and about calls that ask.
 
-use palyra_types::approval::{ApprovalDecision, ApprovalState, AtExpiry, Separation};
+use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalTerms, AtExpiry, Separation};
 use palyra_types::event::{Ask, ContentDigest, DecidedBy};
 use palyra_types::tool::{Parallelism, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, PrincipalId};
 
 use super::{AskedPerson, Fact, Judged, Reference};
-use crate::scenario::asks::person;
+use crate::scenario::asks::{PolicyNow, approval, person};
 use crate::{ApprovalAnswer, PrepareRefusal, Prepared, RunError};
 
 /// Where a call stands, by the last that was said of it.
@@ -95,6 +95,50 @@ impl Reference {
         self.turns().into_iter().filter(prepared).collect()
     }
 
+    fn is_approved(&self, effect: u32) -> bool {
+        matches!(self.judged(effect).by, DecidedBy::Approval(_))
+    }
+
+    /// Whether policy was asked about a call in this very step.
+    pub(super) fn is_judged_now(&self, wanted: u32) -> bool {
+        let mut fresh = self.tape[self.before..].iter();
+        let judged = |fact: &Fact| matches!(fact, Fact::Judged(Judged { effect, .. }) if *effect == wanted);
+        self.looked.contains(&wanted) || fresh.any(judged)
+    }
+
+    /// Judges a call again that waited, by the rules of now.
+    pub(super) fn look_again(&mut self, effect: u32) {
+        let before = self.judged(effect).clone();
+        match self.policy {
+            PolicyNow::Denies | PolicyNow::OtherVersion => self.deny(effect, DecidedBy::Policy),
+            PolicyNow::Asks if !self.is_approved(effect) => {
+                let number = 700 + effect + 100 * u32::try_from(self.before).expect("few");
+                let ask = Ask { approval: approval(number), terms: self.terms_of(effect) };
+                let by = DecidedBy::Policy;
+                let judged = Judged { verdict: ToolVerdict::Ask, by, ask: Some(ask), ..before };
+                self.tape.push(Fact::Judged(judged));
+                self.ask_person(effect, (ask.approval, self.call_of(effect), true));
+            }
+            PolicyNow::Asks | PolicyNow::AsBefore | PolicyNow::Needs(_) => self.looked.push(effect),
+        }
+    }
+
+    fn terms_of(&self, effect: u32) -> ApprovalTerms {
+        let mut terms = self.tape.iter().rev().filter_map(|fact| match fact {
+            Fact::Judged(Judged { effect: own, ask: Some(ask), .. }) if *own == effect => Some(ask.terms),
+            _ => None,
+        });
+        terms.next().unwrap_or_default()
+    }
+
+    fn call_of(&self, effect: u32) -> ContentDigest {
+        let call = self.tape.iter().find_map(|fact| match fact {
+            Fact::Proposed { effect: own, call } if *own == effect => Some(*call),
+            _ => None,
+        });
+        call.expect("proposed")
+    }
+
     pub(super) fn begin(&mut self, effect: u32) {
         if !self.is_question(effect) {
             self.work.push(format!("execute {effect}"));
@@ -175,21 +219,13 @@ impl Reference {
             let judged = self.judged(effect).clone();
             let unprepared = judged.conduct != ToolConduct::Prepared;
             if let (Stage::Wanting, true, Some(ask)) = (self.stage(effect), unprepared, judged.ask) {
-                let call = self.tape.iter().find_map(|fact| match fact {
-                    Fact::Proposed { effect: own, call } if *own == effect => Some(*call),
-                    _ => None,
-                });
-                self.ask_person(effect, (ask.approval, call.expect("proposed"), false));
+                self.ask_person(effect, (ask.approval, self.call_of(effect), false));
             }
         }
     }
 
     fn ask_person(&mut self, effect: u32, (approval, binding, again): (ApprovalId, ContentDigest, bool)) {
-        let terms = self.tape.iter().find_map(|fact| match fact {
-            Fact::Judged(Judged { effect: own, ask: Some(ask), .. }) if *own == effect => Some(ask.terms),
-            _ => None,
-        });
-        let terms = terms.expect("it was to be asked");
+        let terms = self.terms_of(effect);
         let expires = (terms.at_expiry == AtExpiry::Deny).then(|| self.now.after(terms.span));
         self.tape.push(Fact::AskedPerson(AskedPerson { approval, effect, binding, terms, expires, again }));
     }
@@ -205,10 +241,25 @@ impl Reference {
         &mut self,
         effect: u32,
         prepared: &Result<Prepared, PrepareRefusal>,
+        judged: Option<&ToolDecision>,
         fresh: ApprovalId,
     ) {
-        let Ok(prepared) = prepared else { return self.deny(effect, DecidedBy::Policy) };
+        let (Ok(prepared), Some(judged)) = (prepared, judged) else {
+            return self.deny(effect, DecidedBy::Policy);
+        };
         let now = prepared.plan.binding;
+        if judged.verdict == ToolVerdict::Deny {
+            return self.judge(effect, judged, (ToolVerdict::Deny, DecidedBy::Policy, None));
+        }
+        if judged.tool_version != self.judged(effect).version {
+            return self.deny(effect, DecidedBy::Policy);
+        }
+        let allowed = self.stage(effect) == Stage::Allowed;
+        if allowed && judged.verdict == ToolVerdict::Ask && !self.is_approved(effect) {
+            let ask = Ask { approval: fresh, terms: judged.approval };
+            self.judge(effect, judged, (ToolVerdict::Ask, DecidedBy::Policy, Some(ask)));
+            return self.ask_person(effect, (fresh, now, true));
+        }
         if self.stage(effect) == Stage::Wanting {
             let ask = self.judged(effect).ask.expect("it wants an approval");
             return self.ask_person(effect, (ask.approval, now, false));

@@ -1,0 +1,154 @@
+//! Words that a rule compares with, and that no request ever has: a slip there makes a rule that never applies.
+//!
+//! Owns the comparison of a policy's literals with the words that the schema names. The words of a member stand in its
+//! comment in the schema, each in quotes, so that they are said once. Invariant: what is not known is let pass.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::file::{KnownPolicy, PolicyFile};
+use super::mistake::{PolicyMistake, place_of};
+use crate::near::nearest;
+
+/// The words of the members that have a fixed set of them.
+static WORDS: LazyLock<BTreeMap<String, Vec<String>>> =
+    LazyLock::new(|| words_of(include_str!("../../policies/palyra.cedarschema")));
+
+/// Members without words in their comment, and whose words they have.
+const SAME_WORDS: [(&str, &str); 1] = [("capabilities", "entity Capability")];
+
+fn words_of(schema: &str) -> BTreeMap<String, Vec<String>> {
+    let (mut words, mut comment) = (BTreeMap::new(), String::new());
+    for line in schema.lines().map(str::trim) {
+        if let Some(more) = line.strip_prefix("//") {
+            comment.push_str(more);
+            continue;
+        }
+        let named = line.split_once(':').filter(|(_, kind)| kind.contains("String"));
+        let (name, said) = match (named, line.split_once(" enum ")) {
+            (Some((name, _)), _) => (name.trim_end_matches('?'), comment.as_str()),
+            (None, Some((name, said))) => (name, said),
+            (None, None) => ("", ""),
+        };
+        let quoted: Vec<String> = said.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+        // A single one is an example.
+        if quoted.len() > 1 {
+            words.insert(name.to_owned(), quoted);
+        }
+        comment.clear();
+    }
+    for (member, like) in SAME_WORDS {
+        if let Some(same) = words.get(like).cloned() {
+            words.insert(member.to_owned(), same);
+        }
+    }
+    words
+}
+
+/// A comparison of a member of the context with a literal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Compared {
+    member: String,
+    word: String,
+}
+
+/// Returns what is wrong with the words of a policy.
+pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec<PolicyMistake> {
+    let Ok(json) = known.policy.to_json() else { return Vec::new() };
+    let mut compared = Vec::new();
+    collect(json.get("conditions").unwrap_or(&Value::Null), &mut compared);
+    let mut mistakes: Vec<PolicyMistake> = compared
+        .into_iter()
+        .filter_map(|Compared { member, word }| {
+            let words = WORDS.get(&member).filter(|words| !words.contains(&word))?;
+            let names = || words.iter().map(String::as_str);
+            let mend = match nearest(&word, names()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("it is one of {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            let what = format!("`context.{member}` is never \"{word}\"");
+            Some(at(known, file, (&format!("\"{word}\""), what, mend)))
+        })
+        .collect();
+    mistakes.extend(contradiction(&json).map(|(member, one, other)| {
+        let what =
+            format!("`{}` never applies: `{member}` cannot be {one} and {other}", known.annotations.id);
+        at(known, file, (&other, what, "write `||`, or two policies".to_owned()))
+    }));
+    mistakes
+}
+
+/// Makes a mistake at the first place of a text within the policy.
+fn at(
+    known: &KnownPolicy,
+    file: Option<&PolicyFile>,
+    (text, what, mend): (&str, String, String),
+) -> PolicyMistake {
+    let whole = file.map_or("", |file| file.text.as_str());
+    let begin: usize = whole.split_inclusive('\n').take(known.line.saturating_sub(1)).map(str::len).sum();
+    let found = whole.get(begin..).and_then(|rest| rest.find(text));
+    let (line, column) = found.map_or((known.line, 1), |byte| place_of(whole, begin + byte));
+    PolicyMistake { file: known.file.clone(), line, column, what, mend }
+}
+
+/// Walks Cedar's JSON form of expressions.
+fn collect(expression: &Value, found: &mut Vec<Compared>) {
+    match expression {
+        Value::Object(members) => {
+            for (operator, operand) in members {
+                if ["==", "!=", "contains", "containsAny", "containsAll"].contains(&operator.as_str()) {
+                    let sides = (operand.get("left"), operand.get("right"));
+                    if let (Some(left), Some(right)) = sides {
+                        compare(left, right, found);
+                        compare(right, left, found);
+                    }
+                }
+                collect(operand, found);
+            }
+        }
+        Value::Array(members) => members.iter().for_each(|member| collect(member, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn compare(side: &Value, literals: &Value, found: &mut Vec<Compared>) {
+    let Some(member) = member_of(side) else { return };
+    let set = literals.get("Set").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let words = std::iter::once(literals).chain(set).filter_map(|value| value.get("Value")?.as_str());
+    found.extend(words.map(|word| Compared { member: member.to_owned(), word: word.to_owned() }));
+}
+
+fn member_of(side: &Value) -> Option<&str> {
+    let access = side.get(".")?;
+    (access.get("left")?.get("Var")? == "context").then_some(())?;
+    access.get("attr")?.as_str()
+}
+
+/// Returns a member that two conditions, both of which have to hold, want to be different things.
+fn contradiction(policy: &Value) -> Option<(String, String, String)> {
+    let mut wanted: BTreeMap<&str, &Value> = BTreeMap::new();
+    let clauses = policy.get("conditions")?.as_array()?;
+    let mut open: Vec<&Value> = clauses
+        .iter()
+        .filter(|clause| clause.get("kind").is_some_and(|kind| kind == "when"))
+        .filter_map(|clause| clause.get("body"))
+        .collect();
+    while let Some(expression) = open.pop() {
+        if let Some(both) = expression.get("&&") {
+            open.extend(both.get("left").into_iter().chain(both.get("right")));
+        } else if let Some(equal) = expression.get("==") {
+            let (left, right) = (equal.get("left")?, equal.get("right")?);
+            let sides = member_of(left).zip(right.get("Value")).or(member_of(right).zip(left.get("Value")));
+            let Some((member, value)) = sides else { continue };
+            if let Some(other) = wanted.insert(member, value).filter(|other| *other != value) {
+                return Some((format!("context.{member}"), value.to_string(), other.to_string()));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Slips in the words of a rule are found, and what is right is let pass.
+
+use super::*;
+use crate::fixture::catalog;
+use crate::policies::PolicySet;
+
+fn mistakes(condition: &str) -> Vec<String> {
+    let text = format!(
+        "@id(\"mine\")\n@reason(\"why\")\nforbid (principal, action, resource)\nwhen {{ {condition} }};\n"
+    );
+    let files = [PolicyFile::new("mine.cedar", &text)];
+    let set = PolicySet::compile(&files, &catalog()).expect("Cedar has nothing against it");
+    set.wrong_words(&files).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_word_that_no_request_has_is_a_mistake_with_its_place_and_the_nearest_word() {
+    for (condition, expect) in [
+        (
+            "context.risk == \"hgih\"",
+            "mine.cedar:4:24: `context.risk` is never \"hgih\"; did you mean \"high\"?",
+        ),
+        ("\"critcal\" == context.risk", "did you mean \"critical\"?"),
+        ("context.risk != \"heigh\"", "did you mean \"high\"?"),
+        ("context.taints.contains(\"wbe\")", "it is one of workspace, web, mail"),
+        ("context.taints.containsAny([\"web\", \"mial\"])", "did you mean \"mail\"?"),
+        ("[\"low\", \"medum\"].contains(context.risk)", "did you mean \"medium\"?"),
+        ("context.touches.contains(\"credential\")", "did you mean \"credentials\"?"),
+        ("context.capabilities.contains(\"write_file\")", "did you mean \"write_files\"?"),
+        ("context.surface == \"socket\"", "local_socket"),
+        ("context.approvers == \"nobdy\"", "did you mean \"nobody\"?"),
+        ("context.posture == \"disable\"", "did you mean \"disabled\"?"),
+        ("context.sandbox == \"isolate\"", "did you mean \"isolated\"?"),
+        (
+            "context.risk == \"high\" && context.risk == \"low\"",
+            "`mine` never applies: `context.risk` cannot be",
+        ),
+        (
+            "context.surface == \"tcp\" && (context.turns > 1 && context.surface == \"local_socket\")",
+            "never applies",
+        ),
+    ] {
+        let found = mistakes(condition);
+        assert_eq!(found.len(), 1, "{condition} {found:?}");
+        assert!(found[0].contains(expect), "{condition} {found:?}");
+    }
+}
+
+#[test]
+fn right_words_and_what_is_free_text_are_no_mistakes() {
+    for condition in [
+        "context.risk == \"high\" || context.risk == \"low\"",
+        "context.taints.containsAny([\"web\", \"mail\", \"secret\"])",
+        "context.touches.contains(\"outside_root\") || context.touches.contains(\"vault\")",
+        "context.hosts.contains(\"files.example.org\") && context.paths.contains(\"a\")",
+        "context has program && context.program == \"anything\"",
+        "!(context.risk == \"high\") && context.risk == \"low\"",
+    ] {
+        assert_eq!(mistakes(condition), Vec::<String>::new(), "{condition}");
+    }
+}
+
+#[test]
+fn every_word_that_requests_are_made_of_is_known() {
+    let known = |member: &str, word: &str| WORDS[member].iter().any(|known| known == word);
+    for isolation in palyra_types::tool::Isolation::ALL {
+        assert!(known("sandbox", isolation.as_str()), "{}", isolation.as_str());
+    }
+    for (_, taint) in palyra_types::tool::Taints::NAMED {
+        assert!(known("taints", taint), "{taint}");
+    }
+    assert!(known("risk", "critical") && known("capabilities", "component") && known("surface", "tcp"));
+    let files = PolicyFile::shipped();
+    let set = PolicySet::compile(&files, &catalog()).expect("what ships is right");
+    assert_eq!(set.wrong_words(&files), []);
+}

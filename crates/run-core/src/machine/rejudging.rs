@@ -1,0 +1,162 @@
+//! The last look of policy at a call that waited: for its turn, or for what it would do to be worked out.
+//!
+//! Owns what a changed verdict leads to. Invariant: nothing starts that was not judged in the same decision; a yes of a
+//! person outlives everything but a denial, another tool, and a rule that wants more people by now.
+
+use palyra_types::approval::Separation;
+use palyra_types::event::DecidedBy;
+use palyra_types::tool::{DecisionReason, ToolDecision, ToolVerdict};
+use palyra_types::{ApprovalId, EffectId};
+
+use super::RunStateMachine;
+use super::approvals::TOOL_CHANGED;
+use super::ask::{Asking, ask, ask_again};
+use super::calls::{Ruling, record_ruling, rule};
+use super::proceed::proceed;
+use super::step::Step;
+use crate::input::{PrepareRefusal, Prepared, RejudgedCall};
+use crate::tool_calls::{Station, ToolCallState};
+
+/// Why a call that was allowed is asked about.
+const TIGHTENED: &str = "the rules, settings or grants changed while the call waited";
+
+/// What becomes of a call that was allowed in an earlier step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It may start.
+    Starts,
+    /// A person has to be asked first.
+    Asks,
+    /// It was denied.
+    Gone,
+}
+
+/// Returns whether the verdicts are those that the machine asked for.
+pub(super) fn fits(machine: &RunStateMachine, calls: &[RejudgedCall]) -> bool {
+    !machine.is_parked() && machine.unprepared_turns().iter().eq(calls.iter().map(|call| &call.effect))
+}
+
+/// Takes the verdicts of now on calls whose turn has come.
+pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
+    for RejudgedCall { effect, decision, fresh } in calls {
+        match look(step, *effect, decision) {
+            Standing::Starts => {
+                step.judged.insert(*effect);
+            }
+            Standing::Asks => {
+                let Some(binding) = step.machine.tools.get(*effect).map(|call| call.digest) else { continue };
+                let asking = Asking { approval: *fresh, binding, prepared: None, asked_again: TIGHTENED };
+                ask_by_now(step, *effect, decision, &asking);
+            }
+            Standing::Gone => {}
+        }
+    }
+    proceed(step);
+}
+
+/// Takes what a call would do: the call starts, or a person is asked, or it cannot work, or it may not by now.
+pub(super) fn prepared(
+    step: &mut Step,
+    effect: EffectId,
+    (prepared, judged): (&Result<Prepared, PrepareRefusal>, Option<&ToolDecision>),
+    fresh: ApprovalId,
+) {
+    match (prepared, judged) {
+        (Err(refusal), _) => {
+            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, refusal.message.clone()));
+        }
+        (Ok(prepared), Some(judged)) => take_prepared(step, effect, (prepared, judged), fresh),
+        // It is not admitted.
+        (Ok(_), None) => return,
+    }
+    proceed(step);
+}
+
+fn take_prepared(
+    step: &mut Step,
+    effect: EffectId,
+    (prepared, judged): (&Prepared, &ToolDecision),
+    fresh: ApprovalId,
+) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let (station, bound, approved) = (call.station, call.binding, is_approved(call));
+    let wanted = call.ask.and_then(|(_, approval)| approval);
+    let binding = prepared.plan.binding;
+    match look(step, effect, judged) {
+        Standing::Gone => {}
+        Standing::Starts | Standing::Asks if station == Station::Wanting => {
+            let approval = wanted.unwrap_or(fresh);
+            ask(step, effect, &Asking { approval, binding, prepared: Some(prepared), asked_again: "" });
+        }
+        Standing::Starts if approved && binding != bound => ask_again(step, effect, fresh, prepared),
+        Standing::Starts => step.start(effect, prepared.plan.clone()),
+        Standing::Asks => {
+            let asking =
+                Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: TIGHTENED };
+            ask_by_now(step, effect, judged, &asking);
+        }
+    }
+}
+
+fn is_approved(call: &ToolCallState) -> bool {
+    matches!(call.terms.decided_by, DecidedBy::Approval(_))
+}
+
+/// Compares the verdict of now with the one that the call stands on, and records what differs.
+fn look(step: &mut Step, effect: EffectId, judged: &ToolDecision) -> Standing {
+    let Some(call) = step.machine.tools.get(effect) else { return Standing::Gone };
+    let (before, approved) = (call.terms, is_approved(call));
+    if judged.verdict == ToolVerdict::Deny {
+        let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
+        rule(step, effect, Ruling { judged: Some(judged), ..ruling });
+        return Standing::Gone;
+    }
+    if (judged.tool_version, judged.conduct) != (before.tool_version, before.conduct) {
+        rule(step, effect, Ruling::deny(DecisionReason::Drifted, TOOL_CHANGED.into()));
+        return Standing::Gone;
+    }
+    match judged.verdict {
+        ToolVerdict::Ask if approved && !wants_more(call, judged) => Standing::Starts,
+        ToolVerdict::Ask => Standing::Asks,
+        ToolVerdict::Deny => Standing::Gone,
+        ToolVerdict::Allow if approved || call.station == Station::Wanting => Standing::Starts,
+        ToolVerdict::Allow => {
+            stand_on(step, effect, judged);
+            Standing::Starts
+        }
+    }
+}
+
+/// Records what allows a call by now, when that is something else than before. A grant is used once for a call.
+fn stand_on(step: &mut Step, effect: EffectId, judged: &ToolDecision) {
+    let Some(call) = step.machine.tools.get(effect) else { return };
+    let decided_by = judged.grant.map_or(DecidedBy::Policy, DecidedBy::Grant);
+    let same_grant = judged.grant.is_some() && decided_by == call.terms.decided_by;
+    let same_rules = (decided_by, judged.policy_digest) == (call.terms.decided_by, call.terms.policy_digest);
+    if !same_grant && !same_rules {
+        let explanation = judged.explanation.clone();
+        let (verdict, reason, judged) = (ToolVerdict::Allow, judged.reason, Some(judged));
+        rule(step, effect, Ruling { verdict, reason, decided_by, explanation, judged });
+    }
+}
+
+/// Whether a rule wants more of an approval by now than the one that was given had to have.
+fn wants_more(call: &ToolCallState, judged: &ToolDecision) -> bool {
+    let had = call.ask.map(|(terms, _)| terms).unwrap_or_default();
+    let other_person = |separation| matches!(separation, Separation::AnotherPerson);
+    judged.approval.needed > had.needed
+        || (other_person(judged.approval.separation) && !other_person(had.separation))
+}
+
+/// Records that a call which was allowed has to be asked about by now, and asks.
+fn ask_by_now(step: &mut Step, effect: EffectId, judged: &ToolDecision, asking: &Asking<'_>) {
+    let ruling = Ruling {
+        verdict: ToolVerdict::Ask,
+        reason: judged.reason,
+        decided_by: DecidedBy::Policy,
+        explanation: judged.explanation.clone(),
+        judged: Some(judged),
+    };
+    record_ruling(step, effect, ruling, Some((asking.approval, judged.approval)));
+    ask(step, effect, asking);
+}
