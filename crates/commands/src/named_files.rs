@@ -111,7 +111,12 @@ pub(crate) struct NamedFiles {
 }
 
 /// Finds them for a command that starts in `folder`; `known` are those that are bound already. Blocks on what it reads.
-pub(crate) fn find_named(workspace: &WorkspaceRoot, folder: &Path, argv: &[String], known: &[&Path]) -> NamedFiles {
+pub(crate) fn find_named(
+    workspace: &WorkspaceRoot,
+    folder: &Path,
+    argv: &[String],
+    known: &[&Path],
+) -> NamedFiles {
     let mut search = Search {
         workspace,
         folders: vec![folder.to_owned()],

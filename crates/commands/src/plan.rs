@@ -126,7 +126,11 @@ pub(crate) fn plan(
 
 /// Returns one digest over the files of the workspace that a command may run, by which a grant knows them again. One
 /// that could not be looked at is known by its name and size.
-fn programs_of(workspace: &WorkspaceRoot, started: [Option<&Found>; 2], named: &NamedFiles) -> Option<[u8; 32]> {
+fn programs_of(
+    workspace: &WorkspaceRoot,
+    started: [Option<&Found>; 2],
+    named: &NamedFiles,
+) -> Option<[u8; 32]> {
     let code = named.files.iter().filter(|(role, _)| *role == FileRole::Code).map(|(_, found)| found);
     let started = started.into_iter().flatten().filter(|found| found.path.starts_with(workspace));
     let mut lines: Vec<Vec<u8>> = started

@@ -82,7 +82,8 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::ModelNotConfigured { .. }
         | RequestError::WorkspaceRefused
         | RequestError::AttachOutOfRange { .. }
-        | RequestError::InvalidArgument { .. } | RequestError::SecretInIdentity { .. }
+        | RequestError::InvalidArgument { .. }
+        | RequestError::SecretInIdentity { .. }
         | RequestError::TooLarge { .. }
         | RequestError::IdempotencyConflict
         | RequestError::BranchOutOfRange { .. }
