@@ -196,6 +196,8 @@ async fn follow(mut running: Running<Unread>, stop: Arc<Notify>) -> (Ended, JobE
         Some(Ended::Signalled { signal }) => JobEnd::Signalled { signal },
         Some(Ended::OverMemory) => JobEnd::OverMemory,
         Some(Ended::OverProcesses) => JobEnd::OverProcesses,
+        // The journal knows of no further end; its text says which it was.
+        Some(Ended::KeptLost) => JobEnd::Stopped,
         // Nobody said so: what held it is gone.
         Some(Ended::Stopped) => JobEnd::Lost,
     };

@@ -229,6 +229,9 @@ pub(crate) fn how(ended: Ended) -> String {
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
         Ended::OverProcesses => "ended, because it had more processes than it may".to_owned(),
+        Ended::KeptLost => "ended, because a file that it may not change was replaced from outside while it ran; it may be \
+                            started again"
+            .to_owned(),
         Ended::Stopped => "ended from outside".to_owned(),
     }
 }

@@ -27,6 +27,7 @@ mod failure;
 mod namespaces;
 mod mounts;
 mod kept_files;
+mod kept_watch;
 mod reaper;
 mod child;
 mod landlock_rules;

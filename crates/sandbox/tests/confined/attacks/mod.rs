@@ -18,6 +18,7 @@ mod processes;
 mod sockets;
 mod kernel;
 mod given;
+mod replaced;
 
 const SECRET: &str = "canary-7f3a91";
 
