@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use palyra_types::effect::PRE_IMAGE_BYTES_MAX;
 
+use super::git_folders;
 use super::task::{Presence, Rule, Task};
 use crate::failure::ToolFailure;
 use crate::workspace::{Access, FILE_BYTES_MAX, Found, FoundFile, Sha256, Workspace, WorkspacePath};
@@ -71,6 +72,7 @@ pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Chan
         }
         changes.push(change);
     }
+    git_folders::refuse(workspace, &changes)?;
     Ok(changes)
 }
 
