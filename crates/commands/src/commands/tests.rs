@@ -92,6 +92,7 @@ pub(super) struct Bench {
     pub(super) tools: Commands,
     clock: FakeClock,
     folder: TempDir,
+    aside: TempDir,
     pub(super) asked: Arc<Mutex<Vec<ConfinedCommand>>>,
 }
 
@@ -109,15 +110,34 @@ impl Bench {
     fn with(offer: SandboxOffer) -> Self {
         let (clock, asked) = (FakeClock::new(), Arc::new(Mutex::new(Vec::new())));
         let sandbox = Arc::new(Unheld { offer, asked: Arc::clone(&asked) });
-        let tools = Commands::new(CommandSettings::default(), sandbox, Arc::new(clock.clone()), None);
-        Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
+        let aside = tempfile::tempdir().expect("a folder");
+        let settings =
+            CommandSettings { aside: aside.path().join("kept-aside"), ..CommandSettings::default() };
+        let tools = Commands::new(settings, sandbox, Arc::new(clock.clone()), None);
+        Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), aside, asked }
     }
 
-    fn root(&self) -> PathBuf {
+    /// Returns the contents of what was kept aside.
+    pub(super) fn kept_aside(&self) -> Vec<PathBuf> {
+        let folders = |path: &Path| -> Vec<PathBuf> {
+            std::fs::read_dir(path)
+                .map_or(Vec::new(), |found| found.flatten().map(|one| one.path()).collect())
+        };
+        let programs = folders(&self.aside.path().join("kept-aside"));
+        let items = programs.iter().flat_map(|program| folders(program));
+        items.filter(|path| path.extension().is_none()).collect()
+    }
+
+    /// Returns the settings, for a change; nothing may run.
+    pub(super) fn settings(&mut self) -> &mut CommandSettings {
+        &mut Arc::get_mut(&mut self.tools.parts).expect("nobody else has them").settings
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the folder")
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.root().join(name), text).expect("a file");
     }
 
@@ -145,7 +165,7 @@ impl Bench {
         self.tools.run(granted, &supervision()).await
     }
 
-    async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
+    pub(super) async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
         let plan = match tool {
             "run_command" | "start_job" => self.prepare(arguments)?.body.expose().clone(),
             _ => String::new(),
