@@ -58,8 +58,8 @@ impl Granted {
 
     /// Returns how much of what a program prints is kept for the result, beside what is said of its end.
     pub(crate) fn printed_bytes_max(&self) -> usize {
-        /// Room for how it ended, whom it reached, and how to read on.
-        const TOLD_BYTES_MAX: usize = 1024;
+        /// Room for how it ended, whom it reached, what was kept aside, and how to read on.
+        const TOLD_BYTES_MAX: usize = 2048;
         self.output_bytes_max.saturating_sub(TOLD_BYTES_MAX)
     }
 }

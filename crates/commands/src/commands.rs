@@ -23,7 +23,7 @@ use crate::plan::strongest;
 use crate::settings::CommandSettings;
 use crate::tapes::Tapes;
 use crate::transcript::shortened;
-use crate::{git, jobs, read_output, run_command};
+use crate::{git, jobs, protection, read_output, run_command};
 
 /// Returns what these tools say of themselves, without any that could be called.
 #[must_use]
@@ -56,6 +56,13 @@ impl Commands {
         let catalog = Arc::new(ToolCatalog::new(tool_specs()));
         let (jobs, tapes) = (Jobs::new(Arc::clone(&clock)), Tapes::default());
         Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs, tapes }) }
+    }
+
+    /// Reviews what programs left in their workspaces whose end an earlier daemon did not see, and returns what was
+    /// moved, for the log. To be called before the first command.
+    #[must_use]
+    pub fn recover(&self) -> Vec<String> {
+        protection::recover(&self.parts.settings)
     }
 
     /// Returns where to say who reads tapes; until then `read_output` has nothing to read from.
@@ -202,5 +209,7 @@ mod git_tests;
 mod job_tests;
 #[cfg(test)]
 mod root_tests;
+#[cfg(test)]
+mod leavings_tests;
 #[cfg(test)]
 mod tests;

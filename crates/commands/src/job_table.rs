@@ -13,6 +13,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::failure::CommandFailure;
 use crate::job_book::{JobBook, JobOwner};
+use crate::protection::Protection;
 use crate::reach::Door;
 use crate::running::{Gathered, Running};
 use crate::unread::Unread;
@@ -39,6 +40,7 @@ pub(crate) struct Job {
     pub(crate) tier: ProcessTier,
     pub(crate) output: Gathered<Unread>,
     pub(crate) door: Option<Arc<Door>>,
+    pub(crate) protection: Option<Arc<Protection>>,
     stop: Arc<Notify>,
     over: watch::Receiver<Option<Over>>,
 }
@@ -55,6 +57,11 @@ impl Job {
     /// Returns how it ended, when it has.
     pub(crate) fn over(&self) -> Option<Over> {
         self.over.borrow().clone()
+    }
+
+    /// Says what it may not leave behind, when there is something.
+    pub(crate) fn protection_told(&self) -> Option<String> {
+        self.protection.as_ref()?.told()
     }
 
     /// Ends it, and returns once nothing is left of it and that is recorded.
@@ -127,6 +134,7 @@ impl Jobs {
         room: Room,
     ) {
         let (stop, output, door) = (Arc::new(Notify::new()), running.output.clone(), running.door.clone());
+        let protection = running.protection.clone();
         let (said, over) = watch::channel(None);
         let (stopped, jobs) = (Arc::clone(&stop), self.clone());
         tokio::spawn(async move {
@@ -136,7 +144,7 @@ impl Jobs {
             said.send_replace(Some(Over { ended, end, recorded }));
         });
         let mut table = self.table();
-        table.insert(number, (owner, Job { tier, output, door, stop, over }));
+        table.insert(number, (owner, Job { tier, output, door, protection, stop, over }));
         while table.len() > KEPT_MAX {
             let oldest = table.iter().find(|(_, (_, job))| job.over().is_some());
             let Some(oldest) = oldest.map(|(number, _)| *number) else { break };
@@ -181,10 +189,10 @@ fn told(number: JobNumber, record: &EffectRecord) -> String {
 /// Waits for a program's end, or ends it.
 async fn follow(mut running: Running<Unread>, stop: Arc<Notify>) -> (Ended, JobEnd) {
     let by_itself = {
-        let mut ended = std::pin::pin!(running.process.wait());
+        let mut ended = std::pin::pin!(running.end_of_program());
         tokio::select! {
             biased;
-            ended = &mut ended => Some(ended),
+            ended = &mut ended => ended,
             () = stop.notified() => None,
         }
     };
@@ -196,6 +204,8 @@ async fn follow(mut running: Running<Unread>, stop: Arc<Notify>) -> (Ended, JobE
         Some(Ended::Signalled { signal }) => JobEnd::Signalled { signal },
         Some(Ended::OverMemory) => JobEnd::OverMemory,
         Some(Ended::OverProcesses) => JobEnd::OverProcesses,
+        // The journal knows of no further end; its text says which it was.
+        Some(Ended::KeptLost) => JobEnd::Stopped,
         // Nobody said so: what held it is gone.
         Some(Ended::Stopped) => JobEnd::Lost,
     };

@@ -140,6 +140,9 @@ pub(crate) async fn tail(
     if let Some(door) = &job.door {
         state = format!("{state}\n{}", door.told());
     }
+    if let Some(told) = job.protection_told() {
+        state = format!("{state}\n{told}");
+    }
     let room = granted.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
     let look = job.output.get().look(from, room);
     let Look { from, to, total, text: printed } = look;
@@ -157,6 +160,7 @@ pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, Comma
     let named: OfJob = parse(&granted.arguments)?;
     let mut job = parts.jobs.find(granted.owner(), &named.job).await?;
     let text = job.stop().await.map_or("gone".to_owned(), how_it_ended);
+    let text = job.protection_told().map_or_else(|| text.clone(), |told| format!("{text}\n{told}"));
     Ok(Made { text, bytes_total: 0, failed: None, tier: Some(job.tier) })
 }
 

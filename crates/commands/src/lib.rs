@@ -25,6 +25,7 @@ mod plan;
 mod reach;
 mod shown;
 mod running;
+mod protection;
 mod transcript;
 mod unread;
 mod failure;

@@ -132,7 +132,7 @@ fn programs_of(
     named: &NamedFiles,
 ) -> Option<[u8; 32]> {
     let code = named.files.iter().filter(|(role, _)| *role == FileRole::Code).map(|(_, found)| found);
-    let started = started.into_iter().flatten().filter(|found| found.path.starts_with(workspace));
+    let started = started.into_iter().flatten().filter(|found| found.path.starts_with(workspace.path()));
     let mut lines: Vec<Vec<u8>> = started
         .chain(code)
         .map(|found| [found.path.as_os_str().as_bytes(), b"\0bytes\0", &found.digest].concat())

@@ -196,10 +196,13 @@ pub(crate) async fn to_its_end(
 ) -> Made {
     let clock = &parts.clock;
     let (mut code, why) = {
-        let mut ended = std::pin::pin!(running.process.wait());
+        let mut ended = std::pin::pin!(running.end_of_program());
         tokio::select! {
             biased;
-            ended = &mut ended => (None, how(ended)),
+            ended = &mut ended => match ended {
+                Some(ended) => (None, how(ended)),
+                None => (Some(ErrorCode::CommandFailed), EVADES.to_owned()),
+            },
             () = supervision.cancel.cancelled() => {
                 (Some(ErrorCode::ToolCancelled), "ended, because the run was stopped".to_owned())
             }
@@ -217,11 +220,15 @@ pub(crate) async fn to_its_end(
     let text =
         output.told(|from| format!("; read_output goes on: {{\"call\":\"{handle}\",\"from\":{from}}}"));
     let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.told()));
+    let why = running.protection_told().map_or_else(|| why.clone(), |told| format!("{why}\n{told}"));
     let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
     // More than is told whenever anything was left out, be it less than the line that says so.
     let bytes_total = text.len() as u64 + output.left_out();
     Made { text, bytes_total, failed: code, tier: None }
 }
+
+/// How a program ended that did not let go.
+pub(crate) const EVADES: &str = "ended, because it made again what had been kept aside, and what runs later";
 
 /// Says how a program ended.
 pub(crate) fn how(ended: Ended) -> String {
@@ -230,6 +237,11 @@ pub(crate) fn how(ended: Ended) -> String {
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
         Ended::OverProcesses => "ended, because it had more processes than it may".to_owned(),
+        Ended::KeptLost => {
+            "ended, because a file that it may not change was replaced from outside while it ran; it may be \
+                            started again"
+                .to_owned()
+        }
         Ended::Stopped => "ended from outside".to_owned(),
     }
 }

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress, Network, OutputSink,
-    ProcessSandbox,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress,
+    Network, OutputSink, ProcessSandbox, WorkspaceAccess,
 };
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
 use crate::failure::CommandFailure;
 use crate::plan::{Plan, Planned};
+use crate::protection::Protection;
 use crate::reach::{self, Door, Reach};
 use crate::settings::CommandSettings;
 
@@ -66,6 +67,8 @@ pub(crate) struct Running<K> {
     pub(crate) output: Gathered<K>,
     /// The way out, when it has one; closed once the program has ended.
     pub(crate) door: Option<Arc<Door>>,
+    /// What it may not leave behind; looked at for the last time once it has ended.
+    pub(crate) protection: Option<Arc<Protection>>,
     readers: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -88,7 +91,30 @@ pub(crate) async fn start<K: Keep>(
     let Plan { hosts, credentials, .. } = &planned.plan;
     let reach = Reach::read(hosts, credentials)?;
     let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
-    let mut process = ground.sandbox.start(command(ground.settings, planned)).await?;
+    let mut command = command(ground.settings, planned);
+    let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
+    let protection = Protection::begin(ground.settings, &command.workspace, bytes_left).await?;
+    command.kept = protection.mounted().to_vec();
+    if protection.is_read_only() {
+        command.access = WorkspaceAccess::Read;
+    }
+    let started = begin(ground, command, reach, hearing).await;
+    match started {
+        Ok(running) => Ok(Running { protection: Some(Arc::new(protection)), ..running }),
+        Err(failure) => {
+            protection.finish().await;
+            Err(failure)
+        }
+    }
+}
+
+async fn begin<K: Keep>(
+    ground: Ground<'_>,
+    command: ConfinedCommand,
+    reach: Option<EgressGrant>,
+    hearing: Hearing,
+) -> Result<Running<K>, CommandFailure> {
+    let mut process = ground.sandbox.start(command).await?;
     let door = match reach {
         Some(grant) => Some(Arc::new(open(ground.guard, &mut *process, grant)?)),
         None => None,
@@ -122,7 +148,24 @@ pub(crate) fn gather<K: Keep>(
         let end = reader_of(end).map_err(broken)?;
         readers.push(tokio::spawn(read_all(end, output.clone(), watched.clone())));
     }
-    Ok(Running { process, output, door: None, readers })
+    Ok(Running { process, output, door: None, protection: None, readers })
+}
+
+impl<K> Running<K> {
+    /// Says what it may not leave behind, when there is something.
+    pub(crate) fn protection_told(&self) -> Option<String> {
+        self.protection.as_ref()?.told()
+    }
+
+    /// Waits for the program's end; `None` when it is to be ended, because it makes again what was taken from it.
+    pub(crate) async fn end_of_program(&mut self) -> Option<Ended> {
+        let Some(protection) = self.protection.clone() else { return Some(self.process.wait().await) };
+        tokio::select! {
+            biased;
+            ended = self.process.wait() => Some(ended),
+            () = protection.is_evaded() => None,
+        }
+    }
 }
 
 impl<K: Keep> Running<K> {
@@ -136,6 +179,9 @@ impl<K: Keep> Running<K> {
         self.readers.clear();
         if let Some(door) = &self.door {
             door.close().await;
+        }
+        if let Some(protection) = &self.protection {
+            protection.finish().await;
         }
         ended
     }
@@ -178,8 +224,8 @@ fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
         arguments: plan.argv.into_iter().map(Into::into).collect(),
         environment: environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         directory: plan.folder,
-        access: palyra_ports::WorkspaceAccess::Change,
-        kept: settings.kept.iter().map(|inner| workspace.path().join(inner)).collect(),
+        access: WorkspaceAccess::Change,
+        kept: Vec::new(),
         readable: settings.readable.clone(),
         sealed,
         network,

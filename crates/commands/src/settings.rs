@@ -13,8 +13,10 @@ pub struct CommandSettings {
     pub environment: Vec<(String, String)>,
     /// Folders beyond those of the system that commands may read, such as a compiler's.
     pub readable: Vec<PathBuf>,
-    /// Files and folders of every workspace that stay as they are.
-    pub kept: Vec<String>,
+    /// What belongs to the daemon itself, absolute: no command changes it, also where it lies in a workspace.
+    pub own_paths: Vec<PathBuf>,
+    /// Where things go that a command may not leave in a workspace; made when it is not there.
+    pub aside: PathBuf,
     /// What one command may use up.
     pub limits: ProcessLimits,
 }
@@ -22,15 +24,6 @@ pub struct CommandSettings {
 impl Default for CommandSettings {
     fn default() -> Self {
         let search = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-        let kept = [
-            ".git/hooks",
-            ".git/config",
-            ".git/info/attributes",
-            ".envrc",
-            ".vscode",
-            ".idea",
-            ".gitmodules",
-        ];
         Self {
             search: search.iter().map(PathBuf::from).collect(),
             environment: vec![
@@ -42,10 +35,13 @@ impl Default for CommandSettings {
                 ("PAGER".to_owned(), "cat".to_owned()),
                 ("GIT_PAGER".to_owned(), "cat".to_owned()),
                 ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
+                // What git falls back to where nothing says who commits.
+                ("EMAIL".to_owned(), "agent@localhost".to_owned()),
                 ("NO_COLOR".to_owned(), "1".to_owned()),
             ],
             readable: Vec::new(),
-            kept: kept.iter().map(|&inner| inner.to_owned()).collect(),
+            own_paths: Vec::new(),
+            aside: std::env::temp_dir().join(format!("palyra-kept-aside-{}", std::process::id())),
             limits: ProcessLimits::default(),
         }
     }

@@ -78,7 +78,7 @@ fn short(sha256: &str) -> &str {
     sha256.get(..16).unwrap_or(sha256)
 }
 
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

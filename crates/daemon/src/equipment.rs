@@ -19,6 +19,8 @@ use crate::way_out::WayOut;
 
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
+/// The folder of the state directory to which things go that commands may not leave in a workspace.
+const ASIDE_FOLDER: &str = "kept-aside";
 /// The folder of the state directory in which components lie.
 const COMPONENTS_FOLDER: &str = "components";
 
@@ -48,6 +50,8 @@ pub struct Place<'a> {
     pub state_dir: &'a Path,
     /// Its configuration.
     pub config: &'a Config,
+    /// Where its settings, policies and anchors lie.
+    pub own_paths: &'a [PathBuf],
     /// Its environment.
     pub environment: &'a BTreeMap<String, String>,
     /// Fills credentials out of its vault, for what reaches other machines.
@@ -72,6 +76,9 @@ impl Equipment {
             let guard = way_out.as_ref().map(WayOut::guard);
             let sandbox = Arc::clone(&sandbox);
             let commands = Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard);
+            for moved in commands.recover() {
+                tracing::warn!("left by a command that ended with an earlier daemon, and run later: {moved}");
+            }
             (tapes, jobs) = (commands.tapes(), Some(commands.jobs()));
             makers.push(Arc::new(commands));
         }
@@ -132,6 +139,8 @@ fn commands(place: Place<'_>) -> CommandSettings {
         settings.environment.push((name, value));
     }
     settings.limits = limits(place.config);
+    settings.own_paths = place.own_paths.to_vec();
+    settings.aside = place.state_dir.join(ASIDE_FOLDER);
     settings
 }
 

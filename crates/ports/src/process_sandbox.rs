@@ -183,6 +183,8 @@ pub enum Ended {
     OverMemory,
     /// It had more processes and threads than it may, and was ended.
     OverProcesses,
+    /// A file that it may not change was replaced from outside, so that it was ended.
+    KeptLost,
     /// It was stopped from outside, or its keeper was lost.
     Stopped,
 }

@@ -28,6 +28,7 @@ mod namespaces;
 mod workspace;
 mod mounts;
 mod kept_files;
+mod kept_watch;
 mod reaper;
 mod child;
 mod landlock_rules;

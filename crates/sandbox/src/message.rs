@@ -128,6 +128,8 @@ pub(crate) enum Told {
     OverMemory,
     /// It had too many processes and was ended, and nothing is left of it.
     OverProcesses,
+    /// A kept file lost its mount, so that it was ended, and nothing is left of it.
+    KeptLost,
     /// It was ended as the daemon wished, and nothing is left of it.
     Stopped,
 }

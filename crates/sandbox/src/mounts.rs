@@ -85,8 +85,11 @@ const KERNEL_FILES: [&str; 22] = [
 pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Tier B: the host's own root, read-only but for the workspace, with a process table, scratch space and kept files
-/// of its own. Returns the program where it is to be started by its descriptor.
-pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
+/// of its own. Returns the program where it is to be started by its descriptor, and what is kept.
+pub(crate) fn beside_the_host(
+    order: &Order,
+    sealed: &[OwnedFd],
+) -> Result<(Option<OwnedFd>, Vec<PathBuf>), Failure> {
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
@@ -105,13 +108,16 @@ pub(crate) fn beside_the_host(order: &Order, sealed: &[OwnedFd]) -> Result<Optio
         source.put(Path::new("/"))?;
     }
     workspace.put(Path::new("/"))?;
-    keep_files(kept)?;
+    let kept = keep_files(kept)?;
     place.enter()?;
-    put_all(order, copies, sealed)
+    Ok((put_all(order, copies, sealed)?, kept))
 }
 
-/// Tier C: nothing but what is named here. Returns the program likewise.
-pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
+/// Tier C: nothing but what is named here. Returns the same.
+pub(crate) fn own_root(
+    order: &Order,
+    sealed: &[OwnedFd],
+) -> Result<(Option<OwnedFd>, Vec<PathBuf>), Failure> {
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
@@ -169,9 +175,9 @@ pub(crate) fn own_root(order: &Order, sealed: &[OwnedFd]) -> Result<Option<Owned
     }
     workspace.put(root)?;
     enter(root)?;
-    keep_files(kept)?;
+    let kept = keep_files(kept)?;
     place.enter()?;
-    put_all(order, copies, sealed)
+    Ok((put_all(order, copies, sealed)?, kept))
 }
 
 fn change_of_workspace(order: &Order) -> Change {
@@ -262,10 +268,17 @@ fn ways(order: &Order) -> Vec<(PathBuf, Held)> {
     order.kept.iter().flat_map(|kept| way_to(&workspace, &kept.path())).collect()
 }
 
-/// Binds what is held onto itself, so that none can be moved away, and what stays as it is read-only.
-fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<(), Failure> {
+/// Binds what is held onto itself, so that none can be moved away, and what stays as it is read-only. Returns the paths.
+fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<Vec<PathBuf>, Failure> {
     let mut done: Vec<(PathBuf, Held)> = Vec::new();
     for (path, held) in kept {
+        // What stays as it is with all that is in it needs no more.
+        if done
+            .iter()
+            .any(|(folder, held)| *held == Held::Whole && path != *folder && path.starts_with(folder))
+        {
+            continue;
+        }
         if done.contains(&(path.clone(), Held::Whole)) || done.contains(&(path.clone(), held)) {
             continue;
         }
@@ -276,7 +289,10 @@ fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<(), Failure> {
         Source::open_itself(&path, change)?.put(Path::new("/"))?;
         done.push((path, held));
     }
-    Ok(())
+    let mut paths: Vec<PathBuf> = done.into_iter().map(|(path, _)| path).collect();
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
 }
 
 fn be_private() -> Result<(), Failure> {

@@ -110,6 +110,7 @@ async fn follow(
             Told::Failed { .. } => {}
             Told::OverMemory => ended = Some(Ended::OverMemory),
             Told::OverProcesses => ended = Some(Ended::OverProcesses),
+            Told::KeptLost => ended = Some(Ended::KeptLost),
             Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
             Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
             Told::Stopped => ended = Some(Ended::Stopped),

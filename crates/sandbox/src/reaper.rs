@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::children::children_of;
 use crate::failure::Failure;
+use crate::kept_watch::{KeptMounts, KeptWatch};
 use crate::message::{self, Limits, Order, Tier, Told};
 use crate::{capabilities, child, memory_watch, mounts};
 
@@ -51,15 +52,21 @@ pub(crate) fn told_of(status: WaitStatus) -> Told {
 }
 
 fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<Told, Failure> {
-    let program = match order.tier {
+    let (program, kept) = match order.tier {
         Tier::Confined => mounts::beside_the_host(order, sealed)?,
         Tier::Isolated => mounts::own_root(order, sealed)?,
     };
+    let kept = if kept.is_empty() { None } else { Some(KeptMounts::look(kept)) };
+    let kept = kept.transpose().map_err(Failure::at("kept file"))?;
     let pid = child::start(order, program.as_ref(), control)?;
     capabilities::drop_all().map_err(Failure::at("capabilities"))?;
     let_go_of_output().map_err(Failure::at("output"))?;
     let limits = order.limits;
-    let told = if limits.memory_is_counted { reap_until(pid) } else { reap_and_count(pid, &limits) };
+    let told = match kept {
+        Some(kept) => KeptWatch::begin(kept).and_then(|kept| reap_and_watch(pid, &limits, &kept)),
+        None if limits.memory_is_counted => reap_until(pid),
+        None => reap_and_count(pid, &limits),
+    };
     told.map_err(Failure::at("wait"))
 }
 
@@ -85,18 +92,43 @@ fn reap_until(program: Pid) -> io::Result<Told> {
 fn reap_and_count(program: Pid, limits: &Limits) -> io::Result<Told> {
     memory_watch::begin()?;
     loop {
-        loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
-                Ok(None) => break,
-                Ok(Some(_)) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+        if let Some(ended) = reap_all(program)? {
+            return Ok(ended);
         }
         if let Some(over) = memory_watch::used_in_this_table()?.over(limits) {
             return Ok(over);
         }
         memory_watch::pause()?;
+    }
+}
+
+/// Does the same, and looks whether what is kept is still mounted.
+fn reap_and_watch(program: Pid, limits: &Limits, kept: &KeptWatch) -> io::Result<Told> {
+    loop {
+        if kept.is_lost() {
+            return Ok(Told::KeptLost);
+        }
+        if let Some(ended) = reap_all(program)? {
+            return Ok(ended);
+        }
+        if !limits.memory_is_counted
+            && let Some(over) = memory_watch::used_in_this_table()?.over(limits)
+        {
+            return Ok(over);
+        }
+        kept.pause()?;
+    }
+}
+
+/// Reaps all that have ended; returns how the program did.
+fn reap_all(program: Pid) -> io::Result<Option<Told>> {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid == program => return Ok(Some(told_of(status))),
+            Ok(None) => return Ok(None),
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

@@ -246,7 +246,11 @@ impl Workshop {
                 Err(Fault::System { what: format!("the compiler could not begin: {}", plain(&words)) })
             }
             Ended::OverMemory => Err(limit("it used too much memory")),
-            Ended::Signalled { .. } | Ended::Exited { .. } | Ended::OverProcesses | Ended::Stopped => {
+            Ended::Signalled { .. }
+            | Ended::Exited { .. }
+            | Ended::OverProcesses
+            | Ended::KeptLost
+            | Ended::Stopped => {
                 Err(limit("it used more memory, time or threads than compiling may, or broke the compiler"))
             }
         }

@@ -92,6 +92,7 @@ pub(super) struct Bench {
     pub(super) tools: Commands,
     clock: FakeClock,
     folder: TempDir,
+    aside: TempDir,
     pub(super) asked: Arc<Mutex<Vec<ConfinedCommand>>>,
 }
 
@@ -109,8 +110,27 @@ impl Bench {
     fn with(offer: SandboxOffer) -> Self {
         let (clock, asked) = (FakeClock::new(), Arc::new(Mutex::new(Vec::new())));
         let sandbox = Arc::new(Unheld { offer, asked: Arc::clone(&asked) });
-        let tools = Commands::new(CommandSettings::default(), sandbox, Arc::new(clock.clone()), None);
-        Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), asked }
+        let aside = tempfile::tempdir().expect("a folder");
+        let settings =
+            CommandSettings { aside: aside.path().join("kept-aside"), ..CommandSettings::default() };
+        let tools = Commands::new(settings, sandbox, Arc::new(clock.clone()), None);
+        Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), aside, asked }
+    }
+
+    /// Returns the contents of what was kept aside.
+    pub(super) fn kept_aside(&self) -> Vec<PathBuf> {
+        let folders = |path: &Path| -> Vec<PathBuf> {
+            std::fs::read_dir(path)
+                .map_or(Vec::new(), |found| found.flatten().map(|one| one.path()).collect())
+        };
+        let programs = folders(&self.aside.path().join("kept-aside"));
+        let items = programs.iter().flat_map(|program| folders(program));
+        items.filter(|path| path.extension().is_none()).collect()
+    }
+
+    /// Returns the settings, for a change; nothing may run.
+    pub(super) fn settings(&mut self) -> &mut CommandSettings {
+        &mut Arc::get_mut(&mut self.tools.parts).expect("nobody else has them").settings
     }
 
     pub(super) fn root(&self) -> PathBuf {

@@ -54,6 +54,7 @@ mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod leavings;
 mod isolation;
 mod replaced_root;
 mod components;

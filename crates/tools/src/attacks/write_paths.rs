@@ -194,3 +194,56 @@ fn what_will_run_later_is_named_to_who_judges_the_call() {
     }
     assert!(!grounds.root().join(".git").exists(), "preparing made a folder");
 }
+
+/// Makes the folder `docs/build` a repository whose settings run a program, by writing files only.
+#[test]
+fn no_files_become_a_repository_that_git_finds() {
+    let members = [
+        ("HEAD", "ref: refs/heads/main\n"),
+        ("objects/keep", ""),
+        ("refs/keep", ""),
+        ("config", "[core]\n\tbare = false\n\tfsmonitor = ./evil\n"),
+    ];
+    let is_repository = |root: &Path| {
+        let git = std::process::Command::new("git")
+            .args(["rev-parse", "--git-dir"])
+            .current_dir(root.join("docs/build"))
+            .env("GIT_CEILING_DIRECTORIES", root)
+            .output();
+        git.unwrap().status.success()
+    };
+    for first in 0..members.len() {
+        let grounds = Grounds::new();
+        let mut told = Vec::new();
+        for at in 0..members.len() {
+            let (name, content) = members[(first + at) % members.len()];
+            let path = format!("docs/build/{name}");
+            told.push(grounds.fixture.call("write_file", &json!({"path": path, "content": content})));
+        }
+        assert!(!is_repository(&grounds.root()), "{told:?}");
+        assert!(told.iter().any(|told| told.contains("is a git repository")), "{told:?}");
+    }
+    // All at once, and into one that is there already.
+    let grounds = Grounds::new();
+    let patch: String = members
+        .iter()
+        .map(|(name, _)| {
+            format!("--- /dev/null\n+++ b/docs/build/{name}\n@@ -0,0 +1 @@\n+ref: refs/heads/main\n")
+        })
+        .collect();
+    let told = grounds.fixture.call("apply_patch", &json!({"patch": patch}));
+    assert!(told.contains("is a git repository") && !grounds.root().join("docs/build").exists(), "{told}");
+    for (name, content) in members {
+        let path = grounds.root().join("docs/build").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content.replace("fsmonitor = ./evil", "")).unwrap();
+    }
+    assert!(is_repository(&grounds.root()), "what git is asked knows one");
+    for name in ["config", "hooks/post-commit", "info/attributes"] {
+        let path = format!("docs/build/{name}");
+        let told = grounds.fixture.call("write_file", &json!({"path": path, "content": "x"}));
+        assert!(told.contains("is a git repository"), "{told}");
+    }
+    let told = grounds.fixture.call("write_file", &json!({"path": "docs/build/notes.md", "content": "x"}));
+    assert!(told.starts_with("created "), "{told}");
+}

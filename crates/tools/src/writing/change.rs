@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use palyra_types::effect::PRE_IMAGE_BYTES_MAX;
 
+use super::git_folders;
 use super::task::{Presence, Rule, Task};
 use crate::failure::ToolFailure;
 use crate::workspace::{Access, FILE_BYTES_MAX, Found, FoundFile, Sha256, Workspace, WorkspacePath};
@@ -71,6 +72,8 @@ pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Chan
         }
         changes.push(change);
     }
+    let written = changes.iter().filter(|change| change.after.is_some()).map(|change| &change.path);
+    git_folders::refuse(workspace, &written.collect::<Vec<_>>())?;
     Ok(changes)
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod task;
 mod order;
 
 mod change;
+mod git_folders;
 mod plan;
 mod preview;
 mod twins;

@@ -20,6 +20,7 @@ mod kernel;
 mod given;
 mod roots;
 mod activity;
+mod replaced;
 
 const SECRET: &str = "canary-7f3a91";
 

@@ -1,0 +1,329 @@
+//! What a program may not leave behind in its workspace: names that something runs later, and the daemon's own files.
+//!
+//! Owns the life of one review: a scan and a record before the program starts, looks while it runs, and a last one
+//! after its end. How it is prevented from changing what is there already is the sandbox's work; what it makes anew, or
+//! changes where no mount is in the way, is moved to a folder of the daemon. Invariant: the result of a program is told
+//! after the last look. Begin at [`Protection::begin`].
+
+mod tree;
+mod git_config;
+mod walk;
+mod git_folder;
+mod scan;
+mod review;
+mod path_text;
+mod store;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use palyra_ports::text_bytes;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use crate::failure::CommandFailure;
+use crate::settings::CommandSettings;
+use crate::shown;
+use review::{EntryChange, ReviewBaseline};
+use scan::scan;
+use store::{LostProgram, ProgramFolder, ProgramRecord};
+use tree::WorkspaceTree;
+use walk::ScanResult;
+
+/// Paths that are mounted read-only for one program, at most; what is beyond is only looked at.
+const MOUNTED_MAX: usize = 512;
+/// Bytes of these paths, at most.
+const MOUNTED_BYTES_MAX: usize = 32 * 1024;
+/// The pause between two looks at a program that runs: at least this, and so many times what a look takes.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_FACTOR: u32 = 20;
+/// Beyond this a program counts as one that was not seen any more.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Paths that are named in a result, and bytes of each.
+const NAMED_MAX: usize = 6;
+const NAME_CHARS_MAX: usize = 80;
+
+/// The review of one program.
+#[derive(Debug)]
+pub(crate) struct Protection {
+    review: Arc<WorkspaceReview>,
+    mounted: Vec<PathBuf>,
+    is_read_only: bool,
+    looks: AbortHandle,
+}
+
+#[derive(Debug)]
+struct WorkspaceReview {
+    tree: WorkspaceTree,
+    own: Vec<PathBuf>,
+    baseline: ReviewBaseline,
+    state: Mutex<ReviewState>,
+    repeated: Notify,
+}
+
+#[derive(Debug)]
+struct ReviewState {
+    folder: ProgramFolder,
+    is_over: bool,
+    taken: Vec<(PathBuf, EntryChange)>,
+    /// What went wrong, once for each path.
+    failed: BTreeSet<String>,
+}
+
+impl Protection {
+    /// Looks at a workspace before a program starts there; `bytes_left` is room for paths that are mounted.
+    pub(crate) async fn begin(
+        settings: &CommandSettings,
+        workspace: &Path,
+        bytes_left: usize,
+    ) -> Result<Self, CommandFailure> {
+        let (settings, workspace) = (settings.clone(), workspace.to_owned());
+        let begun =
+            tokio::task::spawn_blocking(move || PreparedReview::make(&settings, &workspace, bytes_left));
+        let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
+        let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
+        let review = Arc::new(review);
+        let looks = tokio::spawn(look_again(Arc::clone(&review))).abort_handle();
+        Ok(Self { review, mounted, is_read_only, looks })
+    }
+
+    /// Returns what is mounted read-only.
+    pub(crate) fn mounted(&self) -> &[PathBuf] {
+        &self.mounted
+    }
+
+    /// Returns whether the whole workspace belongs to the daemon, so that nothing in it may be changed.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Looks for the last time, once the program has ended.
+    pub(crate) async fn finish(&self) {
+        self.looks.abort();
+        let review = Arc::clone(&self.review);
+        let looked = tokio::task::spawn_blocking(move || review.look(true)).await;
+        if looked.is_err() {
+            self.review.state().failed.insert("the workspace could not be looked at afterwards".to_owned());
+        }
+    }
+
+    /// Waits until the program makes something again that was taken from it already.
+    pub(crate) async fn is_evaded(&self) {
+        self.review.repeated.notified().await;
+    }
+
+    /// Says what was taken; `None` when nothing was.
+    pub(crate) fn told(&self) -> Option<String> {
+        self.review.state().told()
+    }
+}
+
+impl Drop for Protection {
+    fn drop(&mut self) {
+        self.looks.abort();
+    }
+}
+
+struct PreparedReview {
+    review: WorkspaceReview,
+    mounted: Vec<PathBuf>,
+    is_read_only: bool,
+}
+
+impl PreparedReview {
+    fn make(settings: &CommandSettings, workspace: &Path, bytes_left: usize) -> Result<Self, CommandFailure> {
+        let unseen = |why: &dyn std::fmt::Display| {
+            CommandFailure::SandboxFailed(format!(
+                "no command is started here, because the workspace cannot be looked through for what runs later: {why}"
+            ))
+        };
+        let own: Vec<PathBuf> = settings.own_paths.iter().flat_map(|path| as_it_lies(path)).collect();
+        let is_read_only = own.iter().any(|own| workspace.starts_with(own));
+        let own = own.iter().filter_map(|own| own.strip_prefix(workspace).ok());
+        let own: Vec<PathBuf> = own.filter(|own| !own.as_os_str().is_empty()).map(Path::to_owned).collect();
+        let tree = WorkspaceTree::open(workspace).map_err(|error| unseen(&error))?;
+        let found = scan(&tree, &own).map_err(|error| unseen(&error))?;
+        if let Some(why) = &found.incomplete {
+            return Err(unseen(why));
+        }
+        let relative = mountable(workspace, &found, bytes_left);
+        let mounted = relative.iter().map(|path| workspace.join(path)).collect();
+        let baseline = ReviewBaseline::new(found, &relative);
+        let record = ProgramRecord::new(workspace, &own, &baseline);
+        let folder = ProgramFolder::make(&settings.aside, &record).map_err(|error| {
+            CommandFailure::SandboxFailed(format!(
+                "no command is started, because `{}` cannot be written to, where its leavings would go: {error}",
+                settings.aside.display()
+            ))
+        })?;
+        let state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
+        let review =
+            WorkspaceReview { tree, own, baseline, state: Mutex::new(state), repeated: Notify::new() };
+        Ok(Self { review, mounted, is_read_only })
+    }
+}
+
+/// Returns a path as it is named and as it really lies.
+fn as_it_lies(path: &Path) -> Vec<PathBuf> {
+    let real = path.canonicalize().ok().filter(|real| real != path);
+    std::iter::once(path.to_owned()).chain(real).collect()
+}
+
+/// Returns what there is room to mount, what lies highest first.
+fn mountable(workspace: &Path, found: &ScanResult, bytes_left: usize) -> Vec<PathBuf> {
+    let mut left = bytes_left.min(MOUNTED_BYTES_MAX);
+    let workspace_bytes = workspace.as_os_str().len() + 1;
+    let mut mounted = Vec::new();
+    for path in found.mounted.iter().take(MOUNTED_MAX) {
+        let bytes = text_bytes(std::iter::once(workspace_bytes + path.as_os_str().len()));
+        let Some(rest) = left.checked_sub(bytes) else { break };
+        left = rest;
+        mounted.push(path.clone());
+    }
+    mounted
+}
+
+/// Looks again and again while a program runs.
+async fn look_again(review: Arc<WorkspaceReview>) {
+    let mut pause = PAUSE_MIN;
+    loop {
+        tokio::time::sleep(pause).await;
+        let begun = Instant::now();
+        let looks = Arc::clone(&review);
+        let _ = tokio::task::spawn_blocking(move || looks.look(false)).await;
+        pause = (begun.elapsed() * PAUSE_FACTOR).clamp(PAUSE_MIN, PAUSE_MAX);
+    }
+}
+
+impl WorkspaceReview {
+    fn state(&self) -> MutexGuard<'_, ReviewState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks through the workspace, and takes what may not be there.
+    fn look(&self, is_last: bool) {
+        let mut state = self.state();
+        if state.is_over {
+            return;
+        }
+        state.folder.touch();
+        let wrong = match scan(&self.tree, &self.own) {
+            Ok(found) => {
+                if let Some(why) = found.incomplete.as_ref().filter(|_| is_last) {
+                    state
+                        .failed
+                        .insert(format!("not all of the workspace could be looked at afterwards: {why}"));
+                }
+                self.baseline.review(&found)
+            }
+            Err(error) => {
+                state.failed.insert(format!("the workspace could not be looked at: {error}"));
+                Vec::new()
+            }
+        };
+        for (path, change) in wrong {
+            if state.taken.iter().any(|(taken, _)| *taken == path) {
+                self.repeated.notify_one();
+            }
+            match self.take(&mut state, &path, change) {
+                Ok(()) => state.taken.push((path, change)),
+                Err(error) => {
+                    let name = short(&path);
+                    state.failed.insert(format!(
+                        "{name} is something that runs later and could not be moved: {error}"
+                    ));
+                }
+            }
+        }
+        if is_last {
+            state.is_over = true;
+            state.folder.close();
+        }
+    }
+
+    fn take(&self, state: &mut ReviewState, path: &Path, change: EntryChange) -> io::Result<()> {
+        let (folder, name) = state.folder.next_item(self.tree.path(), path, change)?;
+        self.tree.move_out(path, &folder, &name)?;
+        let before = self.baseline.known.get(path).and_then(|known| known.saved.as_ref());
+        before.map_or(Ok(()), |before| self.tree.restore(path, before))
+    }
+}
+
+impl ReviewState {
+    fn told(&self) -> Option<String> {
+        if self.taken.is_empty() && self.failed.is_empty() {
+            return None;
+        }
+        let mut lines: Vec<String> = self.failed.iter().take(2).cloned().collect();
+        let paths: BTreeSet<_> = self.taken.iter().collect();
+        if !paths.is_empty() {
+            let mut text = String::from("kept aside, because something runs it later: ");
+            for (at, (path, change)) in paths.iter().take(NAMED_MAX).enumerate() {
+                let change = match change {
+                    EntryChange::New => "new",
+                    EntryChange::Replaced => "changed, and as before again",
+                };
+                let _ = write!(text, "{}{} ({change})", if at == 0 { "" } else { ", " }, short(path));
+            }
+            if paths.len() > NAMED_MAX {
+                let _ = write!(text, " and {} more", paths.len() - NAMED_MAX);
+            }
+            let folder = self.folder.path.file_name().unwrap_or_default().to_string_lossy();
+            let _ = write!(
+                text,
+                "; to have one in the workspace, propose it with a file tool, or ask the person, who finds it in \
+                 `kept-aside/{folder}` of the state directory"
+            );
+            lines.push(text);
+        }
+        Some(lines.join("\n"))
+    }
+}
+
+/// Returns a path as a word that is not too long.
+fn short(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let left_out = text.chars().count().saturating_sub(NAME_CHARS_MAX);
+    if left_out == 0 {
+        return shown::quoted(&text);
+    }
+    shown::quoted(&format!("...{}", text.chars().skip(left_out).collect::<String>()))
+}
+
+/// Reviews what programs left behind whose end an earlier daemon did not see. Returns what was taken, for the log.
+pub(crate) fn recover(settings: &CommandSettings) -> Vec<String> {
+    store::lost(&settings.aside).into_iter().flat_map(recover_one).collect()
+}
+
+fn recover_one(lost: LostProgram) -> Vec<String> {
+    let LostProgram { folder, record, active_until_secs } = lost;
+    let (workspace, own) = (record.workspace.clone(), record.own.clone());
+    let baseline = record.into_baseline();
+    let mut lines = Vec::new();
+    let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
+    if let Ok(tree) = WorkspaceTree::open(&workspace)
+        && let Ok(found) = scan(&tree, &own)
+    {
+        let is_its = |path: &Path| {
+            found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
+        };
+        for (path, change) in baseline.review(&found).into_iter().filter(|(path, _)| is_its(path)) {
+            let moved = state
+                .folder
+                .next_item(&workspace, &path, change)
+                .and_then(|(folder, name)| tree.move_out(&path, &folder, &name));
+            let whole = workspace.join(&path);
+            lines.push(match moved {
+                Ok(()) => format!("{} was moved to {}", whole.display(), state.folder.path.display()),
+                Err(error) => format!("{} could not be moved: {error}", whole.display()),
+            });
+        }
+    }
+    state.is_over = true;
+    state.folder.close();
+    lines
+}
