@@ -65,7 +65,7 @@ pub(crate) async fn ports(
 
 /// Returns the principal of the daemon's own socket; none before the first start. A journal that cannot be read names
 /// nobody: the runtime's start reads the same and reports it.
-async fn owner(journal: &JournalStore) -> Option<PrincipalId> {
+pub(crate) async fn owner(journal: &JournalStore) -> Option<PrincipalId> {
     let principals = journal.principals().await.unwrap_or_default();
     let owner = principals.iter().find(|principal| principal.name.expose() == LOCAL_PRINCIPAL_NAME);
     owner.map(|owner| owner.id)

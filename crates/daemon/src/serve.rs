@@ -132,7 +132,7 @@ fn start(
     let credentials = Arc::new(credentials);
     let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
     let (state_dir, environment) = (lock.dir(), &source.environment);
-    let names: Arc<dyn SecretNames> = Arc::clone(&vault) as _;
+    let names: Arc<dyn SecretNames> = Arc::clone(&credentials) as _;
     let equipment =
         equip(Place { state_dir, config: &config, environment, credentials: &filling, secrets: &names });
     let served = runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
@@ -252,6 +252,10 @@ async fn start_gateway(
         let opened = floors::open_journal(dir, environment, sealing);
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
+        // Runs that go on at the start use secrets before the runtime can name the owner.
+        if let Some(owner) = floors::owner(&journal).await {
+            credentials.belong_to(owner);
+        }
         equipment.tapes.read_by(Arc::new(journal.clone()));
         if let Some(jobs) = &equipment.jobs {
             jobs.record_in(Arc::new(journal.clone()), Arc::new(journal.clone()));
@@ -267,7 +271,10 @@ async fn start_gateway(
         )
         .await;
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
-            Ok(gateway) => return Ok((journal, gateway)),
+            Ok(gateway) => {
+                credentials.belong_to(gateway.access.local_principal());
+                return Ok((journal, gateway));
+            }
             Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
                 attempts_left -= 1;
                 tracing::warn!("the journal is opened again for repair: {}", chain(&error));

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::{
-    OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError, Unlock,
-    VaultStatus,
+    OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
+    SecretStoreError, Unlock, VaultStatus,
 };
 use palyra_redaction::RegisterError;
 use palyra_runtime::health::{Check, CheckLevel};
@@ -143,8 +143,13 @@ impl SecretStore for Held {
         self.vault.find(name)
     }
 
-    fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
-        let opened = self.vault.open(name, host)?;
+    fn open(
+        &self,
+        name: &SecretName,
+        host: &str,
+        reader: SecretReader,
+    ) -> Result<OpenedSecret, SecretStoreError> {
+        let opened = self.vault.open(name, host, reader)?;
         // One that could not be read when it should have been registered, or was put there since.
         hold(name, &opened.value)?;
         Ok(opened)
@@ -157,7 +162,10 @@ impl SecretStore for Held {
     fn stage(&self, change: SecretChange, since: Seq) -> Result<Option<SecretRecord>, SecretStoreError> {
         let new = match &change {
             SecretChange::Put(secret) => Some((secret.name.clone(), secret.value.clone())),
-            SecretChange::Bind { .. } | SecretChange::Remove(_) | SecretChange::Passphrase(_) => None,
+            SecretChange::Bind { .. }
+            | SecretChange::Share { .. }
+            | SecretChange::Remove(_)
+            | SecretChange::Passphrase(_) => None,
         };
         let record = self.vault.stage(change, since)?;
         if let Some((name, value)) = new

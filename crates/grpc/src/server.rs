@@ -196,7 +196,7 @@ fn routes(
     let policy = PolicyServiceImpl::new(rules, postures);
     let components = ComponentsServiceImpl::new(gateway.approvals.components());
     let skills = SkillsServiceImpl::new(gateway.approvals.skills());
-    let vault = VaultServiceImpl::new(gateway.access.vault());
+    let vault = VaultServiceImpl::new(gateway.access.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);
     let gateway = GatewayServiceImpl::new(gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());

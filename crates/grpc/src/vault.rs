@@ -1,8 +1,10 @@
 //! `VaultService`: secrets, between the wire and the runtime. No answer holds a value.
 
 use palyra_ports::{RootKind, SecretName, SecretRecord, VaultStatus};
+use palyra_runtime::RequestError;
+use palyra_runtime::access::AccessHandle;
 use palyra_runtime::vault::{PutRequest, PutStanding, VaultHandle};
-use palyra_types::Redacted;
+use palyra_types::{PrincipalId, Redacted};
 use palyra_wire::v1;
 use palyra_wire::v1::vault_service_server::VaultService;
 use tonic::{Request, Response, Status};
@@ -14,16 +16,45 @@ use crate::translate;
 /// Answers `palyra.v1.VaultService`.
 pub(crate) struct VaultServiceImpl {
     vault: VaultHandle,
+    access: AccessHandle,
 }
 
 impl VaultServiceImpl {
-    pub(crate) fn new(vault: VaultHandle) -> Self {
-        Self { vault }
+    pub(crate) fn new(access: AccessHandle) -> Self {
+        Self { vault: access.vault(), access }
+    }
+
+    fn secret(&self, record: SecretRecord) -> v1::Secret {
+        let known = self.access.known();
+        let name_of = |id: &PrincipalId| match known.name_of(*id) {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            Some(_) | None => id.to_string(),
+        };
+        let principals = record.principals.iter().map(name_of).collect();
+        v1::Secret { principals, ..secret(record) }
+    }
+}
+
+/// Names what a request binds.
+enum Bound<'a> {
+    Host(&'a str),
+    Principal(&'a str),
+}
+
+fn bound<'a>(host: &'a str, principal: &'a str) -> Result<Bound<'a>, Refusal> {
+    match (host, principal) {
+        (host, "") => Ok(Bound::Host(host)),
+        ("", principal) => Ok(Bound::Principal(principal)),
+        (_, _) => {
+            let what = "a secret is bound to a host or to a principal, one at a time".to_owned();
+            Err(RequestError::InvalidArgument { what }.into())
+        }
     }
 }
 
 fn secret(record: SecretRecord) -> v1::Secret {
     v1::Secret {
+        principals: Vec::new(),
         name: record.name.as_str().to_owned(),
         version: record.version,
         hosts: record.hosts.into_iter().collect(),
@@ -63,7 +94,9 @@ impl VaultService for VaultServiceImpl {
     ) -> Result<Response<v1::ListSecretsResponse>, Status> {
         let (caller, _) = auth::open(request)?;
         let records = self.vault.list(caller).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::ListSecretsResponse { secrets: records.into_iter().map(secret).collect() }))
+        Ok(Response::new(v1::ListSecretsResponse {
+            secrets: records.into_iter().map(|it| self.secret(it)).collect(),
+        }))
     }
 
     async fn put_secret(
@@ -79,7 +112,7 @@ impl VaultService for VaultServiceImpl {
             standing: if message.another { PutStanding::Another } else { PutStanding::New },
         };
         let record = self.vault.put(caller, wish).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::PutSecretResponse { secret: Some(secret(record)) }))
+        Ok(Response::new(v1::PutSecretResponse { secret: Some(self.secret(record)) }))
     }
 
     async fn bind_secret(
@@ -87,8 +120,13 @@ impl VaultService for VaultServiceImpl {
         request: Request<v1::BindSecretRequest>,
     ) -> Result<Response<v1::BindSecretResponse>, Status> {
         let (caller, message) = auth::open(request)?;
-        let bound = self.vault.bind(caller, &message.name, &message.host).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::BindSecretResponse { secret: Some(secret(bound)) }))
+        let v1::BindSecretRequest { name, host, principal } = message;
+        let bound = match bound(&host, &principal)? {
+            Bound::Host(host) => self.vault.bind(caller, &name, host).await,
+            Bound::Principal(principal) => self.vault.bind_principal(caller, &name, principal).await,
+        };
+        let bound = self.secret(bound.map_err(Refusal::from)?);
+        Ok(Response::new(v1::BindSecretResponse { secret: Some(bound) }))
     }
 
     async fn unbind_secret(
@@ -96,8 +134,13 @@ impl VaultService for VaultServiceImpl {
         request: Request<v1::UnbindSecretRequest>,
     ) -> Result<Response<v1::UnbindSecretResponse>, Status> {
         let (caller, message) = auth::open(request)?;
-        let unbound = self.vault.unbind(caller, &message.name, &message.host).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::UnbindSecretResponse { secret: Some(secret(unbound)) }))
+        let v1::UnbindSecretRequest { name, host, principal } = message;
+        let unbound = match bound(&host, &principal)? {
+            Bound::Host(host) => self.vault.unbind(caller, &name, host).await,
+            Bound::Principal(principal) => self.vault.unbind_principal(caller, &name, principal).await,
+        };
+        let unbound = self.secret(unbound.map_err(Refusal::from)?);
+        Ok(Response::new(v1::UnbindSecretResponse { secret: Some(unbound) }))
     }
 
     async fn remove_secret(

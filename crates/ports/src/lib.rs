@@ -65,7 +65,7 @@ pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
 pub use secret_store::{
     NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames,
-    SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
+    SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
 };
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{

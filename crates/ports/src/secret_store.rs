@@ -8,7 +8,9 @@ mod sent_as;
 
 use std::collections::BTreeSet;
 
-use palyra_types::{Redacted, Seq, Timestamp};
+use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
+
+use crate::fetch_http::CredentialUser;
 
 pub use error::SecretStoreError;
 pub use sent_as::{NotAWayToSend, SentAs};
@@ -19,6 +21,8 @@ pub const SECRET_CHARS_MIN: usize = 12;
 pub const SECRET_BYTES_MAX: usize = 64 * 1024;
 /// Hosts of one secret, at most.
 pub const SECRET_HOSTS_MAX: usize = 64;
+/// Principals beside the owner who may use one secret, at most.
+pub const SECRET_PRINCIPALS_MAX: usize = 64;
 
 /// Keeps secrets at rest.
 ///
@@ -35,12 +39,18 @@ pub trait SecretStore: Send + Sync {
     /// [`SecretStoreError::Damaged`] for one that does not open.
     fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, SecretStoreError>;
 
-    /// Gives a value out, for the one host it is needed for.
+    /// Gives a value out, for the one host it is needed for, to somebody who may use it.
     ///
     /// # Errors
+    /// [`SecretStoreError::NotFound`] also for one that the reader may not use, whatever else is wrong with it;
     /// [`SecretStoreError::NotBound`] when the secret is not for that host, [`SecretStoreError::Unguarded`] when its
     /// value could not be kept out of texts.
-    fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError>;
+    fn open(
+        &self,
+        name: &SecretName,
+        host: &str,
+        reader: SecretReader,
+    ) -> Result<OpenedSecret, SecretStoreError>;
 
     /// Says where the root key comes from, and whether it is there.
     fn status(&self) -> Result<VaultStatus, SecretStoreError>;
@@ -80,14 +90,18 @@ pub trait SecretStore: Send + Sync {
 
 /// Says which secrets there are, and nothing else of them: for who may learn no more.
 pub trait SecretNames: Send + Sync {
-    /// Whether there certainly is none of this name; what cannot be told is not missing. May wait for a disk.
-    fn is_missing(&self, name: &str) -> bool;
+    /// Whether there certainly is none of this name for an effect; what cannot be told is not missing. One that the
+    /// effect's principal may not use is missing. May wait for a disk.
+    fn is_missing(&self, name: &str, used_by: Option<CredentialUser>) -> bool;
 }
 
-impl<S: SecretStore> SecretNames for S {
-    fn is_missing(&self, name: &str) -> bool {
-        name.parse().map_or(true, |name| matches!(self.find(&name), Ok(None)))
-    }
+/// On whose behalf a secret is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretReader {
+    /// The owner of the daemon, to whom every secret belongs.
+    Owner,
+    /// Another principal, who needs a binding.
+    Principal(PrincipalId),
 }
 
 /// What is to become of a secret, or of all of them.
@@ -101,6 +115,13 @@ pub enum SecretChange {
         name: SecretName,
         /// The hosts, in lower case.
         hosts: BTreeSet<String>,
+    },
+    /// The secret may be used by these principals from now on, beside the owner; value and hosts stay.
+    Share {
+        /// Its name.
+        name: SecretName,
+        /// The principals.
+        principals: BTreeSet<PrincipalId>,
     },
     /// The secret is forgotten, also one that is damaged.
     Remove(SecretName),
@@ -161,10 +182,23 @@ pub struct SecretRecord {
     pub version: u32,
     /// The hosts to which it may be given.
     pub hosts: BTreeSet<String>,
+    /// The principals beside the owner who may use it.
+    pub principals: BTreeSet<PrincipalId>,
     /// How it is sent.
     pub sent_as: SentAs,
     /// When this value was put.
     pub changed: Timestamp,
+}
+
+impl SecretRecord {
+    /// Returns whether somebody may use it.
+    #[must_use]
+    pub fn is_usable_by(&self, reader: SecretReader) -> bool {
+        match reader {
+            SecretReader::Owner => true,
+            SecretReader::Principal(principal) => self.principals.contains(&principal),
+        }
+    }
 }
 
 /// A value in the clear, and how it is sent.
@@ -252,5 +286,17 @@ pub fn check_hosts(hosts: &BTreeSet<String>) -> Result<(), SecretStoreError> {
         None if hosts.len() > SECRET_HOSTS_MAX => format!("a secret is for {SECRET_HOSTS_MAX} hosts at most"),
         None => return Ok(()),
     };
+    Err(SecretStoreError::Unsuitable { why })
+}
+
+/// Returns why principals cannot be bound, if so.
+///
+/// # Errors
+/// [`SecretStoreError::Unsuitable`].
+pub fn check_principals(principals: &BTreeSet<PrincipalId>) -> Result<(), SecretStoreError> {
+    if principals.len() <= SECRET_PRINCIPALS_MAX {
+        return Ok(());
+    }
+    let why = format!("a secret is for {SECRET_PRINCIPALS_MAX} principals beside the owner at most");
     Err(SecretStoreError::Unsuitable { why })
 }

@@ -134,11 +134,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`RequestError::Append`].
     pub async fn bind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, RequestError> {
-        let host = plain_host(host);
-        self.change_hosts(caller, name, |hosts| {
-            hosts.insert(host);
-        })
-        .await
+        self.rebind(caller, name, Rebinding::WithHost(plain_host(host))).await
     }
 
     /// Lets a secret no longer be given to a host.
@@ -146,33 +142,77 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`RequestError::Append`].
     pub async fn unbind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, RequestError> {
-        let host = plain_host(host);
-        self.change_hosts(caller, name, move |hosts| {
-            hosts.remove(&host);
-        })
-        .await
+        self.rebind(caller, name, Rebinding::WithoutHost(plain_host(host))).await
     }
 
-    async fn change_hosts(
+    /// Lets a principal beside the owner use a secret, for the hosts that it is bound to.
+    ///
+    /// # Errors
+    /// [`VaultError`], [`RequestError::Append`].
+    pub async fn bind_principal(
         &self,
         caller: Caller,
         name: &str,
-        change: impl FnOnce(&mut BTreeSet<String>) + Send + 'static,
+        principal: &str,
+    ) -> Result<SecretRecord, RequestError> {
+        self.check_person(caller)?;
+        let principal = self.principal(principal).await?;
+        self.rebind(caller, name, Rebinding::WithPrincipal(principal)).await
+    }
+
+    /// Lets a principal no longer use a secret.
+    ///
+    /// # Errors
+    /// [`VaultError`], [`RequestError::Append`].
+    pub async fn unbind_principal(
+        &self,
+        caller: Caller,
+        name: &str,
+        principal: &str,
+    ) -> Result<SecretRecord, RequestError> {
+        self.check_person(caller)?;
+        let principal = self.principal(principal).await?;
+        self.rebind(caller, name, Rebinding::WithoutPrincipal(principal)).await
+    }
+
+    /// Returns the principal of a name, or of an id where the name was erased.
+    async fn principal(&self, text: &str) -> Result<PrincipalId, RequestError> {
+        let known = self.ports.records.principals().await?;
+        let is_meant = |id: PrincipalId, name: &str| name == text || id.to_string() == text;
+        let found = known.iter().find(|known| is_meant(known.id, known.name.expose()));
+        match found.map(|found| found.id) {
+            Some(id) if id == self.owner => {
+                Err(unsuitable("every secret is the owner's, who needs no binding".to_owned()).into())
+            }
+            Some(id) => Ok(id),
+            None => {
+                let shown: String = text.chars().take(64).collect();
+                let why = format!(
+                    "there is no principal `{shown}`; `palyra admin tokens create` makes one with its first token"
+                );
+                Err(unsuitable(why).into())
+            }
+        }
+    }
+
+    async fn rebind(
+        &self,
+        caller: Caller,
+        name: &str,
+        rebinding: Rebinding,
     ) -> Result<SecretRecord, RequestError> {
         self.check_person(caller)?;
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let record = vault.find(&name).await?.ok_or_else(|| not_found(&name))?;
-            let mut hosts = record.hosts.clone();
-            change(&mut hosts);
-            if hosts == record.hosts {
-                return Ok(record);
-            }
-            let change = SecretChange::Bind { name: name.clone(), hosts: hosts.clone() };
-            let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Bound {
+            let Some(change) = rebinding.of(&record) else { return Ok(record) };
+            let event = |vault: &Self, record: Option<&SecretRecord>| VaultEvent::Bound {
                 via: caller.surface,
                 secret: vault.clean(name.as_str()),
-                hosts: vault.clean_hosts(&hosts),
+                hosts: record.map(|record| vault.clean_hosts(&record.hosts)).unwrap_or_default(),
+                principals: record
+                    .map(|record| record.principals.iter().copied().collect())
+                    .unwrap_or_default(),
             };
             let record = vault.carry_out(caller, change, event).await?;
             Ok(record.ok_or(VaultError::Interrupted)?)
@@ -365,6 +405,36 @@ impl VaultHandle {
         match tokio::task::spawn_blocking(move || what(&*store)).await {
             Ok(answer) => Ok(answer?),
             Err(_) => Err(VaultError::Interrupted),
+        }
+    }
+}
+
+/// What a secret is to be bound to, or not any more.
+#[derive(Debug)]
+enum Rebinding {
+    WithHost(String),
+    WithoutHost(String),
+    WithPrincipal(PrincipalId),
+    WithoutPrincipal(PrincipalId),
+}
+
+impl Rebinding {
+    /// Returns the change of a secret; `None` where it is so already.
+    fn of(self, record: &SecretRecord) -> Option<SecretChange> {
+        let (mut hosts, mut principals) = (record.hosts.clone(), record.principals.clone());
+        let is_changed = match self {
+            Self::WithHost(host) => hosts.insert(host),
+            Self::WithoutHost(host) => hosts.remove(&host),
+            Self::WithPrincipal(principal) => principals.insert(principal),
+            Self::WithoutPrincipal(principal) => principals.remove(&principal),
+        };
+        let name = record.name.clone();
+        if !is_changed {
+            None
+        } else if hosts == record.hosts {
+            Some(SecretChange::Share { name, principals })
+        } else {
+            Some(SecretChange::Bind { name, hosts })
         }
     }
 }

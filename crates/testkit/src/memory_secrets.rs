@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::secret_store::{check_hosts, check_value};
+use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{
-    NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError,
-    Unlock, VaultStatus,
+    CredentialUser, NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames, SecretReader,
+    SecretRecord, SecretStore, SecretStoreError, Unlock, VaultStatus,
 };
-use palyra_types::{Redacted, Seq};
+use palyra_types::{PrincipalId, Redacted, Seq};
 
 /// A vault that is open until it gets a passphrase and [`MemorySecrets::lock`] is called.
 #[derive(Debug, Default)]
@@ -63,8 +63,9 @@ impl Kept {
         let hosts = before.as_ref().map(|record| record.hosts.clone()).unwrap_or_default();
         SecretRecord {
             name: secret.name.clone(),
-            version: before.map_or(1, |record| record.version + 1),
+            version: before.as_ref().map_or(1, |record| record.version + 1),
             hosts: secret.hosts.clone().unwrap_or(hosts),
+            principals: before.as_ref().map(|record| record.principals.clone()).unwrap_or_default(),
             sent_as: secret.sent_as.clone().unwrap_or(way),
             changed: secret.now,
         }
@@ -75,6 +76,15 @@ impl Kept {
         Ok(SecretRecord { hosts: hosts.clone(), ..record.clone() })
     }
 
+    fn shared(
+        &self,
+        name: &SecretName,
+        principals: &BTreeSet<PrincipalId>,
+    ) -> Result<SecretRecord, SecretStoreError> {
+        let (record, _) = self.secrets.get(name).ok_or_else(|| not_found(name))?;
+        Ok(SecretRecord { principals: principals.clone(), ..record.clone() })
+    }
+
     fn carry_out(&mut self, change: SecretChange) -> Result<(), SecretStoreError> {
         match change {
             SecretChange::Put(secret) => {
@@ -83,6 +93,12 @@ impl Kept {
             }
             SecretChange::Bind { name, hosts } => {
                 let record = self.bound(&name, &hosts)?;
+                if let Some((kept, _)) = self.secrets.get_mut(&name) {
+                    *kept = record;
+                }
+            }
+            SecretChange::Share { name, principals } => {
+                let record = self.shared(&name, &principals)?;
                 if let Some((kept, _)) = self.secrets.get_mut(&name) {
                     *kept = record;
                 }
@@ -103,7 +119,15 @@ impl SecretStore for MemorySecrets {
         Ok(self.kept().secrets.get(name).map(|(record, _)| record.clone()))
     }
 
-    fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
+    fn open(
+        &self,
+        name: &SecretName,
+        host: &str,
+        reader: SecretReader,
+    ) -> Result<OpenedSecret, SecretStoreError> {
+        if reader != SecretReader::Owner && !self.find(name)?.is_some_and(|it| it.is_usable_by(reader)) {
+            return Err(not_found(name));
+        }
         let kept = self.open_kept()?;
         let (record, value) = kept.secrets.get(name).ok_or_else(|| not_found(name))?;
         if !record.hosts.contains(host) {
@@ -137,6 +161,10 @@ impl SecretStore for MemorySecrets {
             SecretChange::Bind { name, hosts } => {
                 check_hosts(hosts)?;
                 Some(kept.bound(name, hosts)?)
+            }
+            SecretChange::Share { name, principals } => {
+                check_principals(principals)?;
+                Some(kept.shared(name, principals)?)
             }
             SecretChange::Remove(_) | SecretChange::Passphrase(_) => None,
         };
@@ -175,6 +203,13 @@ impl SecretStore for MemorySecrets {
     }
 }
 
+/// Everybody may know which there are.
+impl SecretNames for MemorySecrets {
+    fn is_missing(&self, name: &str, _: Option<CredentialUser>) -> bool {
+        name.parse().map_or(true, |name| matches!(self.find(&name), Ok(None)))
+    }
+}
+
 /// Makes changes at once, where no journal decides about them.
 pub trait ChangeSecrets: SecretStore {
     /// Keeps a value.
@@ -193,6 +228,19 @@ pub trait ChangeSecrets: SecretStore {
     fn bind(&self, name: &SecretName, hosts: BTreeSet<String>) -> Result<SecretRecord, SecretStoreError> {
         let record = self.change(SecretChange::Bind { name: name.clone(), hosts })?;
         Ok(record.expect("what is bound is a secret"))
+    }
+
+    /// Says which principals may use a secret beside the owner.
+    ///
+    /// # Errors
+    /// As [`SecretStore::stage`].
+    fn share(
+        &self,
+        name: &SecretName,
+        principals: BTreeSet<PrincipalId>,
+    ) -> Result<SecretRecord, SecretStoreError> {
+        let record = self.change(SecretChange::Share { name: name.clone(), principals })?;
+        Ok(record.expect("what is shared is a secret"))
     }
 
     /// Forgets a secret.

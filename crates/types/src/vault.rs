@@ -4,14 +4,14 @@
 //! taken by whom, on which surface, and for which effect.
 
 use crate::surface::Surface;
-use crate::{EffectId, ErrorCode, Redacted, RunId};
+use crate::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
 
 /// Something was done with the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VaultEvent {
     /// A value was put: the first one of a secret, or another one.
     Put(SecretPut),
-    /// A secret got other hosts.
+    /// A secret got other hosts, or other principals.
     Bound {
         /// On which surface.
         via: Surface,
@@ -19,6 +19,8 @@ pub enum VaultEvent {
         secret: Redacted<String>,
         /// All hosts to which it may be given from now on.
         hosts: Vec<Redacted<String>>,
+        /// All principals beside the owner who may use it from now on.
+        principals: Vec<PrincipalId>,
     },
     /// A secret was removed.
     Removed {

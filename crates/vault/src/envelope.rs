@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use palyra_ports::{Entropy, SecretName, SentAs};
+use palyra_types::PrincipalId;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -28,6 +29,9 @@ pub(crate) struct Envelope {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) hosts: BTreeSet<String>,
+    /// Those beside the owner who may use it. A file without them is as it was before there were any.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) principals: BTreeSet<PrincipalId>,
     /// As [`SentAs`] is shown.
     pub(crate) sent_as: String,
     pub(crate) changed: i64,
@@ -47,6 +51,7 @@ pub(crate) struct BoundTo<'a> {
     pub(crate) name: &'a SecretName,
     pub(crate) version: u32,
     pub(crate) hosts: &'a BTreeSet<String>,
+    pub(crate) principals: &'a BTreeSet<PrincipalId>,
     pub(crate) sent_as: &'a SentAs,
     pub(crate) changed: i64,
 }
@@ -56,7 +61,12 @@ impl BoundTo<'_> {
         let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
         let (name, version, changed) = (self.name.as_str(), self.version, self.changed);
         let (hosts, sent_as) = (hosts.join(","), self.sent_as);
-        format!("palyra/vault/v1/{of}\n{name}\n{version}\n{changed}\n{hosts}\n{sent_as}").into_bytes()
+        let mut text = format!("palyra/vault/v1/{of}\n{name}\n{version}\n{changed}\n{hosts}\n{sent_as}");
+        if !self.principals.is_empty() {
+            let principals: Vec<String> = self.principals.iter().map(PrincipalId::to_string).collect();
+            text = format!("{text}\n{}", principals.join(","));
+        }
+        text.into_bytes()
     }
 }
 
@@ -68,6 +78,7 @@ impl Envelope {
             name: bound.name.as_str().to_owned(),
             version: bound.version,
             hosts: bound.hosts.clone(),
+            principals: bound.principals.clone(),
             sent_as: bound.sent_as.to_string(),
             changed: bound.changed,
             key: seal(root, &bound.bytes("key"), &*key, entropy),
@@ -85,7 +96,8 @@ impl Envelope {
         }
         let sent_as = self.sent_as()?;
         let (version, hosts, changed) = (self.version, &self.hosts, self.changed);
-        let bound = BoundTo { name, version, hosts, sent_as: &sent_as, changed };
+        let bound =
+            BoundTo { name, version, hosts, principals: &self.principals, sent_as: &sent_as, changed };
         let key = open(root, &bound.bytes("key"), &self.key)?;
         let key = Key::new(key.as_slice().try_into().map_err(|_| DoesNotOpen)?);
         open(&key, &bound.bytes("value"), &self.value)

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use palyra_ports::{
-    Entropy, OpenedSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStore, SecretStoreError,
-    Unlock, VaultStatus,
+    Entropy, OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
+    SecretStoreError, Unlock, VaultStatus,
 };
 use palyra_types::{Redacted, Seq, Timestamp};
 
@@ -170,14 +170,26 @@ impl SecretStore for Vault {
         record(name.clone(), &envelope).map(Some)
     }
 
-    fn open(&self, name: &SecretName, host: &str) -> Result<OpenedSecret, SecretStoreError> {
+    fn open(
+        &self,
+        name: &SecretName,
+        host: &str,
+        reader: SecretReader,
+    ) -> Result<OpenedSecret, SecretStoreError> {
         let state = self.state();
         if matches!(state.root, Root::NotYet) {
             return Err(not_found(name));
         }
+        let envelope = self.load(name);
+        if let SecretReader::Principal(principal) = reader
+            && !envelope.as_ref().is_ok_and(|envelope| envelope.principals.contains(&principal))
+        {
+            // Before anything else that is wrong with it, and that would say that it is there.
+            return Err(not_found(name));
+        }
         let key = key_of(&state)?;
-        let envelope = self.load(name)?;
-        // The value first: hosts that were edited on disk do not open.
+        let envelope = envelope?;
+        // The value first: hosts and principals that were edited on disk do not open.
         let value = value_of(key, name, &envelope)?;
         let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
         let refusal = || SecretStoreError::NotBound { name: name.as_str().to_owned(), host: host.to_owned() };
@@ -282,8 +294,9 @@ fn file_of(name: &SecretName) -> String {
 
 fn record(name: SecretName, envelope: &Envelope) -> Result<SecretRecord, SecretStoreError> {
     let sent_as = envelope.sent_as().map_err(|_| damaged(&name))?;
-    let (version, hosts) = (envelope.version, envelope.hosts.clone());
-    Ok(SecretRecord { name, version, hosts, sent_as, changed: Timestamp(envelope.changed) })
+    let (version, hosts, principals) =
+        (envelope.version, envelope.hosts.clone(), envelope.principals.clone());
+    Ok(SecretRecord { name, version, hosts, principals, sent_as, changed: Timestamp(envelope.changed) })
 }
 
 fn not_found(name: &SecretName) -> SecretStoreError {

@@ -166,8 +166,8 @@ impl secrets::Host for Inside {
             ))));
         }
         if let Some(secrets) = self.ports.as_ref().and_then(|ports| ports.secrets.clone()) {
-            let asked = name.clone();
-            let missing = tokio::task::spawn_blocking(move || secrets.is_missing(&asked)).await;
+            let (asked, used_by) = (name.clone(), self.given.used_by);
+            let missing = tokio::task::spawn_blocking(move || secrets.is_missing(&asked, used_by)).await;
             if missing.unwrap_or(false) {
                 return Ok(Err(secrets::Problem::Missing));
             }

@@ -21,7 +21,7 @@ pub struct Given {
     pub secrets: BTreeSet<String>,
     /// The name under which values are kept between calls; `None` when none may be.
     pub key_value: Option<String>,
-    /// For the record of the use of secrets: which effect the call is.
+    /// Which effect the call is: its principal has to be one who may use the secrets, and each use is recorded with it.
     pub used_by: Option<CredentialUser>,
     /// Makes a header `idempotency-key` for each request, the same when the call is made again.
     pub key: Option<EffectKey>,

@@ -46,8 +46,32 @@ impl Client {
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
     pub async fn bind_secret(&self, name: String, host: String) -> Result<v1::Secret, ClientError> {
         let mut vault = self.vault();
-        let bound = self.answer(SHORT, vault.bind_secret(v1::BindSecretRequest { name, host })).await?;
-        required(bound.secret, "a secret")
+        let request = v1::BindSecretRequest { name, host, ..Default::default() };
+        required(self.answer(SHORT, vault.bind_secret(request)).await?.secret, "a secret")
+    }
+
+    /// Lets a principal beside the owner use a secret.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
+    pub async fn bind_secret_to(&self, name: String, principal: String) -> Result<v1::Secret, ClientError> {
+        let mut vault = self.vault();
+        let request = v1::BindSecretRequest { name, principal, ..Default::default() };
+        required(self.answer(SHORT, vault.bind_secret(request)).await?.secret, "a secret")
+    }
+
+    /// Lets a principal no longer use a secret.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
+    pub async fn unbind_secret_from(
+        &self,
+        name: String,
+        principal: String,
+    ) -> Result<v1::Secret, ClientError> {
+        let mut vault = self.vault();
+        let request = v1::UnbindSecretRequest { name, principal, ..Default::default() };
+        required(self.answer(SHORT, vault.unbind_secret(request)).await?.secret, "a secret")
     }
 
     /// Lets a secret no longer be given to a host.
@@ -56,8 +80,8 @@ impl Client {
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
     pub async fn unbind_secret(&self, name: String, host: String) -> Result<v1::Secret, ClientError> {
         let mut vault = self.vault();
-        let unbound = self.answer(SHORT, vault.unbind_secret(v1::UnbindSecretRequest { name, host })).await?;
-        required(unbound.secret, "a secret")
+        let request = v1::UnbindSecretRequest { name, host, ..Default::default() };
+        required(self.answer(SHORT, vault.unbind_secret(request)).await?.secret, "a secret")
     }
 
     /// Forgets a secret.

@@ -10,9 +10,10 @@ use crate::{config, secrets};
 fn the_page_about_the_tools_has_each_of_them_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let vault = Held::open(folder.path());
-    let names: Arc<dyn SecretNames> = Arc::clone(&vault) as _;
-    let credentials = VaultCredentials::new(vault as _, Arc::new(SystemClock), secrets::scanner());
-    let credentials: Arc<dyn FillCredential> = Arc::new(credentials);
+    let filling = VaultCredentials::new(vault as _, Arc::new(SystemClock), secrets::scanner());
+    let filling = Arc::new(filling);
+    let names: Arc<dyn SecretNames> = Arc::clone(&filling) as _;
+    let credentials: Arc<dyn FillCredential> = filling;
     let config = config::load(None, &BTreeMap::new(), &[]).expect("defaults");
     let place = Place {
         state_dir: folder.path(),

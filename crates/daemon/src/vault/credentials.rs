@@ -1,4 +1,7 @@
 //! Credentials out of the vault: a handle and a host become a header, once the use is in the journal.
+//!
+//! Invariant: a secret is given out for an effect of the owner, or of a principal that the owner bound it to; to every
+//! other effect it is answered like a name that there is not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,8 +12,8 @@ use futures::future::BoxFuture;
 use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::{
     AppendTape, BoundCredential, Clock, CredentialHeader, CredentialUnavailable, CredentialUser,
-    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName, SecretStore,
-    SecretStoreError, SentAs,
+    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName, SecretNames,
+    SecretReader, SecretStore, SecretStoreError, SentAs,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
@@ -25,6 +28,7 @@ pub(crate) struct VaultCredentials {
     clock: Arc<dyn Clock>,
     redactor: Arc<dyn Redactor>,
     journal: Arc<Mutex<Option<Arc<dyn AppendTape>>>>,
+    owner: Mutex<Option<PrincipalId>>,
 }
 
 impl VaultCredentials {
@@ -34,12 +38,36 @@ impl VaultCredentials {
         clock: Arc<dyn Clock>,
         redactor: Arc<dyn Redactor>,
     ) -> Self {
-        Self { secrets, clock, redactor, journal: Arc::default() }
+        Self { secrets, clock, redactor, journal: Arc::default(), owner: Mutex::default() }
+    }
+
+    /// Says to whom every secret belongs.
+    pub(crate) fn belong_to(&self, owner: PrincipalId) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(owner);
+    }
+
+    /// Returns on whose behalf an effect uses a secret; nobody's where no effect is behind it.
+    fn reader(&self, used_by: Option<CredentialUser>) -> SecretReader {
+        let principal = used_by.map_or(PrincipalId::NIL, |user| user.principal);
+        let owner = *self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if owner == Some(principal) { SecretReader::Owner } else { SecretReader::Principal(principal) }
     }
 
     /// Says where uses are recorded from now on.
     pub(crate) fn record_in(&self, journal: Arc<dyn AppendTape>) {
         *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
+    }
+}
+
+impl SecretNames for VaultCredentials {
+    fn is_missing(&self, name: &str, used_by: Option<CredentialUser>) -> bool {
+        let reader = self.reader(used_by);
+        let Ok(name) = name.parse::<SecretName>() else { return true };
+        match self.secrets.find(&name) {
+            Ok(Some(record)) => !record.is_usable_by(reader),
+            Ok(None) => true,
+            Err(_) => reader != SecretReader::Owner,
+        }
     }
 }
 
@@ -51,9 +79,10 @@ impl FillCredential for VaultCredentials {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (secrets, clock) = (Arc::clone(&self.secrets), Arc::clone(&self.clock));
         let redactor = Arc::clone(&self.redactor);
+        let reader = self.reader(credential.used_by);
         async move {
             let handle = credential.handle.clone();
-            let filled = fill(secrets, (&*clock, &*redactor), journal, credential).await;
+            let filled = fill((secrets, reader), (&*clock, &*redactor), journal, credential).await;
             filled.map_err(|Unavailable { code, why }| CredentialUnavailable { handle, code, why })
         }
         .boxed()
@@ -73,7 +102,7 @@ impl From<SecretStoreError> for Unavailable {
 }
 
 async fn fill(
-    secrets: Arc<dyn SecretStore>,
+    (secrets, reader): (Arc<dyn SecretStore>, SecretReader),
     (clock, redactor): (&dyn Clock, &dyn Redactor),
     journal: Option<Arc<dyn AppendTape>>,
     credential: BoundCredential,
@@ -86,7 +115,7 @@ async fn fill(
     let host = if port == USUAL_PORT { host } else { format!("{host}:{port}") };
     let name = handle.0.split(' ').next().unwrap_or_default().to_owned();
     let wanted = (name.clone(), host.clone());
-    let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1));
+    let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1, reader));
     let opened = opened.await.unwrap_or_else(|_| {
         Err(Unavailable { code: ErrorCode::ShuttingDown, why: "it was interrupted".to_owned() })
     });
@@ -119,10 +148,15 @@ async fn fill(
     Ok(header_of(opened))
 }
 
-fn open(secrets: &dyn SecretStore, name: &str, host: &str) -> Result<OpenedSecret, Unavailable> {
+fn open(
+    secrets: &dyn SecretStore,
+    name: &str,
+    host: &str,
+    reader: SecretReader,
+) -> Result<OpenedSecret, Unavailable> {
     let not_found = || SecretStoreError::NotFound { name: name.chars().take(64).collect() };
     let name: SecretName = name.parse().map_err(|_| not_found())?;
-    Ok(secrets.open(&name, host)?)
+    Ok(secrets.open(&name, host, reader)?)
 }
 
 fn header_of(OpenedSecret { value, sent_as }: OpenedSecret) -> CredentialHeader {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_ports::{
     BoundCredential, CredentialHandle, CredentialUser, FillCredential, MaintainJournal, NewSecret,
-    SecretStore, SecretStoreError,
+    SecretNames, SecretReader, SecretStore, SecretStoreError,
 };
 use palyra_redaction::SecretScanner;
 use palyra_testkit::{ChangeSecrets, MemoryJournal, MemorySecrets};
@@ -38,7 +38,48 @@ fn wanted(handle: &str, host: &str, port: u16) -> BoundCredential {
 }
 
 fn filling(secrets: &Arc<MemorySecrets>) -> VaultCredentials {
-    VaultCredentials::new(Arc::clone(secrets) as _, Arc::new(SystemClock), Arc::new(SecretScanner::new()))
+    let credentials = VaultCredentials::new(
+        Arc::clone(secrets) as _,
+        Arc::new(SystemClock),
+        Arc::new(SecretScanner::new()),
+    );
+    credentials.belong_to(PrincipalId::from_parts(1, 2));
+    credentials
+}
+
+fn wanted_by(principal: PrincipalId, handle: &str) -> BoundCredential {
+    let asked = wanted(handle, "a.example", 443);
+    BoundCredential { used_by: asked.used_by.map(|user| CredentialUser { principal, ..user }), ..asked }
+}
+
+/// What is the owner's is to another principal like a name that there is not, also where the vault is locked.
+#[tokio::test]
+async fn a_secret_is_the_owners_until_it_is_bound_to_another_principal() {
+    let secrets = Arc::new(MemorySecrets::default());
+    secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
+    let credentials = filling(&secrets);
+    credentials.record_in(Arc::new(MemoryJournal::new()));
+    let (bob, eve) = (PrincipalId::from_parts(7, 7), PrincipalId::from_parts(8, 8));
+    let refused = async |principal, handle| {
+        let error = credentials.fill(wanted_by(principal, handle)).await.unwrap_err();
+        (error.code, error.to_string().replace(handle, "NAME"))
+    };
+    let missing = refused(bob, "gorge").await;
+    assert_eq!(missing.0, ErrorCode::SecretNotFound);
+    assert_eq!(refused(bob, "forge").await, missing);
+    assert!(credentials.is_missing("forge", wanted_by(bob, "forge").used_by));
+    assert!(!credentials.is_missing("forge", wanted("forge", "a.example", 443).used_by), "the control");
+    assert!(credentials.fill(BoundCredential { used_by: None, ..wanted_by(bob, "forge") }).await.is_err());
+    secrets.share(&"forge".parse().unwrap(), [bob].into()).unwrap();
+    credentials.fill(wanted_by(bob, "forge")).await.unwrap();
+    assert!(!credentials.is_missing("forge", wanted_by(bob, "forge").used_by));
+    assert_eq!(refused(eve, "forge").await, missing);
+    secrets.put(secret("forge", "another-value-0417", "bearer", "a.example")).unwrap();
+    credentials.fill(wanted_by(bob, "forge")).await.expect("another value keeps whom it is for");
+    secrets.set_passphrase("correct horse battery").unwrap();
+    secrets.lock();
+    assert_eq!(refused(eve, "forge").await, missing);
+    assert_eq!(refused(bob, "forge").await.0, ErrorCode::VaultLocked);
 }
 
 async fn uses(journal: &MemoryJournal) -> Vec<SecretUsed> {
@@ -172,9 +213,9 @@ fn a_value_that_could_not_be_read_at_first_is_registered_before_it_is_given_out(
     std::os::unix::fs::symlink(&aside, &file).unwrap();
     let held = Held::open(state.path());
     let name = "late".parse().unwrap();
-    assert!(held.open(&name, "a.example").is_err(), "no link is followed");
+    assert!(held.open(&name, "a.example", SecretReader::Owner).is_err(), "no link is followed");
     std::fs::rename(&aside, &file).unwrap();
     crate::secrets::part_with(&name);
-    assert_eq!(held.open(&name, "a.example").unwrap().value.expose(), value);
+    assert_eq!(held.open(&name, "a.example", SecretReader::Owner).unwrap().value.expose(), value);
     assert!(crate::secrets::is_held(&name));
 }

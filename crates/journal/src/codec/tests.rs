@@ -224,7 +224,12 @@ fn vault_events() -> Vec<JournalEvent> {
             hosts: vec!["a.example".into(), "b.example:8443".into()],
             sent_as: "x-api-key".into(),
         }),
-        VaultEvent::Bound { via, secret: "forge".into(), hosts: vec!["a.example".into()] },
+        VaultEvent::Bound {
+            via,
+            secret: "forge".into(),
+            hosts: vec!["a.example".into()],
+            principals: vec![PrincipalId::from_parts(1, 2), PrincipalId::from_parts(3, 4)],
+        },
         VaultEvent::Removed { via, secret: "forge".into() },
         VaultEvent::Unlocked { via, outcome: UnlockOutcome::Wrong },
         VaultEvent::PassphraseSet { via },

@@ -2,7 +2,7 @@
 
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretPut, SecretUsed, VaultEvent};
-use palyra_types::{EffectId, Redacted, RunId};
+use palyra_types::{EffectId, PrincipalId, Redacted, RunId};
 use palyra_wire::store;
 use prost::Message;
 
@@ -13,8 +13,9 @@ use crate::kinds::Kind;
 pub(super) fn encode(event: &VaultEvent) -> (Kind, Pair) {
     match event {
         VaultEvent::Put(put) => (Kind::SecretPut, encode_put(put)),
-        VaultEvent::Bound { via, secret, hosts } => {
-            let facts = store::SecretBoundFacts { version: VERSION, via: via.to_stored() };
+        VaultEvent::Bound { via, secret, hosts, principals } => {
+            let principals = principals.iter().map(|principal| principal.to_bytes().to_vec()).collect();
+            let facts = store::SecretBoundFacts { version: VERSION, via: via.to_stored(), principals };
             let (secret, hosts) = (secret.expose().clone(), exposed(hosts));
             (Kind::SecretBound, pair(&facts, &store::SecretBoundPayload { secret, hosts }))
         }
@@ -64,7 +65,9 @@ pub(super) fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let payload = store::SecretBoundPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
     let (secret, hosts) = (payload.secret.into(), redacted(payload.hosts));
-    Ok(JournalEvent::Vault(VaultEvent::Bound { via, secret, hosts }))
+    let principals = facts.principals.iter().map(|id| Ok(PrincipalId::from_bytes(fixed(id)?)));
+    let principals = principals.collect::<Read<Vec<_>>>()?;
+    Ok(JournalEvent::Vault(VaultEvent::Bound { via, secret, hosts, principals }))
 }
 
 pub(super) fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {

@@ -13,7 +13,7 @@ use crate::redaction::{files, forms, holds};
 use crate::web_server::{WebServer, said};
 
 /// What is in the vault; no rule knows it.
-const CANARY: &str = "walnut-harbour-lantern-0417";
+pub(crate) const CANARY: &str = "walnut-harbour-lantern-0417";
 
 /// Asks for a page by the proxy that the environment names.
 const ASKS: &str = "import sys, urllib.request, urllib.error
@@ -24,7 +24,7 @@ for url in sys.argv[1:]:
 ";
 
 /// A certificate for this machine, and the file of the authority behind it.
-fn identity() -> (Arc<rustls::ServerConfig>, String) {
+pub(crate) fn identity() -> (Arc<rustls::ServerConfig>, String) {
     let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let authority_key = rcgen::KeyPair::generate().unwrap();
@@ -57,7 +57,7 @@ fn lines_of(certificate: &rcgen::Certificate) -> String {
 }
 
 /// Says back all that it hears.
-fn echo(tls: &Arc<rustls::ServerConfig>) -> WebServer {
+pub(crate) fn echo(tls: &Arc<rustls::ServerConfig>) -> WebServer {
     WebServer::start_tls(tls, |request| Some(said("200 OK", &[("content-type", "text/plain")], request)))
 }
 
@@ -66,7 +66,7 @@ fn times_heard(server: &WebServer) -> usize {
 }
 
 /// A home that trusts both servers, with a secret that is for the first of them.
-fn home(model: &ModelServer, authority: &str, bound: &WebServer, other: &WebServer) -> Home {
+pub(crate) fn bound_home(model: &ModelServer, authority: &str, bound: &WebServer, other: &WebServer) -> Home {
     let home = home_with(model);
     home.write("authority.pem", authority);
     let file = home.work().join("authority.pem");
@@ -83,7 +83,7 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
     let runtime = runtime();
     let model = serve(&runtime, caller());
     let (bound, other) = (echo(&tls), echo(&tls));
-    let home = home(&model, &authority, &bound, &other);
+    let home = bound_home(&model, &authority, &bound, &other);
     home.write("ask.py", ASKS);
     let fetch = |server: &WebServer, offset: usize| {
         let url = format!("https://{}/", server.place());

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use palyra_ports::secret_store::{check_hosts, check_value};
+use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{NewSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStoreError};
-use palyra_types::{Redacted, Seq};
+use palyra_types::{PrincipalId, Redacted, Seq};
 
 use super::{Carried, Ready, SECRETS_MAX, State, Vault, beside, damaged, file_of, key_of, not_found, record};
 use crate::envelope::{BoundTo, Envelope, Key};
@@ -24,7 +24,14 @@ pub(super) fn stage(
     give_up(vault, ready)?;
     let (change, record) = match change {
         SecretChange::Put(secret) => sealed(put(vault, secret)?)?,
-        SecretChange::Bind { name, hosts } => sealed(bound(vault, name, &hosts)?)?,
+        SecretChange::Bind { name, hosts } => {
+            check_hosts(&hosts)?;
+            sealed(bound(vault, name, Rebinding::Hosts(&hosts))?)?
+        }
+        SecretChange::Share { name, principals } => {
+            check_principals(&principals)?;
+            sealed(bound(vault, name, Rebinding::Principals(&principals))?)?
+        }
         SecretChange::Remove(name) => match vault.load(&name) {
             Err(error @ SecretStoreError::NotFound { .. }) => return Err(error),
             Ok(_) | Err(_) => (Change::Remove(name.as_str().to_owned()), None),
@@ -83,42 +90,56 @@ fn put(vault: &Vault, secret: NewSecret) -> Result<(SecretName, Envelope), Secre
     let kept = before.as_ref().and_then(|envelope| envelope.sent_as().ok()).unwrap_or_default();
     let sent_as = secret.sent_as.unwrap_or(kept);
     check_value(secret.value.expose(), &sent_as)?;
+    let principals = before.as_ref().map(|envelope| envelope.principals.clone()).unwrap_or_default();
     let version = before.map_or(0, |envelope| envelope.version).saturating_add(1);
     let (name, changed) = (&secret.name, secret.now.0);
-    let bound = BoundTo { name, version, hosts: &hosts, sent_as: &sent_as, changed };
+    let bound = BoundTo { name, version, hosts: &hosts, principals: &principals, sent_as: &sent_as, changed };
     let envelope = Envelope::seal(&key, &bound, secret.value.expose().as_bytes(), &*vault.entropy);
     Ok((secret.name, envelope))
+}
+
+/// What a secret is bound to that was not before.
+#[derive(Debug, Clone, Copy)]
+enum Rebinding<'a> {
+    /// Nothing.
+    None,
+    /// These hosts.
+    Hosts(&'a BTreeSet<String>),
+    /// These principals.
+    Principals(&'a BTreeSet<PrincipalId>),
 }
 
 fn bound(
     vault: &Vault,
     name: SecretName,
-    hosts: &BTreeSet<String>,
+    rebinding: Rebinding<'_>,
 ) -> Result<(SecretName, Envelope), SecretStoreError> {
-    check_hosts(hosts)?;
     let state = vault.state();
     if matches!(state.root, Root::NotYet) {
         return Err(not_found(&name));
     }
     let key = key_of(&state)?;
-    let envelope = again(vault, key, key, &name, Some(hosts))?;
+    let envelope = again(vault, (key, key), &name, rebinding)?;
     Ok((name, envelope))
 }
 
 /// Seals a secret anew: its value, version and time stay.
 fn again(
     vault: &Vault,
-    before: &Key,
-    after: &Key,
+    (before, after): (&Key, &Key),
     name: &SecretName,
-    hosts: Option<&BTreeSet<String>>,
+    rebinding: Rebinding<'_>,
 ) -> Result<Envelope, SecretStoreError> {
     let envelope = vault.load(name)?;
     let value = envelope.open(before, name).map_err(|_| damaged(name))?;
     let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
-    let hosts = hosts.unwrap_or(&envelope.hosts);
+    let (hosts, principals) = match rebinding {
+        Rebinding::None => (&envelope.hosts, &envelope.principals),
+        Rebinding::Hosts(hosts) => (hosts, &envelope.principals),
+        Rebinding::Principals(principals) => (&envelope.hosts, principals),
+    };
     let (version, changed) = (envelope.version, envelope.changed);
-    let bound = BoundTo { name, version, hosts, sent_as: &sent_as, changed };
+    let bound = BoundTo { name, version, hosts, principals, sent_as: &sent_as, changed };
     Ok(Envelope::seal(after, &bound, &value, &*vault.entropy))
 }
 
@@ -135,7 +156,7 @@ fn sealed_anew(vault: &Vault, passphrase: &Redacted<String>) -> Result<Key, Secr
     files::make_folder(&beside).map_err(disk("made"))?;
     if let Some(before) = before {
         for name in vault.names()? {
-            let bytes = bytes_of(&again(vault, &before, &after, &name, None)?)?;
+            let bytes = bytes_of(&again(vault, (&before, &after), &name, Rebinding::None)?)?;
             let made = files::write(&beside, &file_of(&name), &bytes);
             made.and_then(Made::durable).map_err(disk("written"))?;
         }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::{
-    NewSecret, RootKind, SecretChange, SecretName, SecretStore, SecretStoreError, SentAs, Unlock,
+    NewSecret, RootKind, SecretChange, SecretName, SecretReader, SecretStore, SecretStoreError, SentAs,
+    Unlock,
 };
 use palyra_testkit::{ChangeSecrets, FixedEntropy};
-use palyra_types::{Redacted, Seq, Timestamp};
+use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 use tempfile::TempDir;
 
 use super::Vault;
@@ -37,6 +38,34 @@ fn is_open(kept: &Vault) -> bool {
 }
 
 #[test]
+fn a_principal_is_sealed_with_a_secret_and_cannot_be_added_on_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = vault(&folder);
+    let secret = NewSecret {
+        name: name("forge"),
+        value: VALUE.into(),
+        hosts: Some(hosts(&["a.example"])),
+        sent_as: None,
+        now: Timestamp(7),
+    };
+    kept.put(secret).expect("kept");
+    let file = folder.path().join("vault/forge.sealed.json");
+    let text = || std::fs::read_to_string(&file).expect("read");
+    assert!(!text().contains("principals"), "a file without them is as it was before there were any");
+    let bob = PrincipalId::from_parts(7, 7);
+    let opened = |kept: &Vault| kept.open(&name("forge"), "a.example", SecretReader::Principal(bob));
+    assert!(matches!(opened(&kept), Err(SecretStoreError::NotFound { .. })));
+    let unshared = text();
+    kept.share(&name("forge"), [bob].into()).expect("shared");
+    assert_eq!(opened(&vault(&folder)).expect("given out").value.expose(), VALUE);
+    let added = unshared.replacen('{', &format!("{{\"principals\":[\"{bob}\"],"), 1);
+    std::fs::write(&file, added).expect("edited");
+    assert!(matches!(opened(&vault(&folder)), Err(SecretStoreError::Damaged { .. })));
+    std::fs::write(&file, unshared).expect("put back");
+    assert!(matches!(opened(&vault(&folder)), Err(SecretStoreError::NotFound { .. })));
+}
+
+#[test]
 fn a_secret_comes_back_for_its_host_and_for_no_other() {
     let folder = TempDir::new().expect("a folder");
     let kept = vault(&folder);
@@ -44,10 +73,16 @@ fn a_secret_comes_back_for_its_host_and_for_no_other() {
     assert_eq!((record.version, record.hosts.len()), (1, 1));
     // Another start reads the same files.
     let kept = vault(&folder);
-    assert_eq!(kept.open(&name("github"), "api.github.com").expect("the value").value.expose(), VALUE);
-    let refused = kept.open(&name("github"), "evil.example");
+    assert_eq!(
+        kept.open(&name("github"), "api.github.com", SecretReader::Owner).expect("the value").value.expose(),
+        VALUE
+    );
+    let refused = kept.open(&name("github"), "evil.example", SecretReader::Owner);
     assert!(matches!(refused, Err(SecretStoreError::NotBound { .. })));
-    assert!(matches!(kept.open(&name("other"), "api.github.com"), Err(SecretStoreError::NotFound { .. })));
+    assert!(matches!(
+        kept.open(&name("other"), "api.github.com", SecretReader::Owner),
+        Err(SecretStoreError::NotFound { .. })
+    ));
 }
 
 #[test]
@@ -103,11 +138,11 @@ fn what_was_changed_on_disk_does_not_open() {
     for (what, changed) in changes {
         std::fs::write(at("one"), changed).expect("a change");
         for host in ["a.example", "evil.example", "b.example"] {
-            let opened = kept.open(&name("one"), host);
+            let opened = kept.open(&name("one"), host, SecretReader::Owner);
             assert!(matches!(opened, Err(SecretStoreError::Damaged { .. })), "{what}: {opened:?}");
         }
     }
-    assert!(kept.open(&name("two"), "b.example").is_ok());
+    assert!(kept.open(&name("two"), "b.example", SecretReader::Owner).is_ok());
     let status = kept.status().expect("a status");
     assert_eq!((status.secrets, status.damaged), (2, vec![name("one")]));
     assert_eq!(kept.list().expect("the rest").len(), 1, "what is whole is shown");
@@ -126,12 +161,15 @@ fn beside_what_was_sealed_no_other_key_is_made() {
     let status = locked.status().expect("a status");
     assert_eq!((status.key, status.secrets), (RootKind::KeyFile, 1));
     assert!(status.locked.is_some_and(|why| why.contains("root.key")));
-    assert!(matches!(locked.open(&name("one"), "a.example"), Err(SecretStoreError::Locked { .. })));
+    assert!(matches!(
+        locked.open(&name("one"), "a.example", SecretReader::Owner),
+        Err(SecretStoreError::Locked { .. })
+    ));
     assert!(matches!(locked.put(secret("two", VALUE, None)), Err(SecretStoreError::Locked { .. })));
     std::fs::write(&key, b"short").expect("a short key");
     assert!(vault(&folder).status().expect("a status").locked.is_some());
     std::fs::rename(folder.path().join("kept"), &key).expect("moved back");
-    assert!(vault(&folder).open(&name("one"), "a.example").is_ok());
+    assert!(vault(&folder).open(&name("one"), "a.example", SecretReader::Owner).is_ok());
 }
 
 #[test]
@@ -160,9 +198,9 @@ fn a_value_is_rotated_bound_and_removed() {
     let record = kept.put(secret("github", "another-value-here", None)).expect("it is kept");
     assert_eq!((record.version, record.hosts), (2, hosts(&["a.example"])));
     kept.bind(&name("github"), hosts(&["b.example"])).expect("it is bound");
-    assert!(kept.open(&name("github"), "a.example").is_err());
+    assert!(kept.open(&name("github"), "a.example", SecretReader::Owner).is_err());
     assert_eq!(
-        kept.open(&name("github"), "b.example").expect("the value").value.expose(),
+        kept.open(&name("github"), "b.example", SecretReader::Owner).expect("the value").value.expose(),
         "another-value-here"
     );
     kept.remove(&name("github")).expect("it is removed");
@@ -181,7 +219,10 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
     let kept = vault(&folder);
     let status = kept.status().expect("a status");
     assert_eq!((status.key, status.locked.is_some(), status.secrets), (RootKind::Passphrase, true, 1));
-    assert!(matches!(kept.open(&name("github"), "a.example"), Err(SecretStoreError::Locked { .. })));
+    assert!(matches!(
+        kept.open(&name("github"), "a.example", SecretReader::Owner),
+        Err(SecretStoreError::Locked { .. })
+    ));
     assert_eq!(kept.list().expect("names are no secret").len(), 1);
     assert_eq!(kept.try_passphrase(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
     assert!(!is_open(&kept));
@@ -189,7 +230,10 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
     assert_eq!(kept.try_passphrase(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
     assert!(!is_open(&kept), "it is right, and that is all");
     kept.unlock().expect("it opens");
-    assert_eq!(kept.open(&name("github"), "a.example").expect("the value").value.expose(), VALUE);
+    assert_eq!(
+        kept.open(&name("github"), "a.example", SecretReader::Owner).expect("the value").value.expose(),
+        VALUE
+    );
     assert_eq!(kept.values().expect("all").values.len(), 1);
 }
 
@@ -219,7 +263,10 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
     let file = folder.path().join("vault/one.sealed.json");
     std::fs::rename(&file, folder.path().join("moved")).expect("moved");
     std::os::unix::fs::symlink(folder.path().join("moved"), &file).expect("a link");
-    assert!(matches!(kept.open(&name("one"), "a.example"), Err(SecretStoreError::Disk { .. })));
+    assert!(matches!(
+        kept.open(&name("one"), "a.example", SecretReader::Owner),
+        Err(SecretStoreError::Disk { .. })
+    ));
 }
 
 #[test]
@@ -316,7 +363,10 @@ fn what_is_given_up_leaves_nothing() {
         kept.commit().unwrap();
         assert_eq!((seen(&kept), kept.staged().unwrap()), (before, None));
         assert!(!folder.path().join("vault.next").exists());
-        assert_eq!(kept.open(&name("forge"), "a.example").unwrap().value.expose(), "canary-4711-canary");
+        assert_eq!(
+            kept.open(&name("forge"), "a.example", SecretReader::Owner).unwrap().value.expose(),
+            "canary-4711-canary"
+        );
     }
 }
 
@@ -337,7 +387,7 @@ fn values_are_read_while_a_passphrase_is_set() {
     let kept = vault(&folder);
     kept.put(secret("forge", "canary-4711-canary", Some(&["a.example"]))).unwrap();
     let changing = kept.ready();
-    assert!(kept.open(&name("forge"), "a.example").is_ok());
+    assert!(kept.open(&name("forge"), "a.example", SecretReader::Owner).is_ok());
     assert_eq!(kept.list().unwrap().len(), 1);
     drop(changing);
 }

@@ -32,12 +32,16 @@ pub(crate) enum VaultVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Let a secret be sent to one host more
-    #[command(after_help = "Example:\n  palyra admin vault bind forge uploads.forge.example")]
-    Bind(HostArgs),
-    /// Let a secret no longer be sent to a host
-    #[command(after_help = "Example:\n  palyra admin vault unbind forge uploads.forge.example")]
-    Unbind(HostArgs),
+    /// Let a secret be sent to one host more, or used by one principal more
+    #[command(
+        after_help = "Examples:\n  palyra admin vault bind forge uploads.forge.example\n  palyra admin vault bind forge --to user:alice"
+    )]
+    Bind(BindArgs),
+    /// Let a secret no longer be sent to a host, or used by a principal
+    #[command(
+        after_help = "Examples:\n  palyra admin vault unbind forge uploads.forge.example\n  palyra admin vault unbind forge --to user:alice"
+    )]
+    Unbind(BindArgs),
     /// Forget a secret
     #[command(after_help = "Example:\n  palyra admin vault remove forge")]
     Remove {
@@ -88,13 +92,17 @@ pub(crate) struct PutArgs {
     json: bool,
 }
 
-/// A secret and a host.
+/// A secret, and a host or a principal.
 #[derive(Debug, Args)]
-pub(crate) struct HostArgs {
+pub(crate) struct BindArgs {
     /// The secret's name
     name: String,
     /// The host, `name:port` where the port is not 443
-    host: String,
+    #[arg(required_unless_present = "to", conflicts_with = "to")]
+    host: Option<String>,
+    /// A principal, as its tokens were made for: beside you, only those that are named may use the secret
+    #[arg(long, value_name = "PRINCIPAL")]
+    to: Option<String>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -115,11 +123,19 @@ pub(super) async fn run(context: &Context, verb: VaultVerb) -> Result<Exit, Fail
 async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<Exit, Failure> {
     match verb {
         VaultVerb::List { json } => list(context, client.list_secrets().await?, json)?,
-        VaultVerb::Bind(HostArgs { name, host, json }) => {
-            tell(context, &client.bind_secret(name, host).await?, "kept", json)?;
+        VaultVerb::Bind(BindArgs { name, host, to, json }) => {
+            let bound = match to {
+                Some(principal) => client.bind_secret_to(name, principal).await?,
+                None => client.bind_secret(name, host.unwrap_or_default()).await?,
+            };
+            tell(context, &bound, "kept", json)?;
         }
-        VaultVerb::Unbind(HostArgs { name, host, json }) => {
-            tell(context, &client.unbind_secret(name, host).await?, "kept", json)?;
+        VaultVerb::Unbind(BindArgs { name, host, to, json }) => {
+            let unbound = match to {
+                Some(principal) => client.unbind_secret_from(name, principal).await?,
+                None => client.unbind_secret(name, host.unwrap_or_default()).await?,
+            };
+            tell(context, &unbound, "kept", json)?;
         }
         VaultVerb::Remove { name, json } => {
             client.remove_secret(name.clone()).await?;
@@ -200,8 +216,14 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         [] => "no host yet: `palyra admin vault bind NAME HOST`".to_owned(),
         hosts => hosts.join(", "),
     };
-    let told =
-        format!("{done}: {}, value {}, as {}, for {hosts}", secret.name, secret.version, secret.sent_as);
+    let users = match secret.principals.as_slice() {
+        [] => String::new(),
+        principals => format!("; usable by {} as well", principals.join(", ")),
+    };
+    let told = format!(
+        "{done}: {}, value {}, as {}, for {hosts}{users}",
+        secret.name, secret.version, secret.sent_as
+    );
     context.output.note(Mark::Good, &told);
     Ok(())
 }
@@ -211,10 +233,13 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
         return secrets.iter().try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)));
     }
     let row = |secret: v1::Secret| {
-        let hosts = secret.hosts.join(" ");
-        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts]
+        let (hosts, principals) = (secret.hosts.join(" "), secret.principals.join(" "));
+        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts, principals]
     };
-    context.table(["SECRET", "VALUE", "AS", "CHANGED", "HOSTS"], secrets.into_iter().map(row).collect())
+    context.table(
+        ["SECRET", "VALUE", "AS", "CHANGED", "HOSTS", "PRINCIPALS"],
+        secrets.into_iter().map(row).collect(),
+    )
 }
 
 fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use palyra_types::run::Surface;
 use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
-use palyra_types::{EffectId, ErrorCode, RunId};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId};
 
 use super::RandomAppends;
 
@@ -23,6 +23,9 @@ impl RandomAppends {
                 via,
                 secret: self.text(),
                 hosts: (0..self.below(3)).map(|_| self.text()).collect(),
+                principals: (0..self.below(3))
+                    .map(|id| PrincipalId::from_parts(5, 1 + u128::from(id)))
+                    .collect(),
             },
             2 => VaultEvent::Removed { via, secret: self.text() },
             3 => VaultEvent::Unlocked {
