@@ -34,7 +34,7 @@ impl WayOut {
         let lines = ServerLines::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {
             fetcher: Fetcher::new(lines.clone(), Arc::clone(credentials)),
-            guard: Arc::new(FilteringProxy::new(lines, Arc::clone(credentials))),
+            guard: Arc::new(FilteringProxy::new(lines, Arc::clone(credentials)).masking(secrets::scanner())),
             cache: Arc::new(AnswerCache::new(CacheLimits::default())),
         })
     }

@@ -16,7 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use palyra_ports::{
-    EgressContacts, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError,
+    EgressContacts, EgressGrant, EgressSession, FillCredential, GuardEgress, GuardEgressError, MaskValues,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -37,6 +37,7 @@ mod meter;
 
 mod client_hello;
 mod forward;
+mod masked;
 mod tunnel;
 
 /// The pause after a connection that could not be taken, so that a full table of descriptors is no busy loop; the end of
@@ -48,12 +49,20 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub struct FilteringProxy {
     lines: ServerLines,
     credentials: Arc<dyn FillCredential>,
+    mask: Option<Arc<dyn MaskValues>>,
 }
 
 impl FilteringProxy {
     /// Makes a proxy.
     pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
-        Self { lines, credentials }
+        Self { lines, credentials, mask: None }
+    }
+
+    /// Takes secrets out of the answers to requests that carry one, so that a server that says one back does not hand
+    /// it to the program.
+    #[must_use]
+    pub fn masking(self, mask: Arc<dyn MaskValues>) -> Self {
+        Self { mask: Some(mask), ..self }
     }
 }
 
@@ -78,6 +87,7 @@ impl GuardEgress for FilteringProxy {
             lines: self.lines.looking_up_in(LookupRoom::default()),
             drivers: TaskTracker::new(),
             credentials: self.credentials.clone(),
+            mask: self.mask.clone(),
         });
         let ended = CancellationToken::new();
         let serving = runtime.spawn(serve_all(listener, call.clone(), ended.clone()));
@@ -90,6 +100,7 @@ struct Call {
     grant: EgressGrant,
     lines: ServerLines,
     credentials: Arc<dyn FillCredential>,
+    mask: Option<Arc<dyn MaskValues>>,
     contacts: ContactBook,
     budget: Arc<Budget>,
     /// What carries requests to servers.

@@ -6,6 +6,7 @@
 pub mod append_tape;
 pub mod erase_journal;
 pub mod maintain_journal;
+mod mask_values;
 pub mod prove_journal;
 pub mod read_approvals;
 pub mod read_records;
@@ -49,6 +50,7 @@ pub use guard_egress::{
 };
 pub use hear_output::{HearOutput, OutputSink};
 pub use maintain_journal::{JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
+pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network,

@@ -7,6 +7,7 @@
 
 mod scanner;
 mod stream;
+mod value_mask;
 mod json;
 
 mod scan;

@@ -39,6 +39,10 @@ impl SecretScanner {
         Ok(())
     }
 
+    pub(crate) fn in_force(&self) -> Arc<InForce> {
+        Arc::clone(&self.armoury)
+    }
+
     fn armoury(&self) -> Arc<Armoury> {
         self.armoury.now()
     }

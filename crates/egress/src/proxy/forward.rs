@@ -18,6 +18,7 @@ use palyra_ports::EgressVerdict;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::gate::{self, Passage, Refusal, Upstream};
+use super::masked::{self, MaskedBody};
 use super::meter::{Activity, Metered};
 use super::tunnel::Tunnel;
 use super::{Call, TunnelSlot};
@@ -85,6 +86,10 @@ async fn forward(
         // Its chunks are made anew. Unless it is said, the library sends no body with some methods.
         headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
     }
+    let mask = upstream.credential.as_ref().and(call.mask.as_ref());
+    if mask.is_some() {
+        masked::ask_plainly(&mut headers);
+    }
     if let Some(credential) = upstream.credential {
         let filled = credential_header(&*call.credentials, credential).await;
         let (name, value) = filled.map_err(|_| Refusal {
@@ -106,6 +111,17 @@ async fn forward(
     };
     let (mut head, body) = answer.response.into_parts();
     take_off_neighbourly(&mut head.headers);
+    let body = match mask {
+        Some(_) if !masked::is_searchable(&head.headers) => {
+            let reason = "its answer is packed, so that the credential cannot be looked for in it";
+            return Ok(reply(StatusCode::BAD_GATEWAY, reason));
+        }
+        Some(mask) => {
+            head.headers = masked::mask_headers(&head.headers, &**mask);
+            AnswerBody::Masked(MaskedBody::new(body, mask.begin()))
+        }
+        None => AnswerBody::Whole(body),
+    };
     let mut response = Response::new(Either::Right(ForwardedBody { body, _driver: answer.driver }));
     *response.status_mut() = head.status;
     *response.headers_mut() = head.headers;
@@ -158,8 +174,14 @@ fn take_off_neighbourly(headers: &mut HeaderMap) {
 
 /// A server's body; its line is open as long as this lives.
 pub(super) struct ForwardedBody {
-    body: Incoming,
+    body: AnswerBody,
     _driver: AbortOnDropHandle<()>,
+}
+
+/// As it came, or without secrets.
+enum AnswerBody {
+    Whole(Incoming),
+    Masked(MaskedBody),
 }
 
 impl Body for ForwardedBody {
@@ -170,14 +192,23 @@ impl Body for ForwardedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        match &mut self.body {
+            AnswerBody::Whole(body) => Pin::new(body).poll_frame(context),
+            AnswerBody::Masked(body) => body.poll_frame(context),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        match &self.body {
+            AnswerBody::Whole(body) => body.is_end_stream(),
+            AnswerBody::Masked(body) => body.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match &self.body {
+            AnswerBody::Whole(body) => body.size_hint(),
+            AnswerBody::Masked(body) => body.size_hint(),
+        }
     }
 }

@@ -121,6 +121,35 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
     nowhere(&home, &model, &outcomes);
 }
 
+/// Spells what it is answered, so that the output holds nothing that a text is searched for.
+const SPELLS: &str = "import sys, urllib.request
+with urllib.request.urlopen(sys.argv[1], timeout=20) as answer:
+  print('spelled', ' '.join(answer.headers.get('x-heard', '')), '|', ' '.join(answer.read().decode()))
+";
+
+#[test]
+fn what_a_bound_host_says_back_reaches_the_program_without_the_secret() {
+    let (tls, authority) = identity();
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let said_back = |request: &str| {
+        let heard = request.lines().find(|line| line.contains(CANARY)).unwrap_or_default().to_owned();
+        Some(said("200 OK", &[("content-type", "text/plain"), ("x-heard", &heard)], request))
+    };
+    let (bound, other) = (WebServer::start_tls(&tls, said_back), echo(&tls));
+    let home = bound_home(&model, &authority, &bound, &other);
+    home.write("spell.py", SPELLS);
+    let argv = json!(["python3", "spell.py", bound.url("/lantern")]);
+    let credentials = [format!("forge@{}", bound.place())];
+    let arguments = json!({ "argv": argv, "hosts": [bound.place()], "credentials": credentials });
+    let outcome = approved(&home, "run_command", &arguments);
+    assert_eq!(times_heard(&bound), 1, "the control: the host was given it");
+    let spelled = output(&outcome).replace(' ', "");
+    assert!(spelled.contains("spelled") && spelled.contains("GET/lantern"), "{spelled}");
+    assert!(!spelled.contains(CANARY), "{spelled}");
+    assert_eq!(spelled.matches("<secret:vault>").count(), 2, "in a header and in the body: {spelled}");
+}
+
 /// Looks for the value, and for the half of it behind an offset, wherever something was written down.
 #[track_caller]
 fn nowhere(home: &Home, model: &ModelServer, outcomes: &[Value]) {
