@@ -17,7 +17,7 @@ use tonic::codegen::http;
 use tonic::{Request, Status};
 use tower::{Layer, Service};
 
-use crate::connection::Peer;
+use crate::connection::{ConnectionInfo, Peer};
 use crate::status::{self, Refusal};
 
 /// Whom a service is for.
@@ -124,14 +124,25 @@ impl Gate {
     /// Returns who calls; `None` for a probe of a service that is open to anyone.
     fn admit(&self, request: &http::Request<Body>) -> Result<Option<Identity>, Refusal> {
         let audience = audience(request.uri().path());
-        match request.extensions().get::<Peer>() {
-            Some(Peer::Local(uid)) => {
-                check_owner(*uid, self.owner_uid)?;
+        let connection = request.extensions().get::<ConnectionInfo>().ok_or_else(Refusal::unauthenticated)?;
+        let standing = connection.standing.as_deref();
+        if let Some(standing) = standing {
+            standing.note_call();
+        }
+        match connection.peer {
+            Peer::Local(uid) => {
+                check_owner(uid, self.owner_uid)?;
                 Ok(Some(self.owner()))
             }
-            Some(Peer::Tcp) if audience == Audience::Anyone => Ok(None),
-            Some(Peer::Tcp) => {
-                let identity = self.holder(request.headers()).ok_or_else(Refusal::unauthenticated)?;
+            Peer::Tcp => {
+                let holder = self.holder(request.headers());
+                if let (Some(standing), Some(_)) = (standing, &holder) {
+                    standing.prove();
+                }
+                if audience == Audience::Anyone {
+                    return Ok(None);
+                }
+                let identity = holder.ok_or_else(Refusal::unauthenticated)?;
                 if audience == Audience::Owner {
                     return Err(Refusal::permission_denied(
                         "this call is only answered on the daemon's Unix socket",
@@ -139,7 +150,6 @@ impl Gate {
                 }
                 Ok(Some(identity))
             }
-            None => Err(Refusal::unauthenticated()),
         }
     }
 

@@ -1,9 +1,15 @@
-//! Accepted connections: who is at the other end, a place among the allowed number, a deadline for the greeting.
+//! Accepted connections: who is at the other end, a place among the allowed number, a deadline for the greeting and,
+//! over TCP, for the first call with a token.
 //!
-//! Knows no request. Invariant: a connection holds its place until it is dropped, and one that does not greet
-//! in time is dropped; after the greeting, HTTP/2 keep-alive watches over it. Begin at [`Acceptor::next`].
+//! Knows no request. Invariant: a connection holds its place until it is dropped or has to make way, and one that does
+//! not greet in time, or shows no token in time, is dropped; afterwards HTTP/2 keep-alive watches over it. Connections
+//! without a token never keep one with a token out. Begin at [`Acceptor::next`].
+
+mod closed_log;
+mod probation;
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,6 +21,12 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Sleep;
 use tonic::transport::server::Connected;
+
+use crate::limits::ServeLimits;
+use closed_log::ClosedLog;
+use probation::{Newcomers, Probation, Verdict};
+
+pub(crate) use probation::Standing;
 
 /// Bytes of the HTTP/2 connection preface.
 const GREETING_BYTES: usize = 24;
@@ -30,12 +42,22 @@ pub(crate) enum Peer {
     Tcp,
 }
 
+/// What the gate is told of the connection that a call comes over.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectionInfo {
+    pub(crate) peer: Peer,
+    /// Over TCP, where it is yet to be shown who calls.
+    pub(crate) standing: Option<Arc<Standing>>,
+}
+
 /// Takes connections from one listener.
 pub(crate) struct Acceptor {
     listener: Listener,
     places: Arc<Semaphore>,
     greeting_span: Duration,
     open: watch::Sender<usize>,
+    newcomers: Arc<Newcomers>,
+    closed: Arc<ClosedLog>,
 }
 
 enum Listener {
@@ -44,24 +66,18 @@ enum Listener {
 }
 
 impl Acceptor {
-    pub(crate) fn unix(
-        listener: UnixListener,
-        connections_max: usize,
-        greeting_span: Duration,
-        open: watch::Sender<usize>,
-    ) -> Self {
-        let places = Arc::new(Semaphore::new(connections_max));
-        Self { listener: Listener::Unix(listener), places, greeting_span, open }
+    pub(crate) fn unix(listener: UnixListener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
+        Self::new(Listener::Unix(listener), limits, open)
     }
 
-    pub(crate) fn tcp(
-        listener: TcpListener,
-        connections_max: usize,
-        greeting_span: Duration,
-        open: watch::Sender<usize>,
-    ) -> Self {
-        let places = Arc::new(Semaphore::new(connections_max));
-        Self { listener: Listener::Tcp(listener), places, greeting_span, open }
+    pub(crate) fn tcp(listener: TcpListener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
+        Self::new(Listener::Tcp(listener), limits, open)
+    }
+
+    fn new(listener: Listener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
+        let places = Arc::new(Semaphore::new(limits.connections_max));
+        let (newcomers, closed) = (Arc::new(Newcomers::new(limits)), Arc::default());
+        Self { listener, places, greeting_span: limits.greeting_span, open, newcomers, closed }
     }
 
     /// Returns the connections as they come, for ever.
@@ -69,35 +85,60 @@ impl Acceptor {
         futures::stream::unfold(self, |acceptor| async move { Some((Ok(acceptor.next().await), acceptor)) })
     }
 
-    /// Waits for a connection that gets a place; others are closed at once.
+    /// Waits for a connection that gets a place. Others are closed at once: one without a token makes way for the
+    /// next, so that nobody is kept out by those who only connect.
     async fn next(&self) -> Connection {
         loop {
-            let socket = match self.listener.accept().await {
+            let socket = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                () = self.closed.tell_when_due() => continue,
+            };
+            let (socket, address) = match socket {
                 Ok(socket) => socket,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    self.closed.note_failed(&error);
                     tokio::time::sleep(ACCEPT_REST).await;
                     continue;
                 }
             };
-            if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-                let place = Place::new(place, self.open.clone());
-                return Connection::new(socket, place, self.greeting_span);
-            }
-            tracing::warn!("a connection was closed: there are too many");
+            let Some(place) = self.place(address) else {
+                self.closed.note_closed();
+                continue;
+            };
+            return match address {
+                None => Connection::unix(socket, place, self.greeting_span),
+                Some(address) => {
+                    let standing = self.newcomers.admit(address, place);
+                    let probation = Probation::new(Arc::clone(&standing), Arc::clone(&self.closed));
+                    Connection::tcp(socket, standing, probation, self.greeting_span)
+                }
+            };
         }
+    }
+
+    /// Returns a place: a free one, or over TCP that of another connection without a token.
+    fn place(&self, address: Option<IpAddr>) -> Option<Place> {
+        let free = || Arc::clone(&self.places).try_acquire_owned().ok();
+        if address.is_some()
+            && let Some(place) = self.newcomers.make_room(self.places.available_permits())
+        {
+            self.closed.note_closed();
+            return Some(place);
+        }
+        free().map(|permit| Place::new(permit, self.open.clone()))
     }
 }
 
 impl Listener {
-    async fn accept(&self) -> io::Result<Socket> {
+    /// Returns a connection, and from where it comes over TCP.
+    async fn accept(&self) -> io::Result<(Socket, Option<IpAddr>)> {
         match self {
-            Self::Unix(listener) => Ok(Socket::Unix(listener.accept().await?.0)),
+            Self::Unix(listener) => Ok((Socket::Unix(listener.accept().await?.0), None)),
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, address) = listener.accept().await?;
                 // Small frames go out at once.
                 stream.set_nodelay(true)?;
-                Ok(Socket::Tcp(stream))
+                Ok((Socket::Tcp(stream), Some(address.ip())))
             }
         }
     }
@@ -108,11 +149,15 @@ pub(crate) struct Connection {
     socket: Socket,
     peer: Peer,
     greeting: Greeting,
-    _place: Place,
+    standing: Option<Arc<Standing>>,
+    probation: Option<Probation>,
+    /// Over TCP the standing has it, and gives it up when the connection has to make way.
+    place: Option<Place>,
 }
 
 /// A place among the allowed number, counted while it is held.
-struct Place {
+#[derive(Debug)]
+pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
     open: watch::Sender<usize>,
 }
@@ -141,22 +186,56 @@ enum Greeting {
 }
 
 impl Connection {
-    fn new(socket: Socket, place: Place, greeting_span: Duration) -> Self {
+    fn unix(socket: Socket, place: Place, greeting_span: Duration) -> Self {
+        let mut connection = Self::new(socket, greeting_span);
+        connection.place = Some(place);
+        connection
+    }
+
+    fn tcp(socket: Socket, standing: Arc<Standing>, probation: Probation, greeting_span: Duration) -> Self {
+        let mut connection = Self::new(socket, greeting_span);
+        (connection.standing, connection.probation) = (Some(standing), Some(probation));
+        connection
+    }
+
+    fn new(socket: Socket, greeting_span: Duration) -> Self {
         let peer = match &socket {
             Socket::Unix(stream) => Peer::Local(stream.peer_cred().ok().map(|credentials| credentials.uid())),
             Socket::Tcp(_) => Peer::Tcp,
         };
         let deadline = Box::pin(tokio::time::sleep(greeting_span));
         let greeting = Greeting::Awaited { bytes_left: GREETING_BYTES, deadline };
-        Self { socket, peer, greeting, _place: place }
+        Self { socket, peer, greeting, standing: None, probation: None, place: None }
+    }
+
+    /// Returns an error once a connection without a token has had its time, or has to make way.
+    fn watch_probation(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(probation) = &mut self.probation else { return Ok(()) };
+        match probation.look(context) {
+            Verdict::Goes => Ok(()),
+            Verdict::Over => Err(io::ErrorKind::TimedOut.into()),
+            Verdict::Passed => {
+                self.probation = None;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        drop(self.place.take());
+        if let Some(standing) = &self.standing {
+            standing.leave();
+        }
     }
 }
 
 impl Connected for Connection {
-    type ConnectInfo = Peer;
+    type ConnectInfo = ConnectionInfo;
 
-    fn connect_info(&self) -> Peer {
-        self.peer
+    fn connect_info(&self) -> ConnectionInfo {
+        ConnectionInfo { peer: self.peer, standing: self.standing.clone() }
     }
 }
 
@@ -180,6 +259,7 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.watch_probation(context)?;
         let before = buffer.filled().len();
         let read = match &mut self.socket {
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
@@ -233,67 +313,4 @@ impl AsyncWrite for Connection {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::io::AsyncReadExt;
-
-    use super::*;
-
-    const SOON: Duration = Duration::from_secs(10);
-
-    async fn tcp_acceptor(
-        connections_max: usize,
-        greeting_span: Duration,
-    ) -> (Acceptor, std::net::SocketAddr) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        (Acceptor::tcp(listener, connections_max, greeting_span, watch::Sender::new(0)), address)
-    }
-
-    #[tokio::test]
-    async fn an_accepted_tcp_connection_sends_small_frames_at_once() {
-        let (acceptor, address) = tcp_acceptor(1, SOON).await;
-        let (_client, connection) = tokio::join!(TcpStream::connect(address), acceptor.next());
-        let Socket::Tcp(stream) = &connection.socket else { panic!("a TCP connection came") };
-        assert!(stream.nodelay().unwrap());
-        assert_eq!(connection.peer, Peer::Tcp);
-    }
-
-    #[tokio::test]
-    async fn a_local_peer_is_known_by_its_user() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s");
-        let acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), 1, SOON, watch::Sender::new(0));
-        let (_client, connection) = tokio::join!(UnixStream::connect(&path), acceptor.next());
-        assert_eq!(connection.peer, Peer::Local(Some(rustix::process::geteuid().as_raw())));
-    }
-
-    #[tokio::test]
-    async fn one_connection_too_many_is_closed_and_its_place_comes_back() {
-        let (acceptor, address) = tcp_acceptor(1, SOON).await;
-        let (_first, taken) = tokio::join!(TcpStream::connect(address), acceptor.next());
-        let mut second = TcpStream::connect(address).await.unwrap();
-        let waiting = tokio::spawn(async move { acceptor.next().await.peer });
-        assert_eq!(second.read(&mut [0; 1]).await.unwrap(), 0);
-        drop(taken);
-        let _third = TcpStream::connect(address).await.unwrap();
-        assert_eq!(waiting.await.unwrap(), Peer::Tcp);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_does_not_greet_in_time_is_cut_off_and_who_does_is_not() {
-        let (acceptor, address) = tcp_acceptor(2, SOON).await;
-        let (client, silent) = tokio::join!(TcpStream::connect(address), acceptor.next());
-        let mut silent = silent;
-        let failed = silent.read(&mut [0; 64]).await.unwrap_err();
-        assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
-        drop(client);
-
-        let mut greeting =
-            Greeting::Awaited { bytes_left: GREETING_BYTES, deadline: Box::pin(tokio::time::sleep(SOON)) };
-        futures::future::poll_fn(|context| Poll::Ready(greeting.watch(context, GREETING_BYTES)))
-            .await
-            .unwrap();
-        tokio::time::advance(SOON * 2).await;
-        futures::future::poll_fn(|context| Poll::Ready(greeting.watch(context, 0))).await.unwrap();
-    }
-}
+mod tests;

@@ -94,20 +94,14 @@ pub async fn serve(
     let wish = daemon.wish_to_stop.clone();
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
-    let unix = Acceptor::unix(
-        unix_listener(listeners.unix)?,
-        limits.connections_max,
-        limits.greeting_span,
-        listeners.open.clone(),
-    );
+    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone());
     let serving_unix = server(&gate, limits)
         .add_routes(routes.clone())
         .serve_with_incoming_shutdown(unix.into_stream(), stop.cancelled());
     let tcp = listeners.tcp.map(tcp_listener).transpose()?;
     let serving_tcp = async {
         let Some(listener) = tcp else { return Ok(()) };
-        let tcp =
-            Acceptor::tcp(listener, limits.connections_max, limits.greeting_span, listeners.open.clone());
+        let tcp = Acceptor::tcp(listener, limits, listeners.open.clone());
         server(&gate, limits)
             .add_routes(routes)
             .serve_with_incoming_shutdown(tcp.into_stream(), stop.cancelled())

@@ -26,19 +26,36 @@ async fn closed(mut stream: TcpStream) {
     drop(read);
 }
 
+/// Connects, greets as HTTP/2 does, and says nothing more.
+async fn idle(daemon: &TestDaemon) -> TcpStream {
+    let mut idle = TcpStream::connect(daemon.tcp).await.unwrap();
+    // The preface and an empty SETTINGS frame.
+    drop(idle.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await);
+    idle
+}
+
 #[tokio::test]
-async fn too_many_tcp_connections_do_not_keep_the_owner_out() {
-    let daemon =
-        TestDaemon::start_with(with(ServeLimits { connections_max: 2, ..ServeLimits::default() })).await;
+async fn connections_without_a_token_keep_nobody_out() {
+    let limits = ServeLimits { connections_max: 32, ..ServeLimits::default() };
+    let daemon = TestDaemon::start_with(with(limits)).await;
     let token = daemon.token("user:alice").await;
-    let first = daemon.remote().await;
-    let mut client = GatewayServiceClient::new(first);
-    client.list_runs(bearing(&token, ListRunsRequest::default())).await.unwrap();
-    let _second = TcpStream::connect(daemon.tcp).await.unwrap();
-    closed(TcpStream::connect(daemon.tcp).await.unwrap()).await;
-    client.list_runs(bearing(&token, ListRunsRequest::default())).await.unwrap();
+    let list = || bearing(&token, ListRunsRequest::default());
+    let mut early = GatewayServiceClient::new(daemon.remote().await);
+    early.list_runs(list()).await.unwrap();
+    let mut held = Vec::new();
+    for _ in 0..200 {
+        held.push(idle(&daemon).await);
+    }
+    for _ in 0..3 {
+        let mut late = GatewayServiceClient::new(daemon.remote().await);
+        late.list_runs(list()).await.expect("who has a token is served");
+        late.list_runs(list()).await.expect("again, on the same connection");
+    }
+    early.list_runs(list()).await.expect("and who was there before goes on");
     let mut owner = GatewayServiceClient::new(daemon.local().await);
     owner.list_runs(ListRunsRequest::default()).await.unwrap();
+    // The control: what was held is closed, the oldest first.
+    closed(held.swap_remove(0)).await;
 }
 
 #[tokio::test]
