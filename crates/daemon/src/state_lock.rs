@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::{DaemonLockRecord, LOCK_FILE_NAME};
@@ -17,6 +18,11 @@ use crate::lock_watch::LockPlace;
 
 /// The record is filled up to this, so that writing another one needs no space on a full disk.
 const LOCK_BYTES: usize = 4096;
+/// How long a lock is waited for whose holder is dead: a child that it had just forked has the lock too, until it runs
+/// another program.
+const RELEASE_SPAN_MAX: Duration = Duration::from_secs(1);
+/// Between two tries.
+const RELEASE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why the state directory was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -67,19 +73,23 @@ pub(crate) struct StateLock {
 }
 
 impl StateLock {
-    /// Makes the directory if needed and takes it.
+    /// Makes the directory if needed and takes it. A lock that a living process has is not waited for.
     pub(crate) fn take(dir: &Path) -> Result<Self, StateLockError> {
         let dir = prepare(dir)?;
-        let mut file = open_lock(&dir)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { file, dir }),
-            Err(Errno::WOULDBLOCK) => {
-                let mut text = String::new();
-                let _ = file.read_to_string(&mut text);
-                let pid = serde_json::from_str::<DaemonLockRecord>(&text).ok().map(|record| record.pid);
-                Err(StateLockError::Locked { pid, dir })
+        let give_up = Instant::now() + RELEASE_SPAN_MAX;
+        loop {
+            let mut file = open_lock(&dir)?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self { file, dir }),
+                Err(Errno::WOULDBLOCK) => {
+                    let pid = recorded_pid(&mut file);
+                    if pid.is_some_and(is_alive) || Instant::now() >= give_up {
+                        return Err(StateLockError::Locked { pid, dir });
+                    }
+                    std::thread::sleep(RELEASE_PAUSE);
+                }
+                Err(error) => return Err(StateLockError::failed(&dir, LOCK_FILE_NAME, &error.into())),
             }
-            Err(error) => Err(StateLockError::failed(&dir, LOCK_FILE_NAME, &error.into())),
         }
     }
 
@@ -115,6 +125,21 @@ impl StateLock {
     pub(crate) fn place(&self) -> std::io::Result<LockPlace> {
         Ok(LockPlace::new(self.dir.join(LOCK_FILE_NAME), &self.file.metadata()?))
     }
+}
+
+/// Returns who holds a lock, as its file says; a holder that has just come says so a moment later.
+fn recorded_pid(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str::<DaemonLockRecord>(&text).ok().map(|record| record.pid)
+}
+
+/// Returns whether a process is there and did not end; one that nobody has waited for yet did.
+fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The name before the state may hold anything, but its closing bracket is the last one.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, Some('Z' | 'X'))
 }
 
 /// Makes the directory if needed, and private; returns its real path.

@@ -3,6 +3,7 @@
 use std::io::{BufReader, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Child;
 
 use palyra_client::read_lock_record;
 use rustix::process::{Signal, kill_process};
@@ -104,6 +105,44 @@ fn a_stale_lock_is_taken_over_whoever_it_names() {
         std::fs::write(&lock, nonsense).unwrap();
         home.palyra(&["runs", "list"]).expect(0);
     }
+}
+
+/// Returns once a process has a file open, or has ended.
+fn until_open(process: &mut Child, path: &Path) {
+    let table = format!("/proc/{}/fd", process.id());
+    let has = || {
+        let mut files = std::fs::read_dir(&table).into_iter().flatten().flatten();
+        files.any(|file| std::fs::read_link(file.path()).is_ok_and(|open| open == path))
+    };
+    while !has() && process.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+}
+
+/// A child between `fork` and `exec` has the lock of its parent for a moment after that was killed.
+#[test]
+fn a_lock_whose_holder_is_dead_is_waited_for_until_its_last_child_lets_go() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let killed = home.daemon_pid();
+    kill_process(killed, Signal::KILL).unwrap();
+    until_ended(killed);
+    let path = home.state_dir().join("lock").canonicalize().unwrap();
+    let child = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    rustix::fs::flock(&child, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let mut next = home.command(&["serve"]).spawn().unwrap();
+    until_open(&mut next, &path);
+    drop(child);
+    let told = read_until(&mut BufReader::new(next.stdout.take().unwrap()), "\n");
+    assert!(told.contains("\"ready\":true"), "{told}");
+    // The control: one that lives is named at once, and one that never lets go is not waited for for ever.
+    let second = home.palyra(&["serve"]).expect(5);
+    assert!(second.err.contains(&format!("another daemon (pid {})", next.id())), "{}", second.err);
+    signal(&next, Signal::KILL);
+    next.wait().unwrap();
+    let child = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    rustix::fs::flock(&child, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    home.palyra(&["serve"]).expect(5);
 }
 
 /// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
