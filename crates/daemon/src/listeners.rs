@@ -3,20 +3,26 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
+use std::time::Duration;
+
 use palyra_types::ErrorCode;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Origin};
+use crate::lock_watch::{LockPlace, until_gone};
 use crate::refusal::Refusal;
 
 /// File name of the socket.
 const SOCKET_FILE_NAME: &str = "palyrad.sock";
 /// A socket path longer than this does not fit the kernel's address with room to spare.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
+/// Between two sockets that are bound because the one before was removed.
+const REBIND_PAUSE: Duration = Duration::from_millis(100);
 
 /// The bound sockets.
 pub(crate) struct Listeners {
@@ -54,9 +60,49 @@ impl Listeners {
         std::iter::once(unix).chain(tcp.map(|address| format!("http://{address}"))).collect()
     }
 
-    /// Hands the sockets over; `open` will hold the number of open connections.
-    pub(crate) fn into_grpc(self, open: watch::Sender<usize>) -> palyra_grpc::Listeners {
-        palyra_grpc::Listeners { unix: self.unix, tcp: self.tcp, open }
+    /// Hands the sockets over; `open` will hold the number of open connections, `rebound` brings Unix sockets that
+    /// take the place of the one before.
+    pub(crate) fn into_grpc(
+        self,
+        open: watch::Sender<usize>,
+        rebound: mpsc::Receiver<UnixListener>,
+    ) -> palyra_grpc::Listeners {
+        palyra_grpc::Listeners { unix: self.unix, tcp: self.tcp, open, rebound: Some(rebound) }
+    }
+}
+
+/// Binds the socket anew whenever it is removed or replaced, as long as the lock is in its place. Where that cannot be
+/// done it wishes for the stop: a daemon that nobody can reach only keeps the next one out.
+pub(crate) async fn keep_socket(
+    socket: PathBuf,
+    lock: LockPlace,
+    rebound: mpsc::Sender<UnixListener>,
+    wish: CancellationToken,
+) {
+    loop {
+        if let Ok(found) = std::fs::symlink_metadata(&socket)
+            && found.file_type().is_socket()
+        {
+            until_gone(&LockPlace::new(socket.clone(), &found)).await;
+        }
+        if !lock.is_held() || wish.is_cancelled() {
+            return;
+        }
+        let path = socket.display();
+        match bind_unix(&socket) {
+            Ok(listener) => {
+                tracing::warn!("the socket {path} was removed or replaced; it was bound again");
+                if rebound.send(listener).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "the socket {path} was removed and cannot be bound again; stopping");
+                wish.cancel();
+                return;
+            }
+        }
+        tokio::time::sleep(REBIND_PAUSE).await;
     }
 }
 

@@ -1,7 +1,8 @@
-//! Whether the lock file is still where it was taken.
+//! Whether the lock file is still where it was taken, and the socket where it was bound.
 //!
 //! A lock counts only for whoever opens the same file. Once that is removed or replaced another daemon may come,
-//! so this one leaves; the journal's epoch keeps it from writing in between. Begin at [`until_gone`].
+//! so this one leaves; the journal's epoch keeps it from writing in between. A socket without its name is out of reach,
+//! and is bound anew. Begin at [`until_gone`].
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use tokio::net::unix::pipe;
 
-/// Where a lock lies, and which file it is.
+/// Where a lock or a socket lies, and which file it is.
 #[derive(Debug, Clone)]
 pub(crate) struct LockPlace {
     path: PathBuf,
@@ -31,12 +32,13 @@ impl LockPlace {
     }
 }
 
-/// Returns once the lock file is no longer in its place; never where nothing can be watched.
+/// Returns once the file is no longer in its place; never where nothing can be watched.
 pub(crate) async fn until_gone(place: &LockPlace) {
     let events = match watch(&place.path) {
         Ok(events) => events,
         Err(error) => {
-            tracing::warn!(%error, "the lock file cannot be watched; nobody may remove it");
+            let path = place.path.display();
+            tracing::warn!(%error, "{path} cannot be watched; nobody may remove it");
             return std::future::pending().await;
         }
     };

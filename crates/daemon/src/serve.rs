@@ -207,7 +207,9 @@ async fn run(
     }
     tokio::spawn(stop::drain(stop.clone(), gateway.sessions.clone(), seen.config, notices));
     let socket = listeners.socket.clone();
-    let listeners = listeners.into_grpc(connections);
+    let (rebound, rebinding) = tokio::sync::mpsc::channel(1);
+    tokio::spawn(listeners::keep_socket(socket.clone(), place.clone(), rebound, stop.wish.clone()));
+    let listeners = listeners.into_grpc(connections, rebinding);
     let served = palyra_grpc::serve(gateway, facts, listeners, ServeLimits::default(), stop.now).await;
     reloading.abort();
     journal.close().await;

@@ -18,7 +18,7 @@ use std::time::Duration;
 use futures::Stream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Sleep;
 use tonic::transport::server::Connected;
 
@@ -61,13 +61,24 @@ pub(crate) struct Acceptor {
 }
 
 enum Listener {
-    Unix(UnixListener),
+    Unix { listener: UnixListener, rebound: Option<mpsc::Receiver<std::os::unix::net::UnixListener>> },
     Tcp(TcpListener),
 }
 
 impl Acceptor {
     pub(crate) fn unix(listener: UnixListener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
-        Self::new(Listener::Unix(listener), limits, open)
+        Self::new(Listener::Unix { listener, rebound: None }, limits, open)
+    }
+
+    /// Lets the sockets that come take the place of the one before.
+    pub(crate) fn rebound(
+        mut self,
+        sockets: Option<mpsc::Receiver<std::os::unix::net::UnixListener>>,
+    ) -> Self {
+        if let Listener::Unix { rebound, .. } = &mut self.listener {
+            *rebound = sockets;
+        }
+        self
     }
 
     pub(crate) fn tcp(listener: TcpListener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
@@ -82,12 +93,15 @@ impl Acceptor {
 
     /// Returns the connections as they come, for ever.
     pub(crate) fn into_stream(self) -> impl Stream<Item = io::Result<Connection>> + Send {
-        futures::stream::unfold(self, |acceptor| async move { Some((Ok(acceptor.next().await), acceptor)) })
+        futures::stream::unfold(
+            self,
+            |mut acceptor| async move { Some((Ok(acceptor.next().await), acceptor)) },
+        )
     }
 
     /// Waits for a connection that gets a place. Others are closed at once: one without a token makes way for the
     /// next, so that nobody is kept out by those who only connect.
-    async fn next(&self) -> Connection {
+    async fn next(&mut self) -> Connection {
         loop {
             let socket = tokio::select! {
                 accepted = self.listener.accept() => accepted,
@@ -131,9 +145,26 @@ impl Acceptor {
 
 impl Listener {
     /// Returns a connection, and from where it comes over TCP.
-    async fn accept(&self) -> io::Result<(Socket, Option<IpAddr>)> {
+    async fn accept(&mut self) -> io::Result<(Socket, Option<IpAddr>)> {
         match self {
-            Self::Unix(listener) => Ok((Socket::Unix(listener.accept().await?.0), None)),
+            Self::Unix { listener, rebound } => loop {
+                let next = async {
+                    match rebound {
+                        Some(rebound) => rebound.recv().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    accepted = listener.accept() => return Ok((Socket::Unix(accepted?.0), None)),
+                    next = next => match next {
+                        Some(socket) => {
+                            socket.set_nonblocking(true)?;
+                            *listener = UnixListener::from_std(socket)?;
+                        }
+                        None => *rebound = None,
+                    },
+                }
+            },
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
                 // Small frames go out at once.

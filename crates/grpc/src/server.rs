@@ -19,7 +19,7 @@ use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::v1::skills_service_server::SkillsServiceServer;
 use palyra_wire::v1::vault_service_server::VaultServiceServer;
 use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::Server;
@@ -59,6 +59,8 @@ pub struct Listeners {
     pub tcp: Option<std::net::TcpListener>,
     /// Will hold the number of open connections, of both listeners together.
     pub open: watch::Sender<usize>,
+    /// Unix sockets that take the place of the one before, which nobody can reach any more.
+    pub rebound: Option<mpsc::Receiver<std::os::unix::net::UnixListener>>,
 }
 
 /// Why serving did not begin or go on.
@@ -94,7 +96,8 @@ pub async fn serve(
     let wish = daemon.wish_to_stop.clone();
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
-    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone());
+    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone())
+        .rebound(listeners.rebound);
     let serving_unix = server(&gate, limits)
         .add_routes(routes.clone())
         .serve_with_incoming_shutdown(unix.into_stream(), stop.cancelled());

@@ -81,7 +81,7 @@ impl House {
         inside.spawn(async move {
             let state = gateway::start(ports, config).await.unwrap();
             told.send(state.clone()).unwrap();
-            let listeners = Listeners { unix, tcp: Some(tcp), open: watch::Sender::new(0) };
+            let listeners = Listeners { unix, tcp: Some(tcp), open: watch::Sender::new(0), rebound: None };
             drop(serve(state, facts, listeners, ServeLimits::default(), CancellationToken::new()).await);
         });
         let state = started.recv().unwrap();

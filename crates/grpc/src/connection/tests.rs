@@ -15,7 +15,7 @@ async fn tcp_acceptor(connections_max: usize, greeting_span: Duration) -> (Accep
 
 #[tokio::test]
 async fn an_accepted_tcp_connection_sends_small_frames_at_once() {
-    let (acceptor, address) = tcp_acceptor(1, SOON).await;
+    let (mut acceptor, address) = tcp_acceptor(1, SOON).await;
     let (_client, connection) = tokio::join!(TcpStream::connect(address), acceptor.next());
     let Socket::Tcp(stream) = &connection.socket else { panic!("a TCP connection came") };
     assert!(stream.nodelay().unwrap());
@@ -26,7 +26,7 @@ async fn an_accepted_tcp_connection_sends_small_frames_at_once() {
 async fn a_local_peer_is_known_by_its_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
-    let acceptor =
+    let mut acceptor =
         Acceptor::unix(UnixListener::bind(&path).unwrap(), ServeLimits::default(), watch::Sender::new(0));
     let (_client, connection) = tokio::join!(UnixStream::connect(&path), acceptor.next());
     assert_eq!(connection.peer, Peer::Local(Some(rustix::process::geteuid().as_raw())));
@@ -37,7 +37,7 @@ async fn one_connection_too_many_is_closed_and_its_place_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let limits = ServeLimits { connections_max: 1, ..ServeLimits::default() };
-    let acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), limits, watch::Sender::new(0));
+    let mut acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), limits, watch::Sender::new(0));
     let (_first, taken) = tokio::join!(UnixStream::connect(&path), acceptor.next());
     let mut second = UnixStream::connect(&path).await.unwrap();
     let waiting = tokio::spawn(async move { acceptor.next().await.peer });
@@ -57,7 +57,7 @@ async fn fails(connection: &mut Connection) -> Option<io::ErrorKind> {
     }
 }
 
-async fn connect(acceptor: &Acceptor, from: &str, to: std::net::SocketAddr) -> (TcpStream, Connection) {
+async fn connect(acceptor: &mut Acceptor, from: &str, to: std::net::SocketAddr) -> (TcpStream, Connection) {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
     let (client, connection) = tokio::join!(socket.connect(to), acceptor.next());
@@ -66,19 +66,19 @@ async fn connect(acceptor: &Acceptor, from: &str, to: std::net::SocketAddr) -> (
 
 #[tokio::test]
 async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
-    let (acceptor, address) = tcp_acceptor(4, SOON).await;
-    let (_a, mut proven) = connect(&acceptor, "127.0.0.1", address).await;
+    let (mut acceptor, address) = tcp_acceptor(4, SOON).await;
+    let (_a, mut proven) = connect(&mut acceptor, "127.0.0.1", address).await;
     proven.standing.as_ref().unwrap().prove();
-    let (_b, mut single) = connect(&acceptor, "127.0.0.2", address).await;
-    let (_c, mut oldest) = connect(&acceptor, "127.0.0.1", address).await;
+    let (_b, mut single) = connect(&mut acceptor, "127.0.0.2", address).await;
+    let (_c, mut oldest) = connect(&mut acceptor, "127.0.0.1", address).await;
     // Half of the places are for those without a token; one of an address with fewer is not the first to go.
-    let (_d, mut next) = connect(&acceptor, "127.0.0.1", address).await;
+    let (_d, mut next) = connect(&mut acceptor, "127.0.0.1", address).await;
     assert_eq!(
         fails(&mut single).await,
         Some(io::ErrorKind::TimedOut),
         "of two addresses with one each, the older"
     );
-    let (_e, mut last) = connect(&acceptor, "127.0.0.3", address).await;
+    let (_e, mut last) = connect(&mut acceptor, "127.0.0.3", address).await;
     assert_eq!(
         fails(&mut oldest).await,
         Some(io::ErrorKind::TimedOut),
@@ -96,10 +96,10 @@ async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
 #[tokio::test(start_paused = true)]
 async fn who_shows_no_token_in_time_is_cut_off() {
     let limits = ServeLimits::default();
-    let (acceptor, address) = tcp_acceptor(64, limits.newcomer_span * 9).await;
-    let (_a, mut silent) = connect(&acceptor, "127.0.0.1", address).await;
-    let (_b, mut probe) = connect(&acceptor, "127.0.0.1", address).await;
-    let (_c, mut holder) = connect(&acceptor, "127.0.0.1", address).await;
+    let (mut acceptor, address) = tcp_acceptor(64, limits.newcomer_span * 9).await;
+    let (_a, mut silent) = connect(&mut acceptor, "127.0.0.1", address).await;
+    let (_b, mut probe) = connect(&mut acceptor, "127.0.0.1", address).await;
+    let (_c, mut holder) = connect(&mut acceptor, "127.0.0.1", address).await;
     probe.standing.as_ref().unwrap().note_call();
     let standing = holder.standing.as_ref().unwrap();
     standing.note_call();
@@ -114,7 +114,7 @@ async fn who_shows_no_token_in_time_is_cut_off() {
 
 #[tokio::test(start_paused = true)]
 async fn who_does_not_greet_in_time_is_cut_off_and_who_does_is_not() {
-    let (acceptor, address) = tcp_acceptor(2, SOON).await;
+    let (mut acceptor, address) = tcp_acceptor(2, SOON).await;
     let (client, silent) = tokio::join!(TcpStream::connect(address), acceptor.next());
     let mut silent = silent;
     let failed = silent.read(&mut [0; 64]).await.unwrap_err();

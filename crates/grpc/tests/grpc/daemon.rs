@@ -77,7 +77,8 @@ impl TestDaemon {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = tcp.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let listeners = Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0) };
+        let listeners =
+            Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0), rebound: None };
         let wish = CancellationToken::new();
         let facts = facts(folder.path(), wish.clone(), reloads(wishes.reloads));
         let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));

@@ -145,6 +145,30 @@ fn a_lock_whose_holder_is_dead_is_waited_for_until_its_last_child_lets_go() {
     home.palyra(&["serve"]).expect(5);
 }
 
+#[test]
+fn a_daemon_whose_socket_is_removed_opens_another_one_in_its_place() {
+    let home = Home::new();
+    let mut daemon = home.command(&["serve"]).spawn().unwrap();
+    read_until(&mut BufReader::new(daemon.stdout.take().unwrap()), "\"ready\":true");
+    home.palyra(&["run", "hello"]).expect(0);
+    let socket = home.state_dir().join("palyrad.sock");
+    let before = std::fs::symlink_metadata(&socket).unwrap().ino();
+    for _ in 0..2 {
+        std::fs::remove_file(&socket).unwrap();
+        home.palyra(&["runs", "list"]).expect(0);
+    }
+    std::fs::remove_file(&socket).unwrap();
+    symlink("/nowhere", &socket).unwrap();
+    home.palyra(&["runs", "list"]).expect(0);
+    let found = std::fs::symlink_metadata(&socket).unwrap();
+    assert_eq!(found.mode() & 0o777, 0o600);
+    assert_ne!(found.ino(), before);
+    assert_eq!(i32::try_from(daemon.id()).unwrap(), home.daemon_pid().as_raw_pid(), "the same daemon");
+    signal(&daemon, Signal::TERM);
+    ended(daemon).expect(0);
+    assert!(std::fs::symlink_metadata(&socket).is_err(), "it takes its socket away");
+}
+
 /// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
 #[track_caller]
 fn unusable(home: &Home, words: &str) {
