@@ -163,17 +163,22 @@ fn prepare(dir: &Path) -> Result<PathBuf, StateLockError> {
     }
 }
 
-/// Takes a directory from everybody else; returns what speaks against using it at all.
+/// Takes a directory from everybody else; returns what speaks against using it at all. One where others could write is
+/// taken only while it is empty.
 fn keep_private(dir: &Path) -> std::io::Result<Option<String>> {
     let own = rustix::process::geteuid().as_raw();
     let found = std::fs::metadata(dir)?;
     if found.uid() != own {
         return Ok(Some("it belongs to another user".to_owned()));
     }
+    if found.mode() & 0o022 != 0 && std::fs::read_dir(dir)?.next().is_some() {
+        let mend = format!("look at what is in it, then `chmod 700 {}`", dir.display());
+        return Ok(Some(format!("others may write in it (mode {:04o}); {mend}", found.mode() & 0o7777)));
+    }
     if found.mode() & 0o077 != 0 {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
     }
-    // Others may have been able to write there, and have left something for the daemon to find.
+    // Others may have been able to write there earlier, and have left something for the daemon to find.
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let owner = match entry.metadata() {

@@ -239,6 +239,29 @@ fn a_directory_open_to_others_is_closed_and_its_files_are_private() {
 }
 
 #[test]
+fn a_directory_where_others_could_write_is_refused_once_there_is_something_in_it() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+    let set =
+        |mode| std::fs::set_permissions(home.state_dir(), std::fs::Permissions::from_mode(mode)).unwrap();
+    for open in [0o777, 0o720] {
+        set(open);
+        unusable(
+            &home,
+            &format!("others may write in it (mode {open:04o}); look at what is in it, then `chmod 700"),
+        );
+    }
+    // The control: one that others could only read is closed, and one that was looked at is used again.
+    for fine in [0o755, 0o700] {
+        set(fine);
+        home.palyra(&["runs", "list"]).expect(0);
+        home.palyra(&["admin", "stop"]).expect(0);
+        assert_eq!(std::fs::metadata(home.state_dir()).unwrap().mode() & 0o777, 0o700);
+    }
+}
+
+#[test]
 fn a_path_too_long_for_a_socket_works_all_the_same() {
     let home = Home::new();
     let state = home.work().with_file_name("x".repeat(120));
