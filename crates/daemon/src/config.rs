@@ -22,6 +22,7 @@ mod value;
 mod mistake;
 mod nearest;
 
+use crate::trusted_place;
 use check::Layer;
 use mistake::Gathered;
 
@@ -51,14 +52,27 @@ pub fn load(
 ) -> Result<Config, Mistakes> {
     let mut mistakes = Gathered::default();
     let path = explicit.map(Path::to_owned).or_else(|| default_path(environment));
-    let read = path.map(|path| match file::read_text(&path)? {
-        None if explicit.is_some() => {
-            Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() })
+    let read = path.map(|path| {
+        check_place(&path)?;
+        match file::read_text(&path)? {
+            None if explicit.is_some() => {
+                Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() })
+            }
+            text => Ok((path, text.unwrap_or_default())),
         }
-        text => Ok((path, text.unwrap_or_default())),
     });
     let text = mistakes.note(read.transpose()).flatten();
     assemble(text.as_ref().map(|(path, text)| (path.as_path(), text.as_str())), environment, flags, mistakes)
+}
+
+/// Refuses a file that somebody else could have written, and a folder where they could put one.
+fn check_place(path: &Path) -> Result<(), ConfigError> {
+    // Without its folder there is nothing that anybody wrote.
+    if path.parent().is_some_and(Path::exists) {
+        trusted_place::check(path)
+            .map_err(|cause| ConfigError::Untrusted { path: path.to_owned(), cause })?;
+    }
+    Ok(())
 }
 
 /// Puts the layers on top of each other.

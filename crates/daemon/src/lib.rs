@@ -5,6 +5,7 @@
 pub mod serve;
 
 pub mod config;
+mod trusted_place;
 
 mod check_configuration;
 

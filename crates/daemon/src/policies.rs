@@ -19,6 +19,7 @@ use palyra_types::posture::Posture;
 use palyra_types::tool::ToolName;
 
 use crate::config::Config;
+use crate::trusted_place;
 
 mod candidate;
 pub(crate) mod own;
@@ -154,6 +155,7 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<PolicyFile>, LoadPolicies
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(unreadable(error.to_string())),
     };
+    trusted_place::check(folder).map_err(|error| unreadable(error.to_string()))?;
     let mut names = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| unreadable(error.to_string()))?.path();
@@ -170,6 +172,7 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<PolicyFile>, LoadPolicies
 }
 
 fn read_file(path: &Path) -> Result<PolicyFile, String> {
+    trusted_place::check(path).map_err(|error| error.to_string())?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or("its name is not text")?;
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use palyra_types::ErrorCode;
 
 use super::value::Origin;
+use crate::trusted_place::UntrustedPlace;
 
 /// Mistakes told at once.
 pub const MISTAKES_MAX: usize = 20;
@@ -22,6 +23,15 @@ pub enum ConfigError {
         path: PathBuf,
         /// What the system says.
         what: String,
+    },
+    /// Somebody else could have written the file.
+    #[error("{}: the configuration is not used: {cause}", path.display())]
+    Untrusted {
+        /// Which file.
+        path: PathBuf,
+        /// Who could have written what.
+        #[source]
+        cause: UntrustedPlace,
     },
     /// The file is not TOML.
     #[error("{}: not valid TOML: {what}", origin.place())]
@@ -80,7 +90,7 @@ impl ConfigError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Unreadable { .. } => ErrorCode::ConfigUnreadable,
+            Self::Unreadable { .. } | Self::Untrusted { .. } => ErrorCode::ConfigUnreadable,
             Self::Syntax { .. }
             | Self::UnknownKey { .. }
             | Self::BadValue { .. }
@@ -93,7 +103,7 @@ impl ConfigError {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
-            Self::Unreadable { .. } | Self::Syntax { .. } => None,
+            Self::Unreadable { .. } | Self::Untrusted { .. } | Self::Syntax { .. } => None,
             Self::UnknownKey { key, .. }
             | Self::BadValue { key, .. }
             | Self::Unusable { key, .. }
@@ -105,7 +115,7 @@ impl ConfigError {
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         match self {
-            Self::Unreadable { .. } => None,
+            Self::Unreadable { .. } | Self::Untrusted { .. } => None,
             Self::Syntax { origin, .. }
             | Self::UnknownKey { origin, .. }
             | Self::BadValue { origin, .. }

@@ -1,5 +1,8 @@
 //! Every mistake in the configuration, as the person sees it whose command would have started the daemon.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
 use crate::home::{Ended, Home};
 
 fn write(home: &Home, text: &[u8]) {
@@ -111,4 +114,64 @@ fn a_variable_and_an_address_in_use_are_named() {
     refused(&home, "PLY-1301", &words);
     let home = Home::new().with("OPENAI_BASE_URL", "nonsense");
     refused(&home, "PLY-1301", "OPENAI_BASE_URL cannot be used");
+}
+
+fn set(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn settings_that_others_may_write_are_refused_with_the_path_and_the_mend() {
+    let home = Home::new();
+    write(&home, b"[limits]\nturns_max = 5\n");
+    let (file, folder) = (home.config_file(), home.config_file().parent().unwrap().to_owned());
+    for path in [file.clone(), folder.clone(), folder.parent().unwrap().to_owned()] {
+        let before = std::fs::metadata(&path).unwrap().permissions().mode();
+        set(&path, 0o777);
+        let refused = home.palyra(&["run", "hello"]).expect(4);
+        assert!(refused.err.contains("error[PLY-1302]"), "{}", refused.err);
+        assert!(refused.err.contains(&format!("chmod go-w {}", path.display())), "{}", refused.err);
+        let checked = home.palyra(&["config", "check"]);
+        assert!(
+            checked.code != 0 && format!("{}{}", checked.out, checked.err).contains("chmod go-w"),
+            "{checked:?}"
+        );
+        set(&path, before);
+    }
+    // The control: the same files, which only their owner may write.
+    home.palyra(&["run", "hello"]).expect(0);
+}
+
+#[test]
+fn policies_that_others_may_write_deny_every_call_and_the_doctor_names_them() {
+    let home = Home::new();
+    let policies = home.config_file().with_file_name("policies");
+    std::fs::create_dir_all(&policies).unwrap();
+    let file = policies.join("mine.cedar");
+    std::fs::write(
+        &file,
+        "@id(\"mine\") @reason(\"r\") forbid (principal, action, resource == Tool::\"glob\");",
+    )
+    .unwrap();
+    let found = || {
+        let checks = home.palyra(&["doctor", "--json"]).json();
+        let found = checks.iter().find(|check| check["name"] == "policy").unwrap().clone();
+        home.palyra(&["admin", "stop"]).expect(0);
+        (found["level"].as_str().unwrap().to_owned(), found["found"].as_str().unwrap().to_owned())
+    };
+    // The control.
+    let (level, told) = found();
+    assert!(level == "ok" && told.contains(" policies in "), "{told}");
+    for path in [&file, &policies] {
+        let before = std::fs::metadata(path).unwrap().permissions().mode();
+        set(path, 0o777);
+        let (level, told) = found();
+        assert_eq!(level, "error", "{told}");
+        assert!(
+            told.contains("every tool call is denied")
+                && told.contains(&format!("chmod go-w {}", path.display())),
+            "{told}"
+        );
+        set(path, before);
+    }
 }
