@@ -89,7 +89,16 @@ impl Context {
             Some(address) => {
                 let token =
                     std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Redacted::new);
-                Target::Tcp(TcpAddress::parse(address, token)?)
+                let address = TcpAddress::parse(address, token)?;
+                if let Some(uid) = address.token_reader() {
+                    let whose =
+                        format!("a program of user {uid} listens at {address}", address = self.shown());
+                    let note = format!(
+                        "{whose} and gets the token in clear text; stop it if that is not your daemon's user"
+                    );
+                    self.output.note(Mark::Doubt, &note);
+                }
+                Target::Tcp(address)
             }
             None => Target::StateDir(self.state_dir()?),
         };
@@ -105,6 +114,11 @@ impl Context {
         let output = self.output.clone();
         options.notices = Arc::new(move |notice| tell(&output, &notice));
         Ok(options)
+    }
+
+    /// Returns the address that was given, which holds no token.
+    fn shown(&self) -> &str {
+        self.global.connect.as_deref().unwrap_or_default()
     }
 
     /// Finds the daemon, or starts it where that is allowed.

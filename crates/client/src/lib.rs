@@ -9,6 +9,7 @@
 mod error;
 mod notice;
 mod options;
+mod listener_owner;
 
 mod transport;
 mod find;

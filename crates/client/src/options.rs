@@ -11,6 +11,7 @@ use palyra_types::Redacted;
 use palyra_types::state_dir::state_dir;
 
 use crate::error::ClientError;
+use crate::listener_owner::foreign_listener;
 use crate::notice::NoticeSink;
 
 /// This program's own file, as long as it runs, even when the path was replaced meanwhile.
@@ -84,6 +85,15 @@ impl TcpAddress {
             return Err(invalid("the connection is not encrypted, so only loopback addresses are allowed"));
         }
         Ok(Self { uri: format!("http://{authority}"), token })
+    }
+
+    /// Returns the user who would read the token, where that is neither this one nor root: nothing encrypts the way, and
+    /// a port that no daemon has is anybody's to take.
+    #[must_use]
+    pub fn token_reader(&self) -> Option<u32> {
+        self.token.as_ref()?;
+        let port = self.uri.rsplit_once(':')?.1.parse().ok()?;
+        foreign_listener(port)
     }
 }
 

@@ -26,7 +26,7 @@ async fn an_accepted_tcp_connection_sends_small_frames_at_once() {
 async fn a_local_peer_is_known_by_its_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
-    let acceptor =
+    let mut acceptor =
         Acceptor::unix(UnixListener::bind(&path).unwrap(), ServeLimits::default(), watch::Sender::new(0));
     let (_client, connection) = tokio::join!(UnixStream::connect(&path), acceptor.next());
     assert_eq!(connection.peer, Peer::Local(Some(rustix::process::geteuid().as_raw())));

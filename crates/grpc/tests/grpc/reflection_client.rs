@@ -16,10 +16,11 @@ async fn a_client_that_knows_only_reflection_runs_a_question() {
     let daemon = TestDaemon::start().await;
     daemon.provider.push(Script::new().texts(&["Hello", ", ", "stranger"]));
     let token = daemon.token("user:stranger").await;
+    let socket = daemon.socket.display().to_string();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/reflect.py");
     let output = Command::new(python)
         .arg(script)
-        .arg(daemon.tcp.to_string())
+        .args([daemon.tcp.to_string(), socket])
         // Not an argument: those are for everybody to see.
         .env("PALYRA_TOKEN", token)
         .env("NO_PROXY", "127.0.0.1")
@@ -32,5 +33,8 @@ async fn a_client_that_knows_only_reflection_runs_a_question() {
     let output = output.expect("PALYRA_TEST_PYTHON can be started");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(said.trim(), "refused:PLY-1201 opened text:Hello, stranger end:3");
+    assert_eq!(
+        said.trim(),
+        "refused:PLY-1201 opened text:Hello, stranger end:3 path:refused localhost:served"
+    );
 }

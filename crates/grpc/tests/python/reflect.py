@@ -1,6 +1,7 @@
 """Runs one question over gRPC with nothing but reflection: no generated code, no schema file.
 
-Usage: reflect.py HOST:PORT, with the token in PALYRA_TOKEN. Prints what it saw on one line.
+Usage: reflect.py HOST:PORT SOCKET, with the token in PALYRA_TOKEN. Prints what it saw on one line; of the socket, what
+becomes of a request whose authority is the socket's path, and of one whose authority is `localhost`.
 """
 
 import os
@@ -79,6 +80,13 @@ def main():
                 text += frame.entry.model_text.text
             elif kind == "end":
                 said += [f"text:{text}", f"end:{frame.end.state}"]
+    for name, options in [("path", []), ("localhost", [("grpc.default_authority", "localhost")])]:
+        with grpc.insecure_channel(f"unix:{sys.argv[2]}", options=options) as local:
+            try:
+                served = PREFIX + "AdminService" in ProtoReflectionDescriptorDatabase(local).get_services()
+                said.append(f"{name}:{'served' if served else 'incomplete'}")
+            except grpc.RpcError:
+                said.append(f"{name}:refused")
     print(" ".join(said))
 
 

@@ -1,7 +1,7 @@
 //! Over TCP with a token: less than over the socket, and nothing without one.
 
 use std::io::BufReader;
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Stdio};
 
 use rustix::process::Signal;
 
@@ -16,7 +16,8 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(home: &Home) -> Self {
-        let mut daemon = home.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut daemon = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut daemon = daemon.stderr(Stdio::null()).spawn().unwrap();
         let mut out = BufReader::new(daemon.stdout.take().unwrap());
         read_until(&mut out, "\"ready\":true");
         let checks = home.palyra(&["doctor", "--json"]).expect(0).json();

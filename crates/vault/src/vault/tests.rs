@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::{
-    NewSecret, RootKind, SecretChange, SecretName, SecretStore, SecretStoreError, SentAs, Unlock,
+    NewSecret, RootKind, SecretChange, SecretName, SecretReader, SecretStore, SecretStoreError, SentAs,
+    Unlock,
 };
 use palyra_testkit::{ChangeSecrets, FixedEntropy};
-use palyra_types::{Redacted, Seq, Timestamp};
+use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 use tempfile::TempDir;
 
 use super::Vault;
@@ -34,6 +35,34 @@ fn secret(called: &str, value: &str, for_hosts: Option<&[&str]>) -> NewSecret {
 
 fn is_open(kept: &Vault) -> bool {
     kept.status().expect("a status").locked.is_none()
+}
+
+#[test]
+fn a_principal_is_sealed_with_a_secret_and_cannot_be_added_on_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = vault(&folder);
+    let secret = NewSecret {
+        name: name("forge"),
+        value: VALUE.into(),
+        hosts: Some(hosts(&["a.example"])),
+        sent_as: None,
+        now: Timestamp(7),
+    };
+    kept.put(secret).expect("kept");
+    let file = folder.path().join("vault/forge.sealed.json");
+    let text = || std::fs::read_to_string(&file).expect("read");
+    assert!(!text().contains("principals"), "a file without them is as it was before there were any");
+    let bob = PrincipalId::from_parts(7, 7);
+    let opened = |kept: &Vault| kept.open(&name("forge"), "a.example", SecretReader::Principal(bob));
+    assert!(matches!(opened(&kept), Err(SecretStoreError::NotFound { .. })));
+    let unshared = text();
+    kept.share(&name("forge"), [bob].into()).expect("shared");
+    assert_eq!(opened(&vault(&folder)).expect("given out").value.expose(), VALUE);
+    let added = unshared.replacen('{', &format!("{{\"principals\":[\"{bob}\"],"), 1);
+    std::fs::write(&file, added).expect("edited");
+    assert!(matches!(opened(&vault(&folder)), Err(SecretStoreError::Damaged { .. })));
+    std::fs::write(&file, unshared).expect("put back");
+    assert!(matches!(opened(&vault(&folder)), Err(SecretStoreError::NotFound { .. })));
 }
 
 #[test]
