@@ -189,9 +189,11 @@ mod tests {
             next_page_token: token.to_owned(),
         };
         let (first, second) = (approval(1), approval(2));
-        assert_eq!(only_one(&page(&[first.clone()], "")).unwrap().to_string(), first.approval_id);
+        assert_eq!(only_one(&page(std::slice::from_ref(&first), "")).unwrap().to_string(), first.approval_id);
         assert_eq!(only_one(&page(&[], "")).unwrap_err().exit().number(), 1);
-        for several in [page(&[second.clone(), first.clone()], ""), page(&[first.clone()], "more")] {
+        for several in
+            [page(&[second.clone(), first.clone()], ""), page(std::slice::from_ref(&first), "more")]
+        {
             let refused = only_one(&several).unwrap_err();
             assert_eq!(refused.exit().number(), 2);
             let told = refused.to_string();
