@@ -50,6 +50,8 @@ pub struct Place<'a> {
     pub state_dir: &'a Path,
     /// Its configuration.
     pub config: &'a Config,
+    /// Where its settings, policies and anchors lie.
+    pub own_paths: &'a [PathBuf],
     /// Its environment.
     pub environment: &'a BTreeMap<String, String>,
     /// Fills credentials out of its vault, for what reaches other machines.
@@ -137,6 +139,7 @@ fn commands(place: Place<'_>) -> CommandSettings {
         settings.environment.push((name, value));
     }
     settings.limits = limits(place.config);
+    settings.own_paths = place.own_paths.to_vec();
     settings.aside = place.state_dir.join(ASIDE_FOLDER);
     settings
 }

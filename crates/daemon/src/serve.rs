@@ -17,7 +17,7 @@ use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
-use palyra_types::state_dir::state_dir;
+use palyra_types::state_dir::{config_dir, state_dir};
 use palyra_types::{ErrorCode, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -133,8 +133,16 @@ fn start(
     let filling: Arc<dyn FillCredential> = Arc::clone(&credentials) as _;
     let (state_dir, environment) = (lock.dir(), &source.environment);
     let names: Arc<dyn SecretNames> = Arc::clone(&vault) as _;
-    let equipment =
-        equip(Place { state_dir, config: &config, environment, credentials: &filling, secrets: &names });
+    let own_paths = own_paths(&source, &config);
+    let place = Place {
+        state_dir,
+        config: &config,
+        own_paths: &own_paths,
+        environment,
+        credentials: &filling,
+        secrets: &names,
+    };
+    let equipment = equip(place);
     let served = runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
@@ -218,6 +226,16 @@ async fn run(
     }
     tracing::info!("stopped");
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
+}
+
+/// Returns what decides over the daemon and may lie in a workspace: settings, policies and anchors.
+fn own_paths(source: &reload::Source, config: &Config) -> Vec<PathBuf> {
+    let named =
+        [config.policy_dir(), config.policy_shadow_dir()].into_iter().filter(|named| !named.is_empty());
+    // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
+    let folder = config_dir(|name| source.environment.get(name).map(Into::into));
+    let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
+    files.chain(named.map(PathBuf::from)).collect()
 }
 
 /// Returns where policies come from: what ships, the operator's folder, and what belongs to the daemon itself.

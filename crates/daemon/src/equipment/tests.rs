@@ -15,6 +15,7 @@ fn the_page_about_the_tools_has_each_of_them_as_it_is() {
     let credentials: Arc<dyn FillCredential> = Arc::new(credentials);
     let config = config::load(None, &BTreeMap::new(), &[]).expect("defaults");
     let place = Place {
+        own_paths: &[],
         state_dir: folder.path(),
         config: &config,
         environment: &BTreeMap::new(),

@@ -53,6 +53,7 @@ mod attacks_places;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod leavings;
 mod isolation;
 mod components;
 mod web_server;
