@@ -7,8 +7,9 @@
 
 mod tree;
 mod git_config;
-mod scan;
+mod walk;
 mod git_folder;
+mod scan;
 mod review;
 mod path_text;
 mod store;
@@ -27,10 +28,11 @@ use tokio::task::AbortHandle;
 use crate::failure::CommandFailure;
 use crate::settings::CommandSettings;
 use crate::shown;
-use review::{Baseline, Change};
-use scan::{Scan, scan};
+use review::{EntryChange, ReviewBaseline};
+use scan::scan;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
 use tree::WorkspaceTree;
+use walk::ScanResult;
 
 /// Paths that are mounted read-only for one program, at most; what is beyond is only looked at.
 const MOUNTED_MAX: usize = 512;
@@ -48,26 +50,26 @@ const NAME_CHARS_MAX: usize = 80;
 /// The review of one program.
 #[derive(Debug)]
 pub(crate) struct Protection {
-    review: Arc<Review>,
+    review: Arc<WorkspaceReview>,
     mounted: Vec<PathBuf>,
     is_read_only: bool,
     looks: AbortHandle,
 }
 
 #[derive(Debug)]
-struct Review {
+struct WorkspaceReview {
     tree: WorkspaceTree,
     own: Vec<PathBuf>,
-    baseline: Baseline,
-    state: Mutex<State>,
+    baseline: ReviewBaseline,
+    state: Mutex<ReviewState>,
     repeated: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct ReviewState {
     folder: ProgramFolder,
     is_over: bool,
-    taken: Vec<(PathBuf, Change)>,
+    taken: Vec<(PathBuf, EntryChange)>,
     /// What went wrong, once for each path.
     failed: BTreeSet<String>,
 }
@@ -80,9 +82,10 @@ impl Protection {
         bytes_left: usize,
     ) -> Result<Self, CommandFailure> {
         let (settings, workspace) = (settings.clone(), workspace.to_owned());
-        let begun = tokio::task::spawn_blocking(move || Prepared::make(&settings, &workspace, bytes_left));
+        let begun =
+            tokio::task::spawn_blocking(move || PreparedReview::make(&settings, &workspace, bytes_left));
         let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
-        let Prepared { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
+        let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
         let review = Arc::new(review);
         let looks = tokio::spawn(look_again(Arc::clone(&review))).abort_handle();
         Ok(Self { review, mounted, is_read_only, looks })
@@ -125,13 +128,13 @@ impl Drop for Protection {
     }
 }
 
-struct Prepared {
-    review: Review,
+struct PreparedReview {
+    review: WorkspaceReview,
     mounted: Vec<PathBuf>,
     is_read_only: bool,
 }
 
-impl Prepared {
+impl PreparedReview {
     fn make(settings: &CommandSettings, workspace: &Path, bytes_left: usize) -> Result<Self, CommandFailure> {
         let unseen = |why: &dyn std::fmt::Display| {
             CommandFailure::SandboxFailed(format!(
@@ -149,7 +152,7 @@ impl Prepared {
         }
         let relative = mountable(workspace, &found, bytes_left);
         let mounted = relative.iter().map(|path| workspace.join(path)).collect();
-        let baseline = Baseline::new(found, &relative);
+        let baseline = ReviewBaseline::new(found, &relative);
         let record = ProgramRecord::new(workspace, &own, &baseline);
         let folder = ProgramFolder::make(&settings.aside, &record).map_err(|error| {
             CommandFailure::SandboxFailed(format!(
@@ -157,8 +160,9 @@ impl Prepared {
                 settings.aside.display()
             ))
         })?;
-        let state = State { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-        let review = Review { tree, own, baseline, state: Mutex::new(state), repeated: Notify::new() };
+        let state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
+        let review =
+            WorkspaceReview { tree, own, baseline, state: Mutex::new(state), repeated: Notify::new() };
         Ok(Self { review, mounted, is_read_only })
     }
 }
@@ -170,7 +174,7 @@ fn as_it_lies(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns what there is room to mount, what lies highest first.
-fn mountable(workspace: &Path, found: &Scan, bytes_left: usize) -> Vec<PathBuf> {
+fn mountable(workspace: &Path, found: &ScanResult, bytes_left: usize) -> Vec<PathBuf> {
     let mut left = bytes_left.min(MOUNTED_BYTES_MAX);
     let workspace_bytes = workspace.as_os_str().len() + 1;
     let mut mounted = Vec::new();
@@ -184,7 +188,7 @@ fn mountable(workspace: &Path, found: &Scan, bytes_left: usize) -> Vec<PathBuf> 
 }
 
 /// Looks again and again while a program runs.
-async fn look_again(review: Arc<Review>) {
+async fn look_again(review: Arc<WorkspaceReview>) {
     let mut pause = PAUSE_MIN;
     loop {
         tokio::time::sleep(pause).await;
@@ -195,8 +199,8 @@ async fn look_again(review: Arc<Review>) {
     }
 }
 
-impl Review {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl WorkspaceReview {
+    fn state(&self) -> MutexGuard<'_, ReviewState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -241,7 +245,7 @@ impl Review {
         }
     }
 
-    fn take(&self, state: &mut State, path: &Path, change: Change) -> io::Result<()> {
+    fn take(&self, state: &mut ReviewState, path: &Path, change: EntryChange) -> io::Result<()> {
         let (folder, name) = state.folder.next_item(self.tree.path(), path, change)?;
         self.tree.move_out(path, &folder, &name)?;
         let before = self.baseline.known.get(path).and_then(|known| known.saved.as_ref());
@@ -249,7 +253,7 @@ impl Review {
     }
 }
 
-impl State {
+impl ReviewState {
     fn told(&self) -> Option<String> {
         if self.taken.is_empty() && self.failed.is_empty() {
             return None;
@@ -260,8 +264,8 @@ impl State {
             let mut text = String::from("kept aside, because something runs it later: ");
             for (at, (path, change)) in paths.iter().take(NAMED_MAX).enumerate() {
                 let change = match change {
-                    Change::New => "new",
-                    Change::Replaced => "changed, and as before again",
+                    EntryChange::New => "new",
+                    EntryChange::Replaced => "changed, and as before again",
                 };
                 let _ = write!(text, "{}{} ({change})", if at == 0 { "" } else { ", " }, short(path));
             }
@@ -300,7 +304,7 @@ fn recover_one(lost: LostProgram) -> Vec<String> {
     let (workspace, own) = (record.workspace.clone(), record.own.clone());
     let baseline = record.into_baseline();
     let mut lines = Vec::new();
-    let mut state = State { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
+    let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
     if let Ok(tree) = WorkspaceTree::open(&workspace)
         && let Ok(found) = scan(&tree, &own)
     {

@@ -36,7 +36,7 @@ pub(crate) fn risks(bytes: &[u8], kind: SettingsKind<'_>) -> BTreeSet<String> {
         let Some((section, below)) = &section else { return unreadable(rest) };
         let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
         let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
-        let setting = Setting { section, below: below.as_deref(), key: &key, value };
+        let setting = ConfigSetting { section, below: below.as_deref(), key: &key, value };
         if !setting.is_harmless(kind) {
             let below = below.as_ref().map_or(String::new(), |below| format!(".{below}"));
             found.insert(format!("{section}{below}.{key}={value}"));
@@ -64,14 +64,14 @@ fn section_of(text: &str) -> Option<(SectionName, &str)> {
     Some(((name, Some(below.to_owned())), rest.strip_prefix(']')?))
 }
 
-struct Setting<'s> {
+struct ConfigSetting<'s> {
     section: &'s str,
     below: Option<&'s str>,
     key: &'s str,
     value: &'s str,
 }
 
-impl Setting<'_> {
+impl ConfigSetting<'_> {
     fn is_harmless(&self, kind: SettingsKind<'_>) -> bool {
         const CORE: [&str; 10] = [
             "repositoryformatversion",

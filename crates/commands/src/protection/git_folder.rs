@@ -10,8 +10,8 @@ use palyra_types::places::is_git;
 use rustix::fs::FileType;
 
 use super::git_config::{SettingsKind, resolve};
-use super::scan::{Risk, Walk, folded_name};
 use super::tree::TreeEntry;
+use super::walk::{RunRisk, TreeWalk, folded_name};
 
 /// Folders of submodules in each other, at most.
 const MODULE_DEPTH_MAX: usize = 8;
@@ -28,7 +28,7 @@ pub(super) enum GitFolderKind {
 }
 
 /// Looks at a git folder.
-pub(super) fn look(walk: &mut Walk<'_>, path: &Path, kind: GitFolderKind) {
+pub(super) fn look(walk: &mut TreeWalk<'_>, path: &Path, kind: GitFolderKind) {
     let Some(entries) = walk.list(path) else { return };
     for TreeEntry { name, kind: entry } in entries {
         let member = path.join(&name);
@@ -43,14 +43,14 @@ pub(super) fn look(walk: &mut Walk<'_>, path: &Path, kind: GitFolderKind) {
                         .tree
                         .read(&member, SMALL_BYTES_MAX)
                         .is_ok_and(|text| text.trim_ascii() == b"../..");
-                let risk = if is_usual { Risk::Settings(BTreeSet::new()) } else { Risk::Content };
+                let risk = if is_usual { RunRisk::Settings(BTreeSet::new()) } else { RunRisk::Content };
                 walk.found_mounted(member, risk);
             }
             ("hooks", FileType::Directory) => hooks(walk, member),
             ("info", FileType::Directory) => {
                 let attributes = member.join("attributes");
                 if walk.tree.stat(&attributes).is_ok() {
-                    walk.found_mounted(attributes, Risk::Content);
+                    walk.found_mounted(attributes, RunRisk::Content);
                 }
             }
             ("rebase-merge" | "rebase-apply", FileType::Directory) => todo_list(walk, &member),
@@ -58,7 +58,7 @@ pub(super) fn look(walk: &mut Walk<'_>, path: &Path, kind: GitFolderKind) {
             ("worktrees", FileType::Directory) => worktrees(walk, &member),
             // A link in the place of one of these leads to what was not looked at.
             ("hooks" | "info" | "modules" | "worktrees" | "rebase-merge" | "rebase-apply", _) => {
-                walk.found_mounted(member, Risk::Content);
+                walk.found_mounted(member, RunRisk::Content);
             }
             _ => {}
         }
@@ -66,29 +66,29 @@ pub(super) fn look(walk: &mut Walk<'_>, path: &Path, kind: GitFolderKind) {
 }
 
 /// Git's own samples are not run: their names end so.
-fn hooks(walk: &mut Walk<'_>, path: PathBuf) {
+fn hooks(walk: &mut TreeWalk<'_>, path: PathBuf) {
     for TreeEntry { name, kind } in walk.list(&path).unwrap_or_default() {
         let is_sample = name.to_string_lossy().ends_with(".sample") && kind == FileType::RegularFile;
         if !is_sample {
-            walk.found(path.join(name), Risk::Content);
+            walk.found(path.join(name), RunRisk::Content);
         }
     }
     walk.mount(path);
 }
 
 /// A rebase that was begun goes on with commands of this list.
-fn todo_list(walk: &mut Walk<'_>, path: &Path) {
+fn todo_list(walk: &mut TreeWalk<'_>, path: &Path) {
     let list = path.join("git-rebase-todo");
     let Ok(bytes) = walk.tree.read(&list, SMALL_BYTES_MAX) else { return };
     let text = String::from_utf8_lossy(&bytes);
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned).unwrap_or_default();
     if text.lines().any(|line| ["exec", "x"].contains(&first(line).as_str())) {
-        walk.found(list, Risk::Content);
+        walk.found(list, RunRisk::Content);
     }
 }
 
 /// The name of a submodule may have several parts.
-fn modules(walk: &mut Walk<'_>, path: &Path, depth: usize) {
+fn modules(walk: &mut TreeWalk<'_>, path: &Path, depth: usize) {
     for TreeEntry { name, kind } in walk.list(path).unwrap_or_default() {
         let inner = path.join(&name);
         match kind {
@@ -96,18 +96,18 @@ fn modules(walk: &mut Walk<'_>, path: &Path, depth: usize) {
                 look(walk, &inner, GitFolderKind::Repository);
             }
             FileType::Directory if depth < MODULE_DEPTH_MAX => modules(walk, &inner, depth + 1),
-            FileType::Directory | FileType::Symlink => walk.found_mounted(inner, Risk::Content),
+            FileType::Directory | FileType::Symlink => walk.found_mounted(inner, RunRisk::Content),
             _ => {}
         }
     }
 }
 
-fn worktrees(walk: &mut Walk<'_>, path: &Path) {
+fn worktrees(walk: &mut TreeWalk<'_>, path: &Path) {
     for TreeEntry { name, kind } in walk.list(path).unwrap_or_default() {
         let inner = path.join(&name);
         match kind {
             FileType::Directory => look(walk, &inner, GitFolderKind::Worktree),
-            FileType::Symlink => walk.found_mounted(inner, Risk::Content),
+            FileType::Symlink => walk.found_mounted(inner, RunRisk::Content),
             _ => {}
         }
     }
@@ -115,7 +115,7 @@ fn worktrees(walk: &mut Walk<'_>, path: &Path) {
 
 /// Looks at what a `.git` that is a file leads to, and returns whether that is a submodule's or a worktree's folder in a
 /// `.git` of this workspace.
-pub(super) fn follow(walk: &mut Walk<'_>, file: &Path, text: &str) -> bool {
+pub(super) fn follow(walk: &mut TreeWalk<'_>, file: &Path, text: &str) -> bool {
     let Some(target) = known_target(walk.tree.path(), file, text) else { return false };
     let above = target.parent().filter(|above| above.file_name().is_some_and(|name| name == "worktrees"));
     match above.and_then(Path::parent) {

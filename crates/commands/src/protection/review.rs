@@ -8,20 +8,20 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::scan::{Finding, Mark, Risk, Scan};
 use super::tree::SavedEntry;
+use super::walk::{FileMark, FoundEntry, RunRisk, ScanResult};
 
 /// What was protected when a program started, by path below the root.
 #[derive(Debug, Default)]
-pub(crate) struct Baseline {
+pub(crate) struct ReviewBaseline {
     pub(crate) known: BTreeMap<PathBuf, KnownEntry>,
 }
 
 /// One protected entry as it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct KnownEntry {
-    pub(crate) mark: Mark,
-    pub(crate) risk: Risk,
+    pub(crate) mark: FileMark,
+    pub(crate) risk: RunRisk,
     /// Whether it, or a folder above it, is mounted read-only for the program.
     pub(crate) is_mounted: bool,
     /// Its content, where it could be read; not kept over a crash.
@@ -32,17 +32,17 @@ pub(crate) struct KnownEntry {
 /// What is wrong with something that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Change {
+pub(crate) enum EntryChange {
     /// It was not there before.
     New,
     /// It is another file than before, or its content is another.
     Replaced,
 }
 
-impl Baseline {
+impl ReviewBaseline {
     /// Keeps what a scan found; `mounted` is what is mounted read-only of it.
-    pub(crate) fn new(scan: Scan, mounted: &[PathBuf]) -> Self {
-        let known = scan.findings.into_iter().map(|(path, Finding { mark, risk, saved })| {
+    pub(crate) fn new(scan: ScanResult, mounted: &[PathBuf]) -> Self {
+        let known = scan.findings.into_iter().map(|(path, FoundEntry { mark, risk, saved })| {
             let is_mounted = mounted.iter().any(|folder| path.starts_with(folder));
             (path, KnownEntry { mark, risk, is_mounted, saved })
         });
@@ -50,11 +50,11 @@ impl Baseline {
     }
 
     /// Returns what has to leave the workspace, in order of path.
-    pub(crate) fn review(&self, now: &Scan) -> Vec<(PathBuf, Change)> {
-        let wrong = |(path, finding): (&PathBuf, &Finding)| {
+    pub(crate) fn review(&self, now: &ScanResult) -> Vec<(PathBuf, EntryChange)> {
+        let wrong = |(path, finding): (&PathBuf, &FoundEntry)| {
             let change = self.known.get(path).map_or_else(
-                || (!is_harmless(&finding.risk)).then_some(Change::New),
-                |known| known.is_replaced_by(finding).then_some(Change::Replaced),
+                || (!is_harmless(&finding.risk)).then_some(EntryChange::New),
+                |known| known.is_replaced_by(finding).then_some(EntryChange::Replaced),
             );
             Some((path.clone(), change?))
         };
@@ -67,7 +67,7 @@ impl Baseline {
 }
 
 impl KnownEntry {
-    fn is_replaced_by(&self, now: &Finding) -> bool {
+    fn is_replaced_by(&self, now: &FoundEntry) -> bool {
         if self.mark.is_same_content(&now.mark) {
             return false;
         }
@@ -77,15 +77,15 @@ impl KnownEntry {
     }
 
     /// Returns whether new settings have nothing run that the old ones had not.
-    fn adds_nothing(&self, now: &Risk) -> bool {
+    fn adds_nothing(&self, now: &RunRisk) -> bool {
         match (&self.risk, now) {
-            (Risk::Settings(before), Risk::Settings(now)) => now.is_subset(before),
-            (Risk::Content, Risk::Settings(now)) => now.is_empty(),
-            (_, Risk::Content) => false,
+            (RunRisk::Settings(before), RunRisk::Settings(now)) => now.is_subset(before),
+            (RunRisk::Content, RunRisk::Settings(now)) => now.is_empty(),
+            (_, RunRisk::Content) => false,
         }
     }
 }
 
-fn is_harmless(risk: &Risk) -> bool {
-    matches!(risk, Risk::Settings(settings) if settings.is_empty())
+fn is_harmless(risk: &RunRisk) -> bool {
+    matches!(risk, RunRisk::Settings(settings) if settings.is_empty())
 }

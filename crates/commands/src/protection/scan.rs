@@ -1,253 +1,80 @@
 //! Finds what is protected in a workspace.
 //!
-//! Owns the walk over the tree and its limits. Decides by names and by what lies beside them, never by who made them.
-//! Invariant: what was not looked at is said, never passed over. Begin at [`scan`].
+//! Owns the order in which the tree is looked through. Decides by names and by what lies beside them, never by who made
+//! them. Begin at [`scan`].
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use palyra_types::places::{folded, is_git, runs_later};
+use palyra_types::places::{is_git, runs_later};
 use rustix::fs::FileType;
-use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::git_config::{SettingsKind, risks};
+use super::git_config::SettingsKind;
 use super::git_folder::{self, GitFolderKind};
-use super::tree::{ReadBudget, SavedEntry, TreeEntry, WorkspaceTree, list};
-
-/// Names that are looked at, at most.
-pub(crate) const ENTRIES_MAX: usize = 2_000_000;
-/// Bytes of a settings file, at most; a longer one counts as a risk.
-const SETTINGS_BYTES_MAX: usize = 1 << 20;
-/// What is read of protected files, all together.
-const READ_MAX: ReadBudget = ReadBudget { bytes: 16 << 20, entries: 20_000 };
-
-/// Something that is protected.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub(crate) mark: Mark,
-    pub(crate) risk: Risk,
-    /// Its content, where it could be read within the limits.
-    pub(crate) saved: Option<SavedEntry>,
-}
-
-/// What a finding can have run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Risk {
-    /// Something runs it, whatever is in it.
-    Content,
-    /// Nothing but these settings; nothing at all when there are none.
-    Settings(BTreeSet<String>),
-}
-
-/// What a finding is recognised by later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
-    pub(crate) device: (u32, u32),
-    pub(crate) inode: u64,
-    /// When it was made, in seconds and nanoseconds: the number of a file that is gone is used again.
-    pub(crate) born: (i64, u32),
-    /// Names of a file; more than one, and it can be changed by another.
-    pub(crate) links: u32,
-    /// When it was changed last, in seconds; nobody can set that back.
-    pub(crate) changed_secs: i64,
-    /// SHA-256 of what it is made of, where that could be read.
-    pub(crate) digest: Option<String>,
-}
-
-impl Mark {
-    /// Returns whether it is the same file or folder, whatever is in it now.
-    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        (self.device, self.inode, self.born) == (other.device, other.inode, other.born)
-    }
-
-    /// Returns whether its content is the same, as far as that is known.
-    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
-        match (&self.digest, &other.digest) {
-            (Some(ours), Some(theirs)) => ours == theirs,
-            (None, _) | (_, None) => self.is_same_file(other) && self.changed_secs == other.changed_secs,
-        }
-    }
-}
-
-/// What was found in a workspace.
-#[derive(Debug, Default)]
-pub(crate) struct Scan {
-    /// By their paths below the root.
-    pub(crate) findings: BTreeMap<PathBuf, Finding>,
-    /// What is to be mounted read-only, shallow before deep.
-    pub(crate) mounted: Vec<PathBuf>,
-    /// Why not all was looked at.
-    pub(crate) incomplete: Option<String>,
-}
+use super::tree::{TreeEntry, WorkspaceTree};
+use super::walk::{RunRisk, SETTINGS_BYTES_MAX, ScanResult, TreeWalk, folded_name};
 
 /// Looks through a whole workspace; `own` are the daemon's files below it.
-pub(crate) fn scan(tree: &WorkspaceTree, own: &[PathBuf]) -> io::Result<Scan> {
-    // An error here is of the root itself.
-    tree.folder(Path::new(""))?;
-    let mut walk = Walk { tree, own, scan: Scan::default(), budget: READ_MAX, entries_left: ENTRIES_MAX };
+pub(crate) fn scan(tree: &WorkspaceTree, own: &[PathBuf]) -> io::Result<ScanResult> {
+    let mut walk = TreeWalk::begin(tree)?;
     let mut queue = VecDeque::from([PathBuf::new()]);
     while let Some(path) = queue.pop_front() {
-        walk.folder(&path, &mut queue);
+        folder(&mut walk, own, &path, &mut queue);
     }
-    Ok(walk.scan)
+    Ok(walk.end())
 }
 
-/// A scan that is being made.
-pub(super) struct Walk<'w> {
-    pub(super) tree: &'w WorkspaceTree,
-    own: &'w [PathBuf],
-    scan: Scan,
-    budget: ReadBudget,
-    entries_left: usize,
+fn folder(walk: &mut TreeWalk<'_>, own: &[PathBuf], path: &Path, queue: &mut VecDeque<PathBuf>) {
+    let Some(entries) = walk.list(path) else { return };
+    if is_git_folder(&entries) {
+        git_folder::look(walk, path, GitFolderKind::Repository);
+    }
+    let above = path.file_name().map(folded_name);
+    for TreeEntry { name, kind } in entries {
+        let inner = path.join(&name);
+        let name = folded_name(&name);
+        if own.contains(&inner) {
+            walk.found_mounted(inner, RunRisk::Content);
+        } else if is_git(&name) {
+            git_entry(walk, &inner, kind);
+        } else if name == ".gitmodules" {
+            let risk = walk.settings(&inner, kind, SettingsKind::Modules);
+            walk.found_mounted(inner, risk);
+        } else if is_run_later(above.as_deref(), &name) {
+            walk.found_mounted(inner, RunRisk::Content);
+        } else if kind == FileType::Directory {
+            queue.push_back(inner);
+        }
+    }
 }
 
-impl Walk<'_> {
-    fn folder(&mut self, path: &Path, queue: &mut VecDeque<PathBuf>) {
-        let Some(entries) = self.list(path) else { return };
-        if is_git_folder(&entries) {
-            git_folder::look(self, path, GitFolderKind::Repository);
+/// Looks at something that git takes for a repository by its name.
+fn git_entry(walk: &mut TreeWalk<'_>, path: &Path, kind: FileType) {
+    match kind {
+        FileType::Directory => git_folder::look(walk, path, GitFolderKind::Repository),
+        FileType::RegularFile => {
+            let text = walk.tree.read(path, SETTINGS_BYTES_MAX).unwrap_or_default();
+            let is_known = git_folder::follow(walk, path, &String::from_utf8_lossy(&text));
+            let harmless = RunRisk::Settings(BTreeSet::new());
+            walk.found_mounted(path.to_owned(), if is_known { harmless } else { RunRisk::Content });
         }
-        let above = path.file_name().map(folded_name);
-        for TreeEntry { name, kind } in entries {
-            let inner = path.join(&name);
-            let name = folded_name(&name);
-            if self.own.contains(&inner) {
-                self.found_mounted(inner, Risk::Content);
-            } else if is_git(&name) {
-                self.git_entry(&inner, kind);
-            } else if name == ".gitmodules" {
-                let risk = self.settings(&inner, kind, SettingsKind::Modules);
-                self.found_mounted(inner, risk);
-            } else if runs_later(&name, None)
-                || above.as_ref().is_some_and(|above| runs_later(above, Some(&name)))
-            {
-                self.found_mounted(inner, Risk::Content);
-            } else if kind == FileType::Directory {
-                queue.push_back(inner);
-            }
+        FileType::Symlink => {
+            // The link stays as it is, and what it leads to is looked at where it lies.
+            walk.mount(path.join("config"));
+            walk.found(path.to_owned(), RunRisk::Content);
         }
+        _ => walk.found_mounted(path.to_owned(), RunRisk::Content),
     }
+}
 
-    /// Looks at something that git takes for a repository by its name.
-    fn git_entry(&mut self, path: &Path, kind: FileType) {
-        match kind {
-            FileType::Directory => git_folder::look(self, path, GitFolderKind::Repository),
-            FileType::RegularFile => {
-                let text = self.tree.read(path, SETTINGS_BYTES_MAX).unwrap_or_default();
-                let is_known = git_folder::follow(self, path, &String::from_utf8_lossy(&text));
-                let harmless = Risk::Settings(BTreeSet::new());
-                self.found_mounted(path.to_owned(), if is_known { harmless } else { Risk::Content });
-            }
-            FileType::Symlink => {
-                // The link stays as it is, and what it leads to is looked at where it lies.
-                self.mount(path.join("config"));
-                self.found(path.to_owned(), Risk::Content);
-            }
-            _ => self.found_mounted(path.to_owned(), Risk::Content),
-        }
-    }
-
-    /// Lists a folder, as far as the limits go.
-    pub(super) fn list(&mut self, path: &Path) -> Option<Vec<TreeEntry>> {
-        let listed = self.tree.folder(path).and_then(|folder| list(&folder, self.entries_left));
-        match listed {
-            Ok((entries, whole)) => {
-                self.entries_left -= entries.len();
-                if !whole {
-                    self.is_incomplete(format!("it has more than {ENTRIES_MAX} files"));
-                }
-                Some(entries)
-            }
-            Err(error) => {
-                let gone = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].map(|errno| Some(errno.raw_os_error()));
-                if !gone.contains(&error.raw_os_error()) {
-                    self.is_incomplete(format!("`{}` cannot be listed: {error}", path.display()));
-                }
-                None
-            }
-        }
-    }
-
-    /// Reads a settings file and says what it can have run.
-    pub(super) fn settings(&self, path: &Path, kind: FileType, of: SettingsKind<'_>) -> Risk {
-        if kind != FileType::RegularFile {
-            return Risk::Content;
-        }
-        self.tree
-            .read(path, SETTINGS_BYTES_MAX)
-            .map_or(Risk::Content, |bytes| Risk::Settings(risks(&bytes, of)))
-    }
-
-    /// Notes something that is mounted read-only while it is there.
-    pub(super) fn found_mounted(&mut self, path: PathBuf, risk: Risk) {
-        self.mount(path.clone());
-        self.found(path, risk);
-    }
-
-    /// Notes what is to be mounted read-only with all that is in it.
-    pub(super) fn mount(&mut self, path: PathBuf) {
-        if !self.scan.mounted.contains(&path) {
-            self.scan.mounted.push(path);
-        }
-    }
-
-    /// Notes something that is protected.
-    pub(super) fn found(&mut self, path: PathBuf, risk: Risk) {
-        let Ok(stat) = self.tree.stat(&path) else { return };
-        let saved = self.tree.save(&path, &mut self.budget);
-        let is_folder = FileType::from_raw_mode(stat.stx_mode.into()).is_dir();
-        let mark = Mark {
-            device: (stat.stx_dev_major, stat.stx_dev_minor),
-            inode: stat.stx_ino,
-            born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
-            links: if is_folder { 1 } else { stat.stx_nlink },
-            changed_secs: stat.stx_ctime.tv_sec,
-            digest: saved.as_ref().map(digest_of),
-        };
-        self.scan.findings.insert(path, Finding { mark, risk, saved });
-    }
-
-    pub(super) fn is_incomplete(&mut self, why: String) {
-        self.scan.incomplete.get_or_insert(why);
-    }
+/// Returns whether something runs by itself what has this folded name, in a folder of that one.
+fn is_run_later(above: Option<&str>, name: &str) -> bool {
+    runs_later(name, None) || above.is_some_and(|above| runs_later(above, Some(name)))
 }
 
 /// Returns whether git would take a folder with these names for a repository. Source: `is_git_directory` of git.
 fn is_git_folder(entries: &[TreeEntry]) -> bool {
     let has = |name: &str| entries.iter().any(|entry| folded_name(&entry.name) == name);
     has("head") && ((has("objects") && has("refs")) || has("commondir"))
-}
-
-pub(super) fn folded_name(name: &OsStr) -> String {
-    folded(&name.to_string_lossy())
-}
-
-fn digest_of(saved: &SavedEntry) -> String {
-    let mut hash = Sha256::new();
-    add_to(&mut hash, saved);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn add_to(hash: &mut Sha256, saved: &SavedEntry) {
-    let mut add = |kind: u8, bytes: &[u8]| {
-        hash.update([kind]);
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
-    match saved {
-        SavedEntry::File { bytes, .. } => add(0, bytes),
-        SavedEntry::Link { target } => add(1, target.as_encoded_bytes()),
-        SavedEntry::Folder { entries, .. } => {
-            add(2, &(entries.len() as u64).to_le_bytes());
-            for (name, saved) in entries {
-                hash.update((name.len() as u64).to_le_bytes());
-                hash.update(name.as_encoded_bytes());
-                add_to(hash, saved);
-            }
-        }
-    }
 }

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::path_text;
-use super::review::{Baseline, Change, KnownEntry};
+use super::review::{EntryChange, KnownEntry, ReviewBaseline};
 
 /// What was protected while a program ran.
 const BASELINE: &str = "baseline.json";
@@ -53,7 +53,7 @@ struct KnownPath {
 
 impl ProgramRecord {
     /// Keeps a baseline as it is stored: without what was read of the files.
-    pub(crate) fn new(workspace: &Path, own: &[PathBuf], baseline: &Baseline) -> Self {
+    pub(crate) fn new(workspace: &Path, own: &[PathBuf], baseline: &ReviewBaseline) -> Self {
         let known = baseline.known.iter().map(|(path, entry)| {
             let entry = KnownEntry { saved: None, ..entry.clone() };
             KnownPath { path: path.clone(), entry }
@@ -62,8 +62,8 @@ impl ProgramRecord {
     }
 
     /// Returns the baseline.
-    pub(crate) fn into_baseline(self) -> Baseline {
-        Baseline { known: self.known.into_iter().map(|known| (known.path, known.entry)).collect() }
+    pub(crate) fn into_baseline(self) -> ReviewBaseline {
+        ReviewBaseline { known: self.known.into_iter().map(|known| (known.path, known.entry)).collect() }
     }
 }
 
@@ -75,7 +75,7 @@ struct TakenItem {
     workspace: PathBuf,
     #[serde(with = "path_text")]
     path: PathBuf,
-    change: Change,
+    change: EntryChange,
 }
 
 /// A program whose end was not seen.
@@ -125,7 +125,7 @@ impl ProgramFolder {
         &mut self,
         workspace: &Path,
         path: &Path,
-        change: Change,
+        change: EntryChange,
     ) -> io::Result<(OwnedFd, String)> {
         let item = self.items;
         self.items += 1;

@@ -72,7 +72,8 @@ pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Chan
         }
         changes.push(change);
     }
-    git_folders::refuse(workspace, &changes)?;
+    let written = changes.iter().filter(|change| change.after.is_some()).map(|change| &change.path);
+    git_folders::refuse(workspace, &written.collect::<Vec<_>>())?;
     Ok(changes)
 }
 

@@ -10,7 +10,6 @@ use std::path::{Component, Path};
 use palyra_types::places::folded;
 use rustix::fs::{AtFlags, statat};
 
-use super::change::Change;
 use crate::failure::ToolFailure;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -20,13 +19,11 @@ const MEMBERS: [&str; 8] =
 /// Those of them that make a folder a repository, as git spells them.
 const MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
-/// Fails when a call writes a member of such a folder.
-pub(super) fn refuse(workspace: &Workspace, changes: &[Change]) -> Result<(), ToolFailure> {
-    let written: Vec<&WorkspacePath> =
-        changes.iter().filter(|change| change.after.is_some()).map(|change| &change.path).collect();
-    for path in &written {
+/// Fails when a call that writes these files writes a member of such a folder.
+pub(super) fn refuse(workspace: &Workspace, written: &[&WorkspacePath]) -> Result<(), ToolFailure> {
+    for path in written {
         for folder in folders_with_a_member(path) {
-            if is_repository(workspace, &folder, &written) {
+            if is_repository(workspace, &folder, written) {
                 return Err(ToolFailure::Unsuitable(format!(
                     "with `{}` the folder `{}` is a git repository, whose settings and hooks git would run; choose another \
                      name, or make the repository with `git init` by run_command",
