@@ -240,6 +240,7 @@ impl Git<'_> {
             | Ended::Signalled { .. }
             | Ended::OverMemory
             | Ended::OverProcesses
+            | Ended::KeptLost
             | Ended::Stopped => {
                 Err(CommandFailure::SandboxFailed("git could not say what the repository has".to_owned()))
             }

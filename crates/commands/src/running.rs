@@ -93,7 +93,7 @@ pub(crate) async fn start<K: Keep>(
     let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
     let mut command = command(ground.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let protection = Protection::begin(ground.settings, &command.workspace, bytes_left).await?;
+    let protection = Protection::begin(ground.settings, command.workspace.path(), bytes_left).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {
         command.access = WorkspaceAccess::Read;

@@ -213,6 +213,7 @@ mod tests {
             let none: Arc<dyn palyra_ports::SecretNames> = Arc::new(palyra_testkit::MemorySecrets::default());
             let config = palyra_daemon::config::load(None, &environment, &[]).unwrap();
             let place = palyra_daemon::Place {
+                own_paths: &[],
                 state_dir: folder.path(),
                 config: &config,
                 environment: &environment,

@@ -119,6 +119,12 @@ pub fn is_credential_itself(names: &[String]) -> bool {
     has_kind(names, PlaceKind::Credentials) && !has_kind(names, PlaceKind::Readable)
 }
 
+/// Returns whether something runs by itself what the last of these folded names is; those above it were looked at before.
+#[must_use]
+pub fn runs_later_itself(names: &[String]) -> bool {
+    has_kind(names, PlaceKind::RunsLater)
+}
+
 /// Returns whether the last of these folded names lies where no component changes anything.
 #[must_use]
 pub fn is_steering(names: &[String]) -> bool {

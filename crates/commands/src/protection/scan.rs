@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use palyra_types::places::{is_git, runs_later};
+use palyra_types::places::{is_git, runs_later_itself};
 use rustix::fs::FileType;
 
 use super::git_config::SettingsKind;
@@ -70,7 +70,8 @@ fn git_entry(walk: &mut TreeWalk<'_>, path: &Path, kind: FileType) {
 
 /// Returns whether something runs by itself what has this folded name, in a folder of that one.
 fn is_run_later(above: Option<&str>, name: &str) -> bool {
-    runs_later(name, None) || above.is_some_and(|above| runs_later(above, Some(name)))
+    let names: Vec<String> = above.into_iter().chain([name]).map(str::to_owned).collect();
+    runs_later_itself(&names)
 }
 
 /// Returns whether git would take a folder with these names for a repository. Source: `is_git_directory` of git.
