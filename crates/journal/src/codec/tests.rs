@@ -30,7 +30,7 @@ use palyra_types::tool::{
 };
 use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, Redacted, RunId, Seq, SessionId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq, SessionId,
     SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
