@@ -13,8 +13,8 @@ use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use rusqlite::{Connection, Row};
 
 use crate::blob::{self, BLOB_CHUNKS};
-use crate::codec::{self, Place};
 use crate::fault::{EntryFault, ReadFault};
+use palyra_journal_core::codec::{self, Place};
 
 /// Size of a payload's salt.
 pub(crate) const SALT_BYTES: usize = 32;

@@ -27,9 +27,6 @@ mod erase;
 mod blob;
 mod entry;
 
-mod codec;
-mod kinds;
-
 #[doc(hidden)]
 pub mod untrusted;
 

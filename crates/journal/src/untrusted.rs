@@ -2,7 +2,7 @@
 
 use palyra_types::event::JournalEvent;
 
-use crate::codec::{Place, decode, encode};
+use palyra_journal_core::codec::{Place, decode, encode};
 
 /// Kind, facts and payload of an event.
 pub type Stored = (u16, Vec<u8>, Vec<u8>);

@@ -18,9 +18,9 @@ use crate::connection;
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
-use crate::kinds::Kind;
 use crate::schema;
 use crate::sql::{seq_from_sql, seq_to_sql};
+use palyra_journal_core::kinds::Kind;
 
 use proofs::Proofs;
 

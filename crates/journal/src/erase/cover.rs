@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::find::bounds;
 use super::ranges::{Gathered, hold, joined};
-use crate::codec::{self, Place};
 use crate::fault::EntryFault;
-use crate::kinds::Kind;
 use crate::sql::seq_from_sql;
+use palyra_journal_core::codec::{self, Place};
+use palyra_journal_core::kinds::Kind;
 
 /// Entries without content, as a walk over the log meets them.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::folded::Folded;
 use super::rows::{Family, Held};
-use crate::codec::{agent_profile_from_bytes, agent_profile_to_bytes};
 use crate::fault::{EntryFault, ReadFault};
 use crate::sql::{seq_from_sql, seq_to_sql};
+use palyra_journal_core::codec::{agent_profile_from_bytes, agent_profile_to_bytes};
 
 /// A row of `agent`.
 #[derive(Debug, Clone)]

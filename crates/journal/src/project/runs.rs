@@ -14,8 +14,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::folded::Folded;
 use super::phases::UnderWay;
 use super::rows::{Family, Held};
-use crate::kinds;
 use crate::sql::{count_to_sql, seq_from_sql, seq_to_sql, u64_from_sql, u64_to_sql};
+use palyra_journal_core::kinds;
 
 /// Characters of the input that a list shows.
 const INPUT_PREVIEW_CHARS_MAX: usize = 120;

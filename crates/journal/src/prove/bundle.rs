@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use super::fault::ProveFault;
 use crate::blob::{BLOB_CHUNKS, chunks_sql};
-use crate::codec::{self, Place};
 use crate::fault::EntryFault;
-use crate::kinds::Kind;
 use crate::seal::unseal_column;
 use crate::sign::begun_in_format_1;
 use crate::sql::{seq_from_sql, seq_to_sql, u64_to_sql};
 use crate::tree::StoredTiles;
+use palyra_journal_core::codec::{self, Place};
+use palyra_journal_core::kinds::Kind;
 
 /// Entries of one bundle, at most.
 const BUNDLE_ENTRIES_MAX: usize = 1_000_000;

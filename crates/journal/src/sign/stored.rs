@@ -9,8 +9,8 @@ use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::signed::{Signed, SignedAs};
-use crate::codec::{self, Place};
 use crate::sql::{u64_from_sql, u64_to_sql};
+use palyra_journal_core::codec::{self, Place};
 
 const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 

@@ -20,10 +20,10 @@ use super::upgrade::upgrade;
 use super::{derived, missing, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
-use crate::kinds::{Kind, is_critical};
 use crate::project;
 use crate::quarantine::{QuarantineMarker, Reason};
 use crate::write::LogWriter;
+use palyra_journal_core::kinds::{Kind, is_critical};
 
 /// A journal whose epoch has begun, with nobody writing yet.
 pub(crate) struct Opened {

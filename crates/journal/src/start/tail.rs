@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
-use crate::kinds::Kind;
+use palyra_journal_core::kinds::Kind;
 
 /// Entries at the end that are checked at every start.
 const TAIL_ENTRIES_CHECKED: i64 = 64;

@@ -8,10 +8,10 @@ use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::codec::{self, Place};
-use crate::kinds::Kind;
 use crate::project::{ApprovalRow, Projections};
 use crate::sql::seq_to_sql;
+use palyra_journal_core::codec::{self, Place};
+use palyra_journal_core::kinds::Kind;
 
 /// Returns whether an approval waits for a decision.
 pub(super) fn is_pending(

@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::authority;
 use super::prepare::{PreparedAppend, invalid};
-use crate::kinds::Kind;
 use crate::project::Projections;
+use palyra_journal_core::kinds::Kind;
 
 /// Refuses an append whose guards do not hold or whose tape numbers are out of line.
 pub(super) fn check(

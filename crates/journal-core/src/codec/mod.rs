@@ -24,9 +24,10 @@ mod stored_enums;
 
 mod field;
 
-pub(crate) use event::{NotStorable, Place, decode, encode};
+pub use event::{Coded, NotStorable, Place, decode, encode};
+pub use field::Malformed;
 
-pub(crate) use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};
+pub use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};
 
 #[cfg(test)]
 mod tests;

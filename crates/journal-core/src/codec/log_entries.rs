@@ -219,12 +219,12 @@ pub(super) fn decode_session_reset(facts: &[u8]) -> Read<JournalEvent> {
 }
 
 /// Returns a profile as the agents' projection keeps it.
-pub(crate) fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
+pub fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
     profile_to_stored(profile).encode_to_vec()
 }
 
 /// Reads a profile as the agents' projection keeps it.
-pub(crate) fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, Malformed> {
+pub fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, Malformed> {
     store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| Malformed)
 }
 

@@ -13,18 +13,18 @@ use crate::kinds::Kind;
 
 /// An event in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Coded {
+pub struct Coded {
     /// Number in the registry.
-    pub(crate) kind: u16,
+    pub kind: u16,
     /// Clear, for ever.
-    pub(crate) facts: Vec<u8>,
+    pub facts: Vec<u8>,
     /// Erasable; empty when the event has no content.
-    pub(crate) payload: Vec<u8>,
+    pub payload: Vec<u8>,
 }
 
 /// Where an entry stands: an unknown kind is reported accordingly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// On a run's tape.
     Tape,
     /// In the journal only.
@@ -33,10 +33,10 @@ pub(crate) enum Place {
 
 /// An event that was read as unknown cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NotStorable;
+pub struct NotStorable;
 
 /// Returns the stored form of an event.
-pub(crate) fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
+pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
     let (kind, (facts, payload)) = match event {
         JournalEvent::Tape(event) => encode_tape(event)?,
         JournalEvent::LogOpened { log_id, nonce, first_key } => {
@@ -152,12 +152,7 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
 /// Returns the event behind stored bytes; without the payload its content fields are empty.
 ///
 /// A kind, version or enum value that this version does not know yields an unknown event.
-pub(crate) fn decode(
-    kind: u16,
-    place: Place,
-    facts: &[u8],
-    payload: &[u8],
-) -> Result<JournalEvent, Malformed> {
+pub fn decode(kind: u16, place: Place, facts: &[u8], payload: &[u8]) -> Result<JournalEvent, Malformed> {
     let read = match Kind::from_number(kind) {
         Some(known) => check_version(facts).and_then(|()| decode_known(known, place, facts, payload)),
         None => Err(Unreadable::Newer),

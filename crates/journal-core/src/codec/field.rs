@@ -22,7 +22,7 @@ pub(super) enum Unreadable {
 /// Stored bytes that no version of this program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored bytes are not what any version writes")]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 impl From<prost::DecodeError> for Unreadable {
     fn from(_: prost::DecodeError) -> Self {

@@ -4,13 +4,14 @@
 //! compares both lists). Begin at [`Kind`].
 
 /// First number that a version which does not know it may skip.
-pub(crate) const SKIPPABLE_FROM: u16 = 0x8000;
+pub const SKIPPABLE_FROM: u16 = 0x8000;
 
 /// Kinds below this number are the journal's own and never have a payload.
-pub(crate) const NO_PAYLOAD_BELOW: u16 = 0x0010;
+pub const NO_PAYLOAD_BELOW: u16 = 0x0010;
 
 /// Returns whether a version that does not know this kind must not go on without it.
-pub(crate) fn is_critical(number: u16) -> bool {
+#[must_use]
+pub fn is_critical(number: u16) -> bool {
     number < SKIPPABLE_FROM
 }
 
@@ -19,22 +20,26 @@ macro_rules! kinds {
         /// What an entry is.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u16)]
-        pub(crate) enum Kind {
-            $($name = $number,)*
+        pub enum Kind {
+            $(#[doc = concat!("Number ", stringify!($number), ", see `kinds.toml`.")] $name = $number,)*
         }
 
         impl Kind {
             #[cfg(test)]
             pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$name, stringify!($name)),)*];
 
-            pub(crate) fn from_number(number: u16) -> Option<Self> {
+            /// Returns the kind of a number; `None` for one that this version does not know.
+            #[must_use]
+            pub fn from_number(number: u16) -> Option<Self> {
                 match number {
                     $($number => Some(Self::$name),)*
                     _ => None,
                 }
             }
 
-            pub(crate) fn number(self) -> u16 {
+            /// Returns its number, as envelopes have it.
+            #[must_use]
+            pub fn number(self) -> u16 {
                 self as u16
             }
         }
