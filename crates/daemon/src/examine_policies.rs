@@ -233,7 +233,7 @@ mod tests {
         let unknown = run("run_comand", r#"{"argv":["make"]}"#, "deny");
         assert_eq!((unknown.passed, unknown.mistakes.len()), (0, 1));
         assert!(unknown.mistakes[0].contains("there is no tool `run_comand`"), "{:?}", unknown.mistakes);
-        let about = "@id(\"fetches\")\n@reason(\"because\")\nforbid (principal, action, resource == Tool::\"http_fetch\");\n";
+        let about = "@id(\"no-fetches\")\n@reason(\"because\")\nforbid (principal, action, resource == Tool::\"http_fetch\");\n";
         let checked = examined(Examination::Check, &[("mine.cedar", about)]);
         assert_eq!((checked.mistakes, checked.remarks), (Vec::new(), Vec::new()));
     }

@@ -44,7 +44,8 @@ async fn a_root_that_became_a_link_is_not_entered() {
         let (root, private) = nested(&bench);
         let call = granted(&bench, &root, tool).expect("the control is looked at");
         bench.execute(&call).await.expect("the control runs");
-        assert_eq!(bench.asked.lock().unwrap().len(), 1, "{tool}");
+        let started = bench.asked.lock().unwrap().len();
+        assert!(started > 0, "{tool}");
 
         // Before it is looked at, and between that and its start.
         let before = granted(&bench, &root, tool).expect("it is looked at");
@@ -57,7 +58,7 @@ async fn a_root_that_became_a_link_is_not_entered() {
         assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
         let refused = bench.execute(&before).await.expect_err("it is refused");
         assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
-        assert_eq!(bench.asked.lock().unwrap().len(), 1, "{tool}");
+        assert_eq!(bench.asked.lock().unwrap().len(), started, "{tool}");
         assert_eq!(std::fs::read_dir(&private).expect("the folder").count(), 0, "{tool}");
     }
 }

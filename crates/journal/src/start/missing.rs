@@ -3,8 +3,9 @@
 //! Owns the mark that a log was begun in a state directory, and what else tells of one. Invariant: the mark is written
 //! once a log is durable, so a first start that is cut off leaves none.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use palyra_types::{Epoch, LogId};
@@ -77,7 +78,8 @@ pub(super) fn mark(state_dir: &Path, log_id: LogId) {
     if fs::read_to_string(&path).is_ok_and(|found| found == text) {
         return;
     }
-    let written = File::create(&path).and_then(|mut file| {
+    let open = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let written = open.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         sync_folder(&path)

@@ -138,8 +138,9 @@ fn acknowledged_entries_in_a_damaged_write_ahead_log_do_not_vanish_without_a_wor
     let daemon = scene.home.daemon_pid();
     kill_process(daemon, Signal::KILL).unwrap();
     until_ended(daemon);
-    // In the middle of the tenth frame.
-    let frame = 32 + 9 * (24 + PAGE_BYTES);
+    // In the middle of a frame behind the log's beginning.
+    let frames = (fs::metadata(scene.file("journal.db-wal")).unwrap().len() - 32) / (24 + PAGE_BYTES);
+    let frame = 32 + frames * 3 / 4 * (24 + PAGE_BYTES);
     scene.overwrite("journal.db-wal", frame + 1_000, &[0xA5; 64]);
     let words = format!("the write-ahead log journal.db-wal is damaged at byte {frame}: ");
     scene.refused(&words);

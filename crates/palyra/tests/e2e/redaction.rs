@@ -114,7 +114,7 @@ fn secrets_are_nowhere_whatever_door_they_come_by() {
         .piece(second)
         .piece(&format!(" and {key_first}"))
         .piece(&format!("{key_second} and {encoded} end. "))
-        .call("read_file", "{\"path\":\"settings.env\"}");
+        .call("read_file", "{\"path\":\"settings.conf\"}");
     let refusal = format!("bad key {provider_key}, you sent {slack}; {CONTROL}");
     let behaviour = Behaviour::each(vec![calling, Reply::text("Read."), Reply::error(400, "odd", &refusal)]);
     let runtime = runtime();
@@ -126,7 +126,7 @@ fn secrets_are_nowhere_whatever_door_they_come_by() {
         .with("PALYRA_LOG", "trace");
     let settings =
         format!("AWS_ACCESS_KEY_ID={aws}\nDATABASE_URL=postgres://app:{database}@db/x\nNOTE={CONTROL}\n");
-    home.write("settings.env", &settings);
+    home.write("settings.conf", &settings);
 
     let asked = format!("use {slack} and password=\"{database}\", {CONTROL}, max_tokens: 5");
     let ran = home.palyra(&["run", "--session", "s", &asked]).expect(0);
@@ -212,6 +212,7 @@ fn names_that_hold_a_secret_are_refused_and_recorded_nowhere() {
     let folder = home.work().join(slack);
     std::fs::create_dir(&folder).unwrap();
     home.write("schema.json", &format!(r#"{{"type":"object","description":"{github}"}}"#));
+    std::fs::create_dir(home.work().join("skill")).unwrap();
     home.write(
         "skill/SKILL.md",
         &format!("---\nname: plain\ndescription: d\nallowed-tools: {aws}\n---\nRead.\n"),
