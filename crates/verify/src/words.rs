@@ -22,29 +22,7 @@ pub fn words(report: &Report) -> String {
 }
 
 fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
-    match report.verdict() {
-        Verdict::Holds => writeln!(text, "ok: everything holds")?,
-        Verdict::Unchecked => writeln!(
-            text,
-            "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
-             give the state directory with --keys",
-            report.exit_code(),
-            report.payloads_sealed
-        )?,
-        Verdict::Unfinished => writeln!(
-            text,
-            "unfinished ({}): what is here holds, but the end of the run is not here: it was cut off, or the run \
-             was exported before its end (--open-run accepts that)",
-            report.exit_code()
-        )?,
-        Verdict::Faulty(fault) => {
-            let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
-            writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
-            if report.faults > 1 {
-                writeln!(text, "  and {} more", report.faults - 1)?;
-            }
-        }
-    }
+    write_verdict(text, report)?;
     if let Some(log) = &report.log {
         writeln!(text, "log       {log}, {} epochs", report.epochs)?;
     }
@@ -74,6 +52,39 @@ fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
         let end = if *finished { "to its end" } else { "without its end" };
         writeln!(text, "run       {}, {last_tape_seq} entries, {end}", run_id(run))?;
     }
+    write_changes(text, report)
+}
+
+/// Says whether it holds, first.
+fn write_verdict(text: &mut String, report: &Report) -> std::fmt::Result {
+    match report.verdict() {
+        Verdict::Holds => writeln!(text, "ok: everything holds")?,
+        Verdict::Unchecked => writeln!(
+            text,
+            "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
+             give the state directory with --keys",
+            report.exit_code(),
+            report.payloads_sealed
+        )?,
+        Verdict::Unfinished => writeln!(
+            text,
+            "unfinished ({}): what is here holds, but the end of the run is not here: it was cut off, or the run \
+             was exported before its end (--open-run accepts that)",
+            report.exit_code()
+        )?,
+        Verdict::Faulty(fault) => {
+            let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
+            writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
+            if report.faults > 1 {
+                writeln!(text, "  and {} more", report.faults - 1)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says what was given up and what was erased.
+fn write_changes(text: &mut String, report: &Report) -> std::fmt::Result {
     for old in &report.reopened {
         writeln!(
             text,
