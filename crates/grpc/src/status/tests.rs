@@ -27,7 +27,7 @@ const TABLE: &[(Code, &[u16])] = &[
     (Code::OutOfRange, &[1109, 2009]),
     (Code::Internal, &[4503, 9001]),
     (Code::Unavailable, &[1401, 1405, 1407, 2006, 2007, 3005, 3009, 3010, 4305, 4702, 4806]),
-    (Code::DataLoss, &[2003, 2011, 4605]),
+    (Code::DataLoss, &[2003, 2011, 2015, 4605]),
     (Code::Unauthenticated, &[1201]),
 ];
 

@@ -229,7 +229,7 @@ fn vault_events() -> Vec<JournalEvent> {
             via,
             secret: "forge".into(),
             hosts: vec!["a.example".into()],
-            principals: vec![PrincipalId::from_parts(1, 2), PrincipalId::from_parts(3, 4)],
+            principals: Vec::new(),
         },
         VaultEvent::Removed { via, secret: "forge".into() },
         VaultEvent::Unlocked { via, outcome: UnlockOutcome::Wrong },
@@ -395,7 +395,14 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     let anywhere = StoredGrant { scope: GrantScope::Everywhere, ..stored_grant() };
     let [bound, anywhere] =
         [bound, anywhere].map(|stored| JournalEvent::Tape(TapeEvent::GrantStored(stored)));
+    let shared = JournalEvent::Vault(VaultEvent::Bound {
+        via: Surface::LocalSocket,
+        secret: "forge".into(),
+        hosts: vec!["a.example".into()],
+        principals: vec![PrincipalId::from_parts(1, 2), PrincipalId::from_parts(3, 4)],
+    });
     vec![
+        (Kind::SecretBound, "SecretBound-principals", shared),
         (Kind::GrantStored, "GrantStored-bound", bound),
         (Kind::GrantStored, "GrantStored-anywhere", anywhere),
         (Kind::SessionOpened, "SessionOpened-branched", opened),
