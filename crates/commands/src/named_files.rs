@@ -212,7 +212,7 @@ impl Search<'_> {
             } else {
                 self.bind(&path, role);
                 let with_ending = |ending: &&str| folder.join([name, ending].concat());
-                ENDINGS.iter().map(|ending| with_ending(&ending)).for_each(|path| self.bind(&path, role));
+                ENDINGS.iter().map(with_ending).for_each(|path| self.bind(&path, role));
             }
         }
     }
