@@ -132,15 +132,21 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     assert!(fs::read(scene.file("journal.db")).unwrap() == before);
 }
 
+/// Counts the frames of a write-ahead log up to the first one of an earlier round: those bear other salts than the
+/// header (SQLite's file format, section 4).
+fn frames_in_force(wal: &std::path::Path) -> u64 {
+    let wal = fs::read(wal).unwrap();
+    let frames = wal[32..].chunks_exact(24 + PAGE_BYTES as usize);
+    frames.take_while(|frame| frame[8..16] == wal[16..24]).count() as u64
+}
+
 #[test]
 fn acknowledged_entries_in_a_damaged_write_ahead_log_do_not_vanish_without_a_word() {
     let scene = Scene::with_runs();
     let daemon = scene.home.daemon_pid();
     kill_process(daemon, Signal::KILL).unwrap();
     until_ended(daemon);
-    // In the middle of a frame behind the log's beginning.
-    let frames = (fs::metadata(scene.file("journal.db-wal")).unwrap().len() - 32) / (24 + PAGE_BYTES);
-    let frame = 32 + frames * 3 / 4 * (24 + PAGE_BYTES);
+    let frame = 32 + frames_in_force(&scene.file("journal.db-wal")) * 3 / 4 * (24 + PAGE_BYTES);
     scene.overwrite("journal.db-wal", frame + 1_000, &[0xA5; 64]);
     let words = format!("the write-ahead log journal.db-wal is damaged at byte {frame}: ");
     scene.refused(&words);
@@ -149,6 +155,9 @@ fn acknowledged_entries_in_a_damaged_write_ahead_log_do_not_vanish_without_a_wor
     fs::copy(scene.file("journal.db-wal"), &kept).unwrap();
     OpenOptions::new().write(true).open(scene.file("journal.db-wal")).unwrap().set_len(frame).unwrap();
     scene.home.palyra(&["journal", "verify"]).expect(0);
+    let behind = scene.home.palyra(&["run", "hello"]).expect(1);
+    assert!(behind.err.contains("error[PLY-2010]: the journal is shorter"), "{}", behind.err);
+    scene.home.palyra(&["journal", "accept-rollback", "--yes"]).expect(0);
     scene.home.palyra(&["run", "hello"]).expect(0);
 }
 
