@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
-use palyra_journal::{JournalStore, Sealing};
+use palyra_journal::{Derived, JournalStore, Sealing};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
@@ -239,7 +239,7 @@ struct Watched {
 }
 
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
-/// which makes anew what is only derived from the log.
+/// and everything that is only derived from the log is rebuilt.
 async fn start_gateway(
     (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
@@ -247,9 +247,9 @@ async fn start_gateway(
     (vault, credentials): (Arc<Held>, &VaultCredentials),
     Watched { models, snapshots, policy, components }: Watched,
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
-    let mut attempts_left = 1;
+    let mut derived = Derived::Checked;
     loop {
-        let opened = floors::open_journal(dir, environment, sealing);
+        let opened = floors::open_journal(dir, environment, (sealing, derived));
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
         equipment.tapes.read_by(Arc::new(journal.clone()));
@@ -267,8 +267,8 @@ async fn start_gateway(
         );
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => return Ok((journal, gateway)),
-            Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
-                attempts_left -= 1;
+            Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {
+                derived = Derived::Rebuilt;
                 tracing::warn!("the journal is opened again for repair: {}", chain(&error));
                 journal.close().await;
             }
