@@ -18,6 +18,7 @@ mod processes;
 mod shell;
 mod fetch;
 mod files;
+mod judged;
 mod pages;
 mod secrets;
 mod components;

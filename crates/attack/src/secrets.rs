@@ -14,6 +14,9 @@ use crate::ground::Ground;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
 
+mod encodings;
+mod kinds;
+
 /// What is in the vault: a value of no known shape.
 const VALUE: &str = "correct7horse-battery:Staple99";
 
@@ -76,7 +79,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         let pair = Pair::new(59, format!("in pieces of {length} bytes"), "the redactor's stream");
         Trial::new(vec![pair], move |place, pairs| in_pieces(length, place, pairs))
     });
-    forms.chain(places).chain(split).collect()
+    forms.chain(places).chain(split).chain(encodings::trials()).chain(kinds::trials()).collect()
 }
 
 /// Writes pieces of a message as a logger does, a line of JSON each, and returns the message as the file has it.

@@ -1,7 +1,7 @@
 //! The parts of the suite, in the order in which they are carried out.
 
 use crate::trial::Trial;
-use crate::{components, fetch, files, pages, processes, secrets, shell, state};
+use crate::{components, fetch, files, judged, pages, processes, secrets, shell, state};
 
 /// A part: its name, and what it tries.
 pub struct Zone {
@@ -34,6 +34,7 @@ pub fn all() -> Vec<Zone> {
         Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
         Zone { name: "components", trials: component_trials(), site: Site::BothHalves },
         Zone { name: "files", trials: file_trials(), site: Site::BothHalves },
+        Zone { name: "judged", trials: judged_trials(), site: Site::BothHalves },
         Zone { name: "state", trials: state_trials(), site: Site::AsUser },
         Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
     ]
@@ -49,6 +50,10 @@ fn shell_trials() -> Vec<Trial> {
         shell::missing::trials(),
         shell::previews::trials(),
         shell::repository::trials(),
+        shell::questions::trials(),
+        shell::roots::trials(),
+        shell::scripts::trials(),
+        shell::leavings::trials(),
     ]
     .concat()
 }
@@ -66,8 +71,18 @@ fn component_trials() -> Vec<Trial> {
     .concat()
 }
 
+fn judged_trials() -> Vec<Trial> {
+    [
+        judged::names::trials(),
+        judged::spellings::trials(),
+        judged::credentials::trials(),
+        judged::grants::trials(),
+    ]
+    .concat()
+}
+
 fn state_trials() -> Vec<Trial> {
-    [state::rows::trials(), state::log::trials()].concat()
+    [state::rows::trials(), state::log::trials(), state::files::trials()].concat()
 }
 
 fn fetch_trials() -> Vec<Trial> {

@@ -131,8 +131,11 @@ pub(crate) fn find_named(
     for (at, word) in argv.iter().enumerate().skip(1) {
         let role = if reads && !word.starts_with(['-', '@']) { FileRole::Data } else { FileRole::Code };
         search.add(word, role);
-        if argv[at - 1] == "-m" {
+        if module_of(&argv[at - 1]) == Some("") {
             search.add_module(word);
+        }
+        if let Some(module) = module_of(word) {
+            search.add_module(module);
         }
         if !word.starts_with(|c: char| c.is_alphanumeric()) || word.contains(is_separator) {
             parts(word).into_iter().for_each(|part| search.add(part, FileRole::Code));
@@ -155,11 +158,26 @@ fn is_separator(c: char) -> bool {
 /// Returns the parts of a word that may be names: the values of its options, and the words of a line in it.
 fn parts(word: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = word.split(is_separator).filter(|part| !part.is_empty()).collect();
-    // A value that follows the letter of its option at once.
-    if word.starts_with('-') && !word.starts_with("--") && word.is_char_boundary(2) && word.len() > 2 {
-        parts.push(&word[2..]);
+    // A value that follows the letter of its option at once, where other letters may stand before that: `-sfrules`.
+    if let Some(letters) = short_options(word) {
+        let ends = letters.char_indices().skip(1).map(|(at, _)| at);
+        parts.extend(ends.take(OPTION_LETTERS_MAX).map(|at| &letters[at..]));
     }
     parts
+}
+
+/// Letters before a value in one word, at most.
+const OPTION_LETTERS_MAX: usize = 12;
+
+/// Returns what stands behind one dash.
+fn short_options(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+}
+
+/// Returns the module that a word of Python's options runs, as `-m` or `-Bmname`; empty where the next word is its name.
+fn module_of(word: &str) -> Option<&str> {
+    let (before, module) = short_options(word)?.split_once('m')?;
+    before.chars().all(|letter| letter.is_ascii_alphabetic()).then_some(module)
 }
 
 struct Search<'a> {

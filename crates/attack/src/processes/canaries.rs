@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::process::{Pid, Signal};
 
 use super::descriptors::Descriptors;
+use super::host_activity::HostActivity;
 use super::victim::Victim;
 use super::written::Attack;
 use crate::ground::{Ground, SECRET};
@@ -31,6 +32,7 @@ pub(crate) struct Canaries {
     pub(crate) ground: Ground,
     pub(crate) descriptors: Option<Descriptors>,
     victim: Victim,
+    _host: HostActivity,
     sockets: Sockets,
     pipe: fs::File,
     outside: String,
@@ -85,6 +87,7 @@ impl Canaries {
         let descriptors = attack.has("descriptors").then(|| Descriptors::open(&outside)).transpose()?;
         let mut made = Self {
             victim,
+            _host: HostActivity::begin(attack)?,
             sockets,
             pipe,
             descriptors,

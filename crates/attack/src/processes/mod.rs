@@ -6,6 +6,8 @@ mod canaries;
 mod carry_out;
 mod descriptors;
 mod hold;
+mod host_activity;
 mod victim;
 
 pub(crate) use carry_out::trials;
+pub(crate) use hold::{HOLDS, Hold};

@@ -2,7 +2,7 @@
 //!
 //! Owns the reading of `#: CASE | VARIANT | OPTIONS`. Options are words: `root` for what only that user can do to an
 //! unguarded host, `x86` for calls of that machine, `kernel` for what a host may lack, `mounts` and `own_root` for what only
-//! those hold against, `kept`, `stop`, `descriptors`, `scratch`, and limits such as `processes=40` or `memory_mib=128`.
+//! those hold against, `kept`, `stop`, `descriptors`, `scratch`, `busy` and `locked` for what the host does meanwhile, and limits such as `processes=40` or `memory_mib=128`.
 
 /// What runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +24,14 @@ pub(crate) struct Attack {
 const PRELUDE: &str = include_str!("../../cases/prelude.py");
 
 /// Every file of scripts.
-const FILES: [(By, &str); 5] = [
+const FILES: [(By, &str); 7] = [
     (By::Shell, include_str!("../../cases/files.sh")),
     (By::Python, include_str!("../../cases/processes.py")),
     (By::Python, include_str!("../../cases/sockets.py")),
     (By::Python, include_str!("../../cases/descriptors.py")),
     (By::Python, include_str!("../../cases/bombs.py")),
+    (By::Python, include_str!("../../cases/signals.py")),
+    (By::Python, include_str!("../../cases/activity.py")),
 ];
 
 impl Attack {

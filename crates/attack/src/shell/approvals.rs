@@ -13,7 +13,7 @@ use palyra_types::Redacted;
 use palyra_types::tool::EffectContract;
 use serde_json::{Value, json};
 
-use super::yard::{Yard, owned, tools};
+use super::yard::{Yard, owned};
 use crate::calls::{Forged, call, call_between, supervision};
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -133,7 +133,7 @@ async fn swapped(swap: &'static Swap, place: Place, pairs: Vec<Pair>) -> Vec<Fou
             arguments.insert("cwd".to_owned(), Value::from(cwd));
         }
         let mut changed = Ok(());
-        let tools = tools(&place.sandbox);
+        let tools = held.tools(&place.sandbox);
         let work = held.work();
         let outcome =
             call_between(&tools, "run_command", &arguments, &work, || changed = (swap.change)(&work)).await;
@@ -153,7 +153,7 @@ async fn another_folder(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         let Some(printed) = control.as_is(&owned(&["b/tool"]), &[]).await? else { return Ok(None) };
 
         let held = prepare()?;
-        let (tools, work) = (tools(&place.sandbox), held.work());
+        let (tools, work) = (held.tools(&place.sandbox), held.work());
         let request = |argv: &str| {
             let arguments = json!({ "argv": [argv] }).to_string();
             GrantRequest::new("run_command", &arguments, &work).contract(EffectContract::Opaque)
@@ -198,7 +198,7 @@ async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 
         let held = prepare()?;
         let turning = Turning::start(&held.work());
-        let (tools, work) = (tools(&place.sandbox), held.work());
+        let (tools, work) = (held.tools(&place.sandbox), held.work());
         // What was looked at while it was evil may run: that is what a person would have seen.
         let evil = digest(&call(&tools, "run_command", &json!({ "argv": ["./evil"] }), &work).await.shown);
         let (mut begun, mut touched) = (0, Vec::new());

@@ -12,7 +12,7 @@ use palyra_sandbox::Sandbox;
 use serde_json::json;
 
 use super::repository::git;
-use super::yard::{RAN, Yard, owned, tools};
+use super::yard::{RAN, Yard, owned};
 use crate::calls::call;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -146,12 +146,12 @@ async fn tool_lacks(tool: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<F
             }
             _ => json!({ "argv": owned(&["touch", RAN]) }),
         };
-        let with = tools(&place.sandbox);
+        let with = control.tools(&place.sandbox);
         let honest = call(&with, tool, &arguments, &control.work()).await;
         if tool == "start_job" {
             wait_for(&control).await;
         }
-        let without = tools(&place.sandbox.without(nothing));
+        let without = held.tools(&place.sandbox.without(nothing));
         let outcome = call(&without, tool, &arguments, &held.work()).await;
         Ok(Some((held.touched(&outcome.text), control.touched(&honest.text))))
     })

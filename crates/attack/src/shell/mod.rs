@@ -10,5 +10,9 @@ pub(crate) mod kept;
 pub(crate) mod missing;
 pub(crate) mod previews;
 pub(crate) mod repository;
+pub(crate) mod questions;
+pub(crate) mod roots;
+pub(crate) mod scripts;
+pub(crate) mod leavings;
 
 pub use variables::{INSIDE as RUN_AS_TOOL, inside as with_variables};

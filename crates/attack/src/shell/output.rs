@@ -8,7 +8,7 @@ use palyra_testkit::GrantRequest;
 use palyra_types::tool::EffectContract;
 use serde_json::json;
 
-use super::yard::{RAN, Yard, owned, tools};
+use super::yard::{RAN, Yard, owned};
 use crate::calls::{call, supervision};
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -84,7 +84,7 @@ async fn on_and_on(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<
         async move {
             let argv = owned(&["sh", "-c", script]);
             let (control, held) = (Yard::new()?, Yard::new()?);
-            let tools = tools(&place.sandbox);
+            let tools = held.tools(&place.sandbox);
             let begun = std::time::Instant::now();
             let ended = async {
                 if mechanism == DEADLINE {

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::json;
 
-use super::yard::{Yard, tools};
+use super::yard::Yard;
 use crate::calls::call;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -77,7 +77,7 @@ async fn shown(at: Where, signs: &'static str, place: Place, pairs: Vec<Pair>) -
                 json!({ "argv": ["sh", name] })
             }
         };
-        let outcome = call(&tools(&place.sandbox), "run_command", &arguments, &yard.work()).await;
+        let outcome = call(&yard.tools(&place.sandbox), "run_command", &arguments, &yard.work()).await;
         if outcome.shown.is_empty() {
             return Err(io::Error::other(outcome.text));
         }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::yard::{Yard, owned, tools};
+use super::yard::{Yard, owned};
 use crate::calls::call;
 use crate::pair::{Found, Pair};
 use crate::trial::{Place, Trial, told};
@@ -193,7 +193,7 @@ async fn asked(question: &'static Question, place: Place, pairs: Vec<Pair>) -> V
         let held = prepare(question)?;
         let options: Vec<String> = question.options.iter().map(|word| held.word(word)).collect();
         let arguments = json!({ "subcommand": question.subcommand, "options": options });
-        let outcome = call(&tools(&place.sandbox), "git", &arguments, &held.work()).await;
+        let outcome = call(&held.tools(&place.sandbox), "git", &arguments, &held.work()).await;
         Ok(Some((touched(&held, &outcome.text), touched(&control, &printed))))
     })
     .await

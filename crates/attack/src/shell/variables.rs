@@ -165,7 +165,7 @@ pub async fn inside(mut arguments: impl Iterator<Item = String>) -> io::Result<S
     let argv: Vec<String> = arguments.collect();
     let ground = Ground::new()?;
     let sandbox = Sandbox::probe("/proc/self/exe".into(), ground.scratch());
-    let tools = super::yard::tools(&sandbox);
+    let tools = super::yard::tools(&ground, &sandbox);
     let root = fs::canonicalize(work)?;
     let outcome =
         crate::calls::call(&tools, "run_command", &serde_json::json!({ "argv": argv }), &root).await;

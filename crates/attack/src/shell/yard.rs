@@ -64,9 +64,14 @@ impl Yard {
         word.replace("{OUT}", &self.ground.outside().display().to_string()).replace("{WORK}", &work)
     }
 
+    /// Returns the tools that start programs, as a daemon without configuration has them.
+    pub(crate) fn tools(&self, sandbox: &Sandbox) -> Commands {
+        tools(&self.ground, sandbox)
+    }
+
     /// Runs a command as a tool, with nothing of our own environment in its way.
     pub(crate) async fn as_tool(&self, sandbox: &Sandbox, argv: &[String]) -> Outcome {
-        call(&tools(sandbox), "run_command", &json!({ "argv": argv }), &self.work()).await
+        call(&self.tools(sandbox), "run_command", &json!({ "argv": argv }), &self.work()).await
     }
 
     /// Runs a command as anything is started; `None` when there is no such program.
@@ -120,9 +125,10 @@ impl Yard {
     }
 }
 
-/// Makes the tools that start programs, as a daemon without configuration has them.
-pub(crate) fn tools(sandbox: &Sandbox) -> Commands {
-    Commands::new(CommandSettings::default(), Arc::new(sandbox.clone()), Arc::new(SystemClock), None)
+/// Makes them.
+pub(crate) fn tools(ground: &Ground, sandbox: &Sandbox) -> Commands {
+    let settings = CommandSettings { aside: ground.scratch().join("aside"), ..CommandSettings::default() };
+    Commands::new(settings, Arc::new(sandbox.clone()), Arc::new(SystemClock), None)
 }
 
 /// Turns words that were written down into owned ones.

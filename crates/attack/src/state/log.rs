@@ -40,6 +40,12 @@ const CHANGES: &[(&str, &str)] = &[
     ("words that are taken out", "DELETE FROM payload WHERE instr(hex(sealed), hex('honest-output')) > 0"),
     ("words that nobody wrote", "INSERT INTO payload VALUES (9000, 0, x'00')"),
     ("the size of the tree", "UPDATE frontier SET size = size - 1"),
+    (
+        "words that are said to be sealed",
+        "UPDATE payload SET key_id = 1 WHERE instr(hex(sealed), hex('honest-output')) > 0;
+         UPDATE payload SET sealed = unhex(replace(hex(sealed), hex('honest-output'), hex('poison-output')))
+         WHERE instr(hex(sealed), hex('honest-output')) > 0",
+    ),
     ("a head that was signed", "UPDATE checkpoint SET note = replace(note, 'A', 'B')"),
 ];
 

@@ -4,3 +4,4 @@ mod poisoned;
 
 pub(crate) mod rows;
 pub(crate) mod log;
+pub(crate) mod files;

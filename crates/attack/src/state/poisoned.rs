@@ -51,12 +51,16 @@ impl Poisoned {
     pub(super) fn open(&self) -> Result<JournalStore, palyra_journal::OpenError> {
         // Each start draws other keys than the one before.
         let entropy = FixedEntropy::new(self.seed.fetch_add(1, Ordering::Relaxed));
-        let state = self.ground.scratch().join("state");
-        JournalStore::open(&OpenOptions::new(state, Arc::new(FakeClock::new()), Arc::new(entropy)))
+        JournalStore::open(&OpenOptions::new(self.folder(), Arc::new(FakeClock::new()), Arc::new(entropy)))
+    }
+
+    /// Returns the journal's folder.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.ground.scratch().join("state")
     }
 
     fn database(&self) -> PathBuf {
-        self.ground.scratch().join("state/journal.db")
+        self.folder().join("journal.db")
     }
 
     /// Changes the file as somebody does who may write it, without what guards its tables.
