@@ -310,11 +310,6 @@ async fn start_gateway(
                 credentials.belong_to(gateway.access.local_principal());
                 return Ok((journal, gateway));
             }
-            Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
-                attempts_left -= 1;
-}
-
-            Ok(gateway) => return Ok((journal, gateway)),
             Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {
                 derived = Derived::Rebuilt;
                 tracing::warn!("the journal is opened again for repair: {}", chain(&error));

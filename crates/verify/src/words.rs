@@ -112,33 +112,6 @@ fn write_changes(text: &mut String, report: &Report) -> std::fmt::Result {
     }
 }
 
-fn write_verdict(text: &mut String, report: &Report) -> std::fmt::Result {
-    match report.verdict() {
-        Verdict::Holds => writeln!(text, "ok: everything holds")?,
-        Verdict::Unchecked => writeln!(
-            text,
-            "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
-             give the state directory with --keys",
-            report.exit_code(),
-            report.payloads_sealed
-        )?,
-        Verdict::Unfinished => writeln!(
-            text,
-            "unfinished ({}): what is here holds, but the end of the run is not here: it was cut off, or the run \
-             was exported before its end (--open-run accepts that)",
-            report.exit_code()
-        )?,
-        Verdict::Faulty(fault) => {
-            let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
-            writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
-            if report.faults > 1 {
-                writeln!(text, "  and {} more", report.faults - 1)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn signer(signer: Signer) -> &'static str {
     match signer {
         Signer::NotChecked => "not checked: consistent, but without --key nobody knows who signed",
