@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_grpc::ConfigFact;
-use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
+use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_ports::{Clock, ComponentShelf, Entropy, ReadRecords, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
@@ -21,11 +21,11 @@ use crate::workspaces::StateWorkspaces;
 pub(crate) fn open_journal(
     state_dir: &Path,
     environment: &BTreeMap<String, String>,
-    sealing: Sealing,
+    (sealing, derived): (Sealing, Derived),
 ) -> Result<JournalStore, OpenError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let options = OpenOptions { sealing, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
+    let options = OpenOptions { sealing, derived, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
     crate::history::open(options, environment)
 }
 

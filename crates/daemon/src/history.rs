@@ -9,9 +9,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use palyra_journal::{JournalStore, OpenError, OpenOptions};
+use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions};
 use palyra_types::proof::ReopenReason;
-use palyra_types::state_dir::{ACCEPT_ROLLBACK_FILE_NAME, config_dir};
+use palyra_types::state_dir::{ACCEPT_ROLLBACK_FILE_NAME, REBUILD_FILE_NAME, config_dir};
 
 /// Below the configuration directory: the newest signed head of each log that this user's daemons wrote.
 const ANCHORS_FOLDER_NAME: &str = "anchors";
@@ -27,7 +27,14 @@ pub(crate) fn open(
     let order = options.state_dir.join(ACCEPT_ROLLBACK_FILE_NAME);
     let anchor_dir = anchor_dir(&options.state_dir, environment);
     let reopen = read_order(&order);
-    let journal = JournalStore::open(&OpenOptions { anchor_dir, reopen, ..options })?;
+    let rebuild = options.state_dir.join(REBUILD_FILE_NAME);
+    let derived = if rebuild.exists() { Derived::Rebuilt } else { options.derived };
+    let journal = JournalStore::open(&OpenOptions { anchor_dir, reopen, derived, ..options })?;
+    if let Err(error) = fs::remove_file(&rebuild)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(path = %rebuild.display(), %error, "an order that was carried out cannot be removed");
+    }
     if reopen.is_some()
         && let Err(error) = fs::remove_file(&order)
     {

@@ -30,6 +30,7 @@ mod skills;
 
 mod system;
 
+mod journal_watch;
 mod lock_watch;
 
 mod state_lock;

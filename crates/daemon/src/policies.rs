@@ -142,6 +142,29 @@ impl PolicySource {
         Err(LoadPoliciesError::Invalid { mistakes: wrong.iter().map(ToString::to_string).collect() })
     }
 
+    /// Says whether the folder that the configuration names is there. One beside the configuration need not be.
+    pub(crate) fn folder_check(&self, config: &Config) -> Check {
+        let name = "policy_dir";
+        match (config.policy_dir(), self.folder_of(config)) {
+            ("", _) | (_, None) => {
+                let found = "the usual folder, beside the configuration".to_owned();
+                Check { name, level: CheckLevel::Ok, found, mend: "" }
+            }
+            (_, Some(folder)) if folder.is_dir() => {
+                Check { name, level: CheckLevel::Ok, found: folder.display().to_string(), mend: "" }
+            }
+            (_, Some(folder)) => Check {
+                name,
+                level: CheckLevel::Error,
+                found: format!(
+                    "policy.dir names {}, which is no folder: none of its policies is in force",
+                    folder.display()
+                ),
+                mend: "make the folder or correct policy.dir, then `palyra config reload`",
+            },
+        }
+    }
+
     fn folder_of(&self, config: &Config) -> Option<PathBuf> {
         match config.policy_dir() {
             "" => self.folder.clone(),

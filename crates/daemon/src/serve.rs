@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
-use palyra_journal::{JournalStore, Sealing};
+use palyra_journal::{Derived, JournalStore, Sealing};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
+use palyra_runtime::health::LiveChecks;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -32,7 +33,7 @@ use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
 use crate::vault::{Held, VaultCredentials};
-use crate::{floors, listeners, logging, models, readiness, reload, secrets, stop};
+use crate::{floors, journal_watch, listeners, logging, models, readiness, reload, secrets, stop};
 
 /// How the daemon is started.
 #[derive(Debug, Clone, Default)]
@@ -169,8 +170,7 @@ async fn run(
     let watched = reload::watched(config, directory, &policies);
     let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
-    let looked_at = Arc::clone(&vault);
-    let live_checks = equipment.checks.clone().with(move || looked_at.check());
+    let live_checks = live_checks(&equipment, &vault, &policies, &seen.config);
     let components = Arc::new(swap.known_to_the_rules(&equipment));
     let jobs = equipment.jobs.clone();
     let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
@@ -186,7 +186,7 @@ async fn run(
         build: record.build_id.clone(),
         pid: record.pid,
         started: Timestamp(record.started_unix_us),
-        state_dir: dir,
+        state_dir: dir.clone(),
         listening: listeners.addresses(),
         config: seen.facts,
         checks: seen.checks,
@@ -194,6 +194,7 @@ async fn run(
         reload,
         wish_to_stop: stop.wish.clone(),
     };
+    let facts_dir = dir;
     let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
@@ -204,6 +205,8 @@ async fn run(
     let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
     tokio::spawn(journal.change_keys_daily());
+    tokio::spawn(journal_watch::run(journal.clone(), facts_dir));
+    journal.verify_in_background();
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
@@ -240,6 +243,18 @@ fn own_paths(source: &reload::Source, config: &Config) -> Vec<PathBuf> {
     files.chain(named.map(PathBuf::from)).collect()
 }
 
+/// Returns the checks of what lies beside the runtime.
+fn live_checks(
+    equipment: &Equipment,
+    vault: &Arc<Held>,
+    policies: &PolicySource,
+    config: &watch::Receiver<Arc<Config>>,
+) -> LiveChecks {
+    let (vault, policies, config) = (Arc::clone(vault), policies.clone(), config.clone());
+    let checks = equipment.checks.clone().with(move || vault.check());
+    checks.with(move || policies.folder_check(&config.borrow()))
+}
+
 /// Returns where policies come from: what ships, the operator's folder, and what belongs to the daemon itself.
 fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Path) -> PolicySource {
     let folder = source.policies_folder();
@@ -259,7 +274,7 @@ struct Watched {
 }
 
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
-/// which makes anew what is only derived from the log.
+/// and everything that is only derived from the log is rebuilt.
 async fn start_gateway(
     (dir, sealing): (&Path, Sealing),
     environment: &BTreeMap<String, String>,
@@ -267,9 +282,9 @@ async fn start_gateway(
     (vault, credentials): (Arc<Held>, &VaultCredentials),
     Watched { models, snapshots, policy, components }: Watched,
 ) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
-    let mut attempts_left = 1;
+    let mut derived = Derived::Checked;
     loop {
-        let opened = floors::open_journal(dir, environment, sealing);
+        let opened = floors::open_journal(dir, environment, (sealing, derived));
         let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
         credentials.record_in(Arc::new(journal.clone()));
         // Runs that go on at the start use secrets before the runtime can name the owner.
@@ -295,8 +310,8 @@ async fn start_gateway(
                 credentials.belong_to(gateway.access.local_principal());
                 return Ok((journal, gateway));
             }
-            Err(error) if error.code() == ErrorCode::JournalCorrupt && attempts_left > 0 => {
-                attempts_left -= 1;
+            Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {
+                derived = Derived::Rebuilt;
                 tracing::warn!("the journal is opened again for repair: {}", chain(&error));
                 journal.close().await;
             }

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use palyra_ports::maintain_journal::JournalHealth;
+use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_types::run::RunPhase;
 
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
+
+/// Effects that a check counts, at most.
+const UNKNOWN_EFFECTS_COUNTED_MAX: usize = 100;
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +91,11 @@ impl HealthHandle {
 
     /// Runs every check.
     pub async fn checks(&self) -> Vec<Check> {
-        vec![self.journal(), self.runs().await, self.model(), proofs()]
+        let mut checks =
+            vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
+        checks.extend(self.skills().await);
+        checks.extend(self.unknown_effects().await);
+        checks
     }
 
     fn journal(&self) -> Check {
@@ -98,12 +106,30 @@ impl HealthHandle {
             JournalHealth::EndingsOnly => {
                 (CheckLevel::Warning, "free disk space: new work is refused until there is room")
             }
-            JournalHealth::Quarantined => (
-                CheckLevel::Error,
-                "restart the daemon; look at the disk: an I/O error made the journal read-only",
-            ),
+            JournalHealth::Quarantined => (CheckLevel::Error, mend_of(status.cause)),
         };
         Check { name: "journal_writable", level, found, mend }
+    }
+
+    /// Tells what the last check of every entry found; a fault stays until a later check finds none.
+    fn integrity(&self) -> Check {
+        let name = "journal_verified";
+        match self.ports.maintain.status().integrity {
+            Integrity::NotChecked => {
+                let found = "not yet since the daemon started".to_owned();
+                Check { name, level: CheckLevel::Ok, found, mend: "" }
+            }
+            Integrity::Holds { entries } => {
+                Check { name, level: CheckLevel::Ok, found: format!("{entries} entries hold"), mend: "" }
+            }
+            Integrity::Faulty { seq, what } => Check {
+                name,
+                level: CheckLevel::Error,
+                found: format!("entry {seq} does not verify: {what}"),
+                mend: "keep a copy of the state directory, then put a backup in its place; \
+                       `palyra journal verify` checks again",
+            },
+        }
     }
 
     async fn runs(&self) -> Check {
@@ -115,6 +141,57 @@ impl HealthHandle {
                 Check { name, level: CheckLevel::Error, found: error.to_string(), mend }
             }
         }
+    }
+
+    fn proofs(&self) -> Check {
+        let name = "journal_proofs";
+        match self.ports.proofs.newest_checkpoint() {
+            Some(signed) => {
+                let found = format!("signed up to entry {}", signed.head.size.saturating_sub(1));
+                Check { name, level: CheckLevel::Ok, found, mend: "" }
+            }
+            None => Check {
+                name,
+                level: CheckLevel::Warning,
+                found: "no entry is signed".to_owned(),
+                mend: "`palyra journal status` says why the journal is not written",
+            },
+        }
+    }
+
+    /// Names skills that were switched on and take no part: runs of their agents have fewer tools, or none.
+    async fn skills(&self) -> Option<Check> {
+        let skills = self.ports.records.skills().await.ok()?;
+        let quarantined = skills.iter().filter(|skill| {
+            skill.removed.is_none() && skill.quarantine.is_some() && !skill.agents.is_empty()
+        });
+        let names: Vec<String> = quarantined.map(|skill| skill.installed.name.expose().clone()).collect();
+        (!names.is_empty()).then(|| Check {
+            name: "skills",
+            level: CheckLevel::Warning,
+            found: format!("quarantined, and runs of their agents may lack tools: {}", names.join(", ")),
+            mend: "`palyra tools skills list` says why; look at the copy, then enable the skill again or remove it",
+        })
+    }
+
+    /// Names how many effects wait for a person, because nobody knows what became of them.
+    async fn unknown_effects(&self) -> Option<Check> {
+        let (principal, run, before) = (None, None, None);
+        let query = EffectQuery {
+            principal,
+            run,
+            only: EffectFilter::Unknown,
+            before,
+            limit: UNKNOWN_EFFECTS_COUNTED_MAX,
+        };
+        let unknown = self.ports.approvals.effects(query).await.ok()?.len();
+        let more = if unknown == UNKNOWN_EFFECTS_COUNTED_MAX { " or more" } else { "" };
+        (unknown > 0).then(|| Check {
+            name: "unknown_effects",
+            level: CheckLevel::Warning,
+            found: format!("{unknown}{more} effects whose outcome is not known"),
+            mend: "`palyra runs effects --unknown` lists them; look, then settle each",
+        })
     }
 
     fn model(&self) -> Check {
@@ -137,14 +214,30 @@ impl HealthHandle {
     }
 }
 
-fn proofs() -> Check {
-    Check {
-        name: "journal_proofs",
-        level: CheckLevel::Warning,
-        found:
-            "entries are hash-chained; checkpoints are not signed yet, so a rewrite of the whole file by its \
-                owner goes unnoticed"
-                .to_owned(),
-        mend: "keep backups of the state directory out of reach of this machine",
+/// Says what to do about a journal that is read-only.
+fn mend_of(cause: Option<ReadOnlyCause>) -> &'static str {
+    match cause {
+        Some(ReadOnlyCause::IoError) | None => {
+            "look at the disk, then restart the daemon: an I/O error made the journal read-only"
+        }
+        Some(ReadOnlyCause::NewerEntries) => {
+            "use the newer version that wrote it: it holds entries that this one does not know"
+        }
+        Some(ReadOnlyCause::TailDisagrees) => {
+            "bring back the newest copy of the state directory: its end, its tree and its newest signed head \
+             contradict each other"
+        }
+        Some(ReadOnlyCause::BehindAnchor { .. }) => {
+            "it is shorter than a head it has signed: bring back the newest copy of the state directory, or go on \
+             without what is lost with `palyra journal accept-rollback`"
+        }
+        Some(ReadOnlyCause::KeyLost) => {
+            "the key that should sign it is gone from keys/: bring it back, or go on under a new log with `palyra \
+             journal accept-rollback`"
+        }
+        Some(ReadOnlyCause::FilesGone) => {
+            "a file of the journal was removed, replaced or cut: put it back, then restart the daemon; its log says \
+             what was saved"
+        }
     }
 }

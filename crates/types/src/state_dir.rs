@@ -6,6 +6,9 @@ use std::path::PathBuf;
 /// In the state directory: an order for the next start to begin a new log over what the journal holds.
 pub const ACCEPT_ROLLBACK_FILE_NAME: &str = "accept-rollback";
 
+/// In the state directory: an order for the next start to rebuild everything that is derived from the log.
+pub const REBUILD_FILE_NAME: &str = "rebuild-derived";
+
 /// Returns the state directory for an environment, or `None` when it names no home at all.
 ///
 /// `PALYRA_HOME` replaces the folder; else `XDG_STATE_HOME/palyra`; else `HOME/.local/state/palyra`.

@@ -4,6 +4,7 @@ mod accept_rollback;
 mod erase;
 mod export;
 mod prove;
+mod rebuild;
 
 use clap::Subcommand;
 use palyra_client::{Client, JournalStep};
@@ -48,8 +49,11 @@ pub(crate) enum JournalVerb {
         json: bool,
     },
     /// Rebuild what is derived from the log
-    #[command(after_help = "Example:\n  palyra journal rebuild")]
+    #[command(after_help = "Examples:\n  palyra journal rebuild\n  palyra journal rebuild --offline")]
     Rebuild {
+        /// Stop the daemon and let the next start do it: also where the daemon cannot serve, or not write
+        #[arg(long)]
+        offline: bool,
         /// The result as JSON
         #[arg(long)]
         json: bool,
@@ -67,6 +71,9 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
     if let JournalVerb::AcceptRollback(args) = verb {
         return accept_rollback::accept_rollback(context, args).await;
     }
+    if let JournalVerb::Rebuild { offline: true, json } = verb {
+        return rebuild::offline(context, json.into()).await;
+    }
     let client = context.connect_to_inspect().await?;
     match verb {
         JournalVerb::Prove(args) => prove::prove(context, &client, args).await,
@@ -81,7 +88,7 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
             let entries = client.list_entries(from, limit).await?;
             show(context, entries, json.into())
         }
-        JournalVerb::Rebuild { json } => rebuild(context, &client, json.into()).await,
+        JournalVerb::Rebuild { json, .. } => rebuild(context, &client, json.into()).await,
     }
 }
 
@@ -140,6 +147,11 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         "" => status.health.clone(),
         cause => format!("{}: {}", status.health, told_cause(cause)),
     };
+    let verified = match status.integrity.as_str() {
+        "holds" => "every entry holds".to_owned(),
+        "faulty" => format!("entry {} does not verify: {}", status.first_bad_seq, status.fault),
+        _ => "not yet since the daemon started".to_owned(),
+    };
     let signed = match &status.checkpoint {
         Some(checkpoint) => format!("up to entry {}", checkpoint.size.saturating_sub(1)),
         None => "nothing yet".to_owned(),
@@ -148,6 +160,7 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         ("log", status.log_id.clone()),
         ("start", format!("number {}", status.epoch)),
         ("health", health),
+        ("verified", verified),
         ("signed", signed),
         ("entries", status.entries.to_string()),
         (
@@ -164,7 +177,7 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
             format!("{} and {} not yet merged", bytes(status.database_bytes), bytes(status.wal_bytes)),
         ),
     ] {
-        context.output.line(&format!("{name:<9}{value}"))?;
+        context.output.line(&format!("{name:<10}{value}"))?;
     }
     Ok(Exit::Done)
 }
@@ -176,6 +189,7 @@ fn told_cause(cause: &str) -> &str {
         "newer_entries" => "a newer version wrote entries that this one does not know",
         "tail_disagrees" => "its end, its tree and its newest signed head contradict each other",
         "behind_anchor" => "it is shorter than a head it has signed (`palyra journal accept-rollback`)",
+        "files_gone" => "a file of it was removed, replaced or cut while it was in use",
         "key_lost" => "the key that should sign it is gone (`palyra journal accept-rollback`)",
         other => other,
     }

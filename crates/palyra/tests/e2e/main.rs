@@ -22,6 +22,8 @@ mod tcp;
 mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;
+mod doctored_journal;
+mod rebuild_offline;
 mod bad_providers;
 mod bad_input;
 mod config_verbs;

@@ -102,6 +102,8 @@ fn what_ships_decides_so() {
         ("write_file", json!({"path": "../.ssh/authorized_keys"}), "Deny Forbidden Critical"),
         ("apply_patch", json!({"patch": "--- a/src/a.rs\n+++ b/src/a.rs\n"}), "Ask NeedsApproval Medium"),
         ("apply_patch", json!({"patch": "--- /dev/null\n+++ b/.git/hooks/x\n"}), "Deny Forbidden Critical"),
+        ("apply_patch", json!({"patch": "--- a//dev/null\n+++ b//dev/null\n"}), "Deny Forbidden Critical"),
+        ("apply_patch", json!({"patch": "rename from x\nrename to /dev/null\n"}), "Deny Forbidden Critical"),
         (
             "apply_patch",
             json!({"patch": "*** Update File: a\n*** Move to: ../b\n"}),

@@ -383,11 +383,11 @@ fn patched_paths(patch: &str) -> impl Iterator<Item = &str> {
     patch.lines().filter_map(|line| {
         let path = BEGINS.iter().find_map(|begin| line.strip_prefix(begin))?;
         let path = path.split('\t').next().unwrap_or_default().trim().trim_matches('"');
-        let path = if line.starts_with("--- ") || line.starts_with("+++ ") {
-            path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
-        } else {
-            path
-        };
-        (path != "/dev/null" && !path.is_empty()).then_some(path)
+        if !(line.starts_with("--- ") || line.starts_with("+++ ")) {
+            return (!path.is_empty()).then_some(path);
+        }
+        // Only as it is written does it mean that there is no file: `a//dev/null` is a path.
+        let named = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        (path != "/dev/null" && !named.is_empty()).then_some(named)
     })
 }

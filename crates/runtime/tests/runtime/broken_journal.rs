@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use palyra_ports::{AppendError, NewEntry, ReadError};
+use palyra_ports::{AppendError, NewEntry, ReadError, ReadOnlyCause};
 use palyra_runtime::RequestError;
+use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::session::Admission;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
@@ -85,6 +86,26 @@ async fn a_start_whose_commit_failed_for_good_leaves_the_session_free() {
     let next = rig.submit("k", "next").await;
     assert_eq!(next.admission, Admission::Begun);
     assert_eq!(rig.finished(next.run).await.state, RunLifecycleState::Done);
+}
+
+/// What to do is said by the cause: a disk is looked at only after an I/O error.
+#[tokio::test]
+async fn a_read_only_journal_is_told_with_its_own_cause() {
+    for (cause, words) in [
+        (ReadOnlyCause::BehindAnchor { anchored: 9 }, "accept-rollback"),
+        (ReadOnlyCause::KeyLost, "keys/"),
+        (ReadOnlyCause::NewerEntries, "newer version"),
+        (ReadOnlyCause::IoError, "I/O error"),
+    ] {
+        let rig = Rig::start().await;
+        let journal =
+            |checks: Vec<Check>| checks.into_iter().find(|check| check.name == "journal_writable").unwrap();
+        assert_eq!(journal(rig.gateway.health.checks().await).level, CheckLevel::Ok);
+        rig.memory.make_read_only(cause);
+        let check = journal(rig.gateway.health.checks().await);
+        assert!(check.level == CheckLevel::Error && check.mend.contains(words), "{check:?}");
+        assert_eq!(check.mend.contains("disk"), cause == ReadOnlyCause::IoError, "{check:?}");
+    }
 }
 
 #[tokio::test]
