@@ -35,7 +35,7 @@ const LEAVINGS: &[Leaving] = &[
     leaves(
         "a common folder of another repository",
         REPOSITORY,
-        r#"cp -r .git .git/x
+        r#"cp -r .git t; mv t .git/x
         printf '[core]\n\tfsmonitor = %s\n' "$RUN" >> .git/x/config; echo x > .git/commondir"#,
     ),
     leaves(
