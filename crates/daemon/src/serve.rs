@@ -194,7 +194,6 @@ async fn run(
         reload,
         wish_to_stop: stop.wish.clone(),
     };
-    let facts_dir = dir;
     let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
@@ -205,7 +204,7 @@ async fn run(
     let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
     tokio::spawn(journal.change_keys_daily());
-    tokio::spawn(journal_watch::run(journal.clone(), facts_dir));
+    tokio::spawn(journal_watch::run(journal.clone(), dir));
     journal.verify_in_background();
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));

@@ -91,9 +91,10 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         looked_at: looked_at.collect(),
         posture,
         considered: slices,
-        nearest: match judgement.reason {
-            DecisionReason::NoRulePermits => near_rules(policies, request),
-            _ => Vec::new(),
+        nearest: if judgement.reason == DecisionReason::NoRulePermits {
+            near_rules(policies, request)
+        } else {
+            Vec::new()
         },
         judgement,
     }

@@ -38,16 +38,17 @@ fn each_unit(of: impl Fn(u16) -> String) -> String {
 
 /// Encodings by name, and what of them may stay, in characters at each end.
 fn encodings() -> Vec<(&'static str, String)> {
-    let mixed = |byte: u8| if byte % 2 == 0 { format!("%{byte:02x}") } else { format!("%{byte:02X}") };
+    let mixed =
+        |byte: u8| if byte.is_multiple_of(2) { format!("%{byte:02x}") } else { format!("%{byte:02X}") };
     let some = |byte: u8| {
-        if byte.is_ascii_alphabetic() && byte % 3 != 0 {
+        if byte.is_ascii_alphabetic() && !byte.is_multiple_of(3) {
             char::from(byte).to_string()
         } else {
             format!("%{byte:02x}")
         }
     };
     let alternating =
-        |unit: u16| if unit % 2 == 0 { format!("\\u{unit:04x}") } else { format!("\\u{unit:04X}") };
+        |unit: u16| if unit.is_multiple_of(2) { format!("\\u{unit:04x}") } else { format!("\\u{unit:04X}") };
     let long = format!("user-name-of-some-length:{VALUE}:and-what-follows-it-until-another-line-begins");
     vec![
         ("each byte percent-encoded", each_byte(|byte| format!("%{byte:02X}"))),

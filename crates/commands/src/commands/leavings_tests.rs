@@ -79,7 +79,7 @@ async fn check(before: &str, attack: &str) -> String {
 
 #[tokio::test]
 async fn a_common_folder_of_another_repository_is_kept_aside() {
-    let attack = r#"cp -r .git .git/x; printf '[core]\n\tfsmonitor = %s\n' "$RUN" >> .git/x/config
+    let attack = r#"cp -r .git x && mv x .git/x; printf '[core]\n\tfsmonitor = %s\n' "$RUN" >> .git/x/config
         echo x > .git/commondir"#;
     let told = check(REPOSITORY, attack).await;
     assert!(told.contains(".git/commondir (new)"), "{told}");

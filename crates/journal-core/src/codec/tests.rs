@@ -386,6 +386,21 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     });
     let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
     let opened = JournalEvent::SessionOpened { session, agent, key: None, label: None, branched_from };
+    let mut kinds = vec![
+        (Kind::SessionOpened, "SessionOpened-branched", opened),
+        (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
+        (Kind::RunStarted, "RunStarted-asking", started),
+        (Kind::RunStarted, "RunStarted-skilled", skilled),
+        (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
+        (Kind::ModelMessage, "ModelMessage-grown", message),
+        (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
+    ];
+    kinds.extend(grown_permissions());
+    kinds
+}
+
+/// Stored grants and bindings of secrets, with what they have by now.
+fn grown_permissions() -> [(Kind, &'static str, JournalEvent); 3] {
     let bounds = GrantBounds {
         workspace: Some(Redacted::new("/home/somebody/desk".into())),
         tool_version: Some(3),
@@ -401,17 +416,10 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         hosts: vec!["a.example".into()],
         principals: vec![PrincipalId::from_parts(1, 2), PrincipalId::from_parts(3, 4)],
     });
-    vec![
+    [
         (Kind::SecretBound, "SecretBound-principals", shared),
         (Kind::GrantStored, "GrantStored-bound", bound),
         (Kind::GrantStored, "GrantStored-anywhere", anywhere),
-        (Kind::SessionOpened, "SessionOpened-branched", opened),
-        (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
-        (Kind::RunStarted, "RunStarted-asking", started),
-        (Kind::RunStarted, "RunStarted-skilled", skilled),
-        (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
-        (Kind::ModelMessage, "ModelMessage-grown", message),
-        (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
     ]
 }
 

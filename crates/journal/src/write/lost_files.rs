@@ -45,7 +45,7 @@ impl Writer {
             Lost::Database => match rescue(&self.overwriter.file(), self.overwriter.database()) {
                 Ok(Some(path)) => tracing::warn!(path = %path.display(), "the journal is saved there"),
                 Ok(None) => {
-                    tracing::warn!("everything that was acknowledged is in the file that was moved away")
+                    tracing::warn!("everything that was acknowledged is in the file that was moved away");
                 }
                 Err(error) => tracing::error!(%error, "the journal cannot be saved"),
             },

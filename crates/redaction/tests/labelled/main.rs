@@ -97,7 +97,6 @@ fn labelled_secrets_are_found_in_every_carrier() {
     }
     let percent =
         f64::from(u32::try_from(found).unwrap_or(0)) * 100.0 / f64::from(u32::try_from(tried).unwrap_or(1));
-    println!("{found} of {tried} ({percent:.1} %) of {} kinds; missed:\n{}", kinds.len(), missed.join("\n"));
     assert!(percent >= RECALL_PERCENT_MIN, "{found} of {tried}; missed:\n{}", missed.join("\n"));
 }
 

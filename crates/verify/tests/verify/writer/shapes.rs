@@ -44,7 +44,7 @@ pub(crate) fn shape(shape: Shape, seed: u64) -> Log {
         Shape::BroughtUp => Log::open(seed, 2, 1),
         Shape::Sealed => Log::open_stating(seed, (2, 2), seed % 2 * 2),
         // Every third log is of a daemon from before epochs said whether they seal.
-        _ => Log::open_stating(seed, (2, 2), u64::from(seed % 3 > 0)),
+        _ => Log::open_stating(seed, (2, 2), u64::from(!seed.is_multiple_of(3))),
     };
     let mut chance = Chance::new(seed ^ 0xC0FFEE);
     let early = matches!(shape, Shape::FormatOne | Shape::BroughtUp);
