@@ -210,10 +210,7 @@ async fn run(
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
     if args.auto_started {
-        let (health, config) = (gateway.health.clone(), seen.config.clone());
-        let at_work = async move || stop::is_at_work(&health, jobs.as_ref()).await;
-        let span = move || config.borrow().idle_stop();
-        tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
+        stop_when_idle(&stop, &gateway, jobs, seen.config.clone(), open_connections);
     }
     tokio::spawn(stop::drain(stop.clone(), gateway.sessions.clone(), seen.config, notices));
     let socket = listeners.socket.clone();
@@ -230,6 +227,20 @@ async fn run(
     }
     tracing::info!("stopped");
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
+}
+
+/// Lets a daemon that a client started stop by itself once it has nothing to do.
+fn stop_when_idle(
+    stop: &Stop,
+    gateway: &GatewayRuntimeState,
+    jobs: Option<palyra_commands::Jobs>,
+    config: watch::Receiver<Arc<Config>>,
+    open_connections: watch::Receiver<usize>,
+) {
+    let health = gateway.health.clone();
+    let at_work = async move || stop::is_at_work(&health, jobs.as_ref()).await;
+    let span = move || config.borrow().idle_stop();
+    tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }
 
 /// Returns what decides over the daemon and may lie in a workspace: settings, policies and anchors.
