@@ -15,7 +15,7 @@ fn read(
         revisions: owned(revisions),
         paths: owned(paths),
     };
-    Question::read(written, Path::new("/work/space"))
+    Question::read(written, Path::new("/desk/space"))
 }
 
 #[track_caller]
@@ -110,14 +110,14 @@ fn whatever_is_not_in_the_table_is_refused_by_name() {
 
 #[test]
 fn paths_stay_in_the_workspace_and_credentials_are_asked_for_alone() {
-    for path in ["/etc/passwd", "../x", "a/../../x", "/work/spaces/x", "/work/space/../x"] {
+    for path in ["/etc/passwd", "../x", "a/../../x", "/desk/spaces/x", "/desk/space/../x"] {
         assert!(matches!(read("diff", &[], &[], &[path]), Err(CommandFailure::PathRefused(_))), "{path}");
         assert!(read("diff", &["--", path], &[], &[]).is_err(), "{path}");
     }
     let paths = |paths: &[&str]| {
         read("diff", &[], &[], paths).map(|question| (question.paths, question.names_credentials))
     };
-    assert_eq!(paths(&["/work/space/src", "./a//b"]), Ok((vec!["src".to_owned(), "a/b".to_owned()], false)));
+    assert_eq!(paths(&["/desk/space/src", "./a//b"]), Ok((vec!["src".to_owned(), "a/b".to_owned()], false)));
     assert_eq!(paths(&[".env", "secrets/db"]), Ok((vec![".env".to_owned(), "secrets/db".to_owned()], true)));
     assert!(paths(&[".env", "src"]).is_err());
     assert!(read("diff", &["--", ".env"], &[], &[]).is_err());
