@@ -34,6 +34,9 @@ pub(super) fn heads(value: &str) -> BTreeSet<Box<[u8]>> {
 
 /// Compares a value with the beginning of a text.
 pub(super) fn compare(value: &str, rest: &[u8]) -> Match {
+    if value.chars().next().is_none_or(|first| begins_with_another(first, rest)) {
+        return Match::No;
+    }
     let mut places = vec![0_usize];
     let mut is_open = false;
     for character in value.chars() {
@@ -59,6 +62,21 @@ pub(super) fn compare(value: &str, rest: &[u8]) -> Match {
         Some(end) => Match::Bytes(end),
         None => Match::No,
     }
+}
+
+/// Returns whether a text begins with the JSON escape of another character. Their heads tell nothing of the character,
+/// so that each of them would make every value be compared.
+fn begins_with_another(first: char, rest: &[u8]) -> bool {
+    let digits = match rest {
+        [b'\\', b'u', digits @ ..] | [b'\\', b'\\', b'u', digits @ ..] => digits.get(..4),
+        _ => None,
+    };
+    let written = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+    let unit = written.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    let mut units = [0; 2];
+    let wanted = first.encode_utf16(&mut units)[0];
+    // A value may itself begin with a backslash.
+    unit.is_some_and(|unit| unit != wanted) && first != '\\'
 }
 
 /// One way to write a character.
