@@ -8,17 +8,14 @@ mod paths;
 
 use std::cell::Cell;
 
-use palyra_types::approval::{
-    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
-};
+use palyra_types::approval::{ArgumentRule, ArgumentShape, StoredGrantRecord};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, ToolCall, ToolCatalog, ToolName, ToolVerdict,
 };
-use palyra_types::{ApprovalId, Redacted, Seq, StoredGrantId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::decide::{CallEvidence, decide_tool_call};
-use crate::fixture::{ROOT, call, catalog, context, snapshot_of, tool};
+use crate::fixture::{ROOT, call, catalog, granted, snapshot_of, tool};
 use crate::rules::ToolPolicyRules;
 use crate::snapshot::ToolCallPolicySnapshot;
 
@@ -176,23 +173,7 @@ fn grant(tool: &str, matcher: &[(&str, ArgumentShape)]) -> StoredGrantRecord {
         argument: (*name).into(),
         shape: shape.clone(),
     };
-    let stored = StoredGrant {
-        grant: StoredGrantId::from_parts(9, 9),
-        principal: context().principal,
-        approval: ApprovalId::from_parts(8, 8),
-        granted_by: context().principal,
-        scope: GrantScope::Principal,
-        expires: None,
-        uses_max: None,
-        tool: tool.into(),
-        matcher: matcher.iter().map(rule).collect(),
-        bounds: GrantBounds {
-            workspace: Some(Redacted::new(ROOT.into())),
-            tool_version: Some(1),
-            programs: None,
-        },
-    };
-    StoredGrantRecord { stored, uses: 0, created: Timestamp(0), revoked: None, seq: Seq(1) }
+    granted(tool, matcher.iter().map(rule).collect())
 }
 
 #[test]

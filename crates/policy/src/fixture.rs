@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::{
+    Approvers, ArgumentRule, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
+};
 use palyra_types::run::Surface;
 use palyra_types::tool::{
     ApprovalRiskLevel, CallContext, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCall,
     ToolCatalog, ToolConduct, ToolName, ToolSpec,
 };
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{
+    AgentId, ApprovalId, PrincipalId, Redacted, RunId, Seq, SessionId, StoredGrantId, Timestamp,
+};
 use serde_json::{Value, json};
 
 use crate::rules::ToolPolicyRules;
@@ -98,4 +102,23 @@ pub(crate) fn context() -> CallContext {
 /// A call.
 pub(crate) fn call(name: &str, arguments: &Value) -> ToolCall {
     ToolCall { tool: ToolName::new(name), arguments: arguments.to_string().into(), context: context() }
+}
+
+/// A grant of the caller's for version 1 of a tool, given in the workspace of all tests.
+pub(crate) fn granted(tool: &str, matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
+    let bounds =
+        GrantBounds { workspace: Some(Redacted::new(ROOT.into())), tool_version: Some(1), programs: None };
+    let stored = StoredGrant {
+        grant: StoredGrantId::from_parts(9, 9),
+        principal: context().principal,
+        approval: ApprovalId::from_parts(8, 8),
+        granted_by: context().principal,
+        scope: GrantScope::Principal,
+        expires: None,
+        uses_max: None,
+        tool: tool.into(),
+        matcher,
+        bounds,
+    };
+    StoredGrantRecord { stored, uses: 0, created: Timestamp(0), revoked: None, seq: Seq(1) }
 }

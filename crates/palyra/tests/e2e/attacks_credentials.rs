@@ -2,28 +2,16 @@
 
 use std::fs;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
 use serde_json::{Value, json};
 
 use crate::asked::{of, tape};
+use crate::caller::{call, caller};
 use crate::home::Home;
 use crate::openai_server::{home_with, runtime, serve};
 
 const CANARY: &str = "CANARY-7f3a91";
 const SECRET: [&str; 6] =
     [".env", ".ssh/id_rsa", "secrets/db", "server.key", "credentials.json", "prod.tfvars"];
-
-/// Calls the tool that the person names, once.
-fn caller() -> Behaviour {
-    Behaviour::by(|body| {
-        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
-        if last["role"] != "user" {
-            return Reply::text("That is that.");
-        }
-        let call: Value = serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
-        Reply::empty().call(call["tool"].as_str().unwrap(), &call["arguments"].to_string())
-    })
-}
 
 fn git(home: &Home, words: &[&str]) {
     let mut git = std::process::Command::new("git");
@@ -50,7 +38,7 @@ fn plant(home: &Home) {
 
 /// Makes a call where nobody answers questions; returns what came of it, or nothing when it did not run.
 fn unattended(home: &Home, tool: &str, arguments: &Value) -> Option<String> {
-    home.palyra(&["run", "--approve", "never", &json!({"tool": tool, "arguments": arguments}).to_string()]);
+    home.palyra(&["run", "--approve", "never", &call(tool, arguments)]);
     let tape = tape(home, "last");
     of(&tape, "tool_finished").first().map(|outcome| outcome["output"].as_str().unwrap().to_owned())
 }
@@ -110,7 +98,7 @@ fn credentials_that_a_call_names_are_shown_after_a_yes() {
         ("git", json!({"subcommand": "diff", "paths": [".env"]})),
         ("search", json!({"pattern": "CAN", "path": "secrets"})),
     ] {
-        let waits = crate::asked::asked(&home, &json!({"tool": tool, "arguments": arguments}).to_string());
+        let waits = crate::asked::asked(&home, &call(tool, &arguments));
         home.palyra(&["approve", "yes", &waits.approval]).expect(0);
         let tape = tape(&home, &waits.run);
         let output = of(&tape, "tool_finished")[0]["output"].as_str().unwrap().to_owned();

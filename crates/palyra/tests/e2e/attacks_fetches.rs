@@ -6,7 +6,8 @@ use palyra_testkit::model_server::{Behaviour, Reply};
 use serde_json::json;
 
 use crate::asked::{of, tape};
-use crate::fetches::{allow, approved, caller, output};
+use crate::caller::caller;
+use crate::fetches::{allow, approved, output};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::web_server::{WebServer, said};
 

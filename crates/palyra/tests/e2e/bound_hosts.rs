@@ -6,7 +6,8 @@ use std::sync::Arc;
 use palyra_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-use crate::fetches::{allow, approved, caller, output};
+use crate::caller::caller;
+use crate::fetches::{allow, approved, output};
 use crate::home::Home;
 use crate::openai_server::{home_with, runtime, serve};
 use crate::redaction::{files, forms, holds};

@@ -4,29 +4,13 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
+use crate::caller::{call, caller};
 use crate::home::{Home, read_until, until_ended};
 use crate::openai_server::{home_with, runtime, serve};
-
-/// Makes the call that its input is, `{"tool": ..., "arguments": ...}`, and is content with whatever comes of it.
-fn caller() -> Behaviour {
-    Behaviour::by(|body| {
-        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
-        if last["role"] != "user" {
-            return Reply::text("That is that.");
-        }
-        let call: Value = serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
-        Reply::empty().call(call["tool"].as_str().unwrap(), &call["arguments"].to_string())
-    })
-}
-
-fn call(tool: &str, arguments: &Value) -> String {
-    json!({ "tool": tool, "arguments": arguments }).to_string()
-}
 
 /// Asks for a command, says yes, and returns the outcome of the call.
 #[track_caller]

@@ -7,7 +7,8 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::is_whole;
-use crate::fetches::{allow, approved, caller};
+use crate::caller::caller;
+use crate::fetches::{allow, approved};
 use crate::home::{Home, until_ended};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::pty::Pty;

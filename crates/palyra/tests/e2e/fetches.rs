@@ -3,30 +3,14 @@
 
 use std::fs;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
+use crate::caller::{call, caller};
 use crate::home::{Home, until_ended};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::web_server::{WebServer, said};
-
-/// Makes the call that its input is, `{"tool": ..., "arguments": ...}`, and is content with whatever comes of it.
-pub(crate) fn caller() -> Behaviour {
-    Behaviour::by(|body| {
-        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
-        if last["role"] != "user" {
-            return Reply::text("That is that.");
-        }
-        let call: Value = serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
-        Reply::empty().call(call["tool"].as_str().unwrap(), &call["arguments"].to_string())
-    })
-}
-
-pub(crate) fn call(tool: &str, arguments: &Value) -> String {
-    json!({ "tool": tool, "arguments": arguments }).to_string()
-}
 
 /// Lets some servers of this machine be reached.
 pub(crate) fn allow(home: &Home, servers: &[&WebServer]) {

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::fetches::{approved, caller};
+use crate::caller::caller;
+use crate::fetches::approved;
 use crate::openai_server::{home_with, runtime, serve};
 
 /// Whether this user gets all the namespaces of tier C.

@@ -4,28 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
+use crate::caller::{call, caller};
 use crate::home::{Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
-
-/// Makes the call that its input is, and is content with whatever comes of it.
-fn caller() -> Behaviour {
-    Behaviour::by(|body| {
-        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
-        if last["role"] != "user" {
-            return Reply::text("That is that.");
-        }
-        let call: Value = serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
-        Reply::empty().call(call["tool"].as_str().unwrap(), &call["arguments"].to_string())
-    })
-}
-
-fn call(tool: &str, arguments: &Value) -> String {
-    json!({ "tool": tool, "arguments": arguments }).to_string()
-}
 
 /// Makes a call that is asked about, says yes, and returns what came of it.
 #[track_caller]

@@ -4,6 +4,7 @@
 
 mod home;
 mod asked;
+mod caller;
 #[path = "../cli/pty.rs"]
 #[allow(dead_code, reason = "the tests of terminals use more of it")]
 mod pty;

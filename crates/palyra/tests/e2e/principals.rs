@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::asked::of;
 use crate::bound_hosts::{CANARY, bound_home, echo, identity};
-use crate::fetches::{call, caller, output};
+use crate::caller::{call, caller};
+use crate::fetches::output;
 use crate::home::{Ended, Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::tcp::{Serving, token};

@@ -1,11 +1,11 @@
 //! What a stored grant covers, and what it never does.
 
-use palyra_types::approval::{GrantBounds, StoredGrant};
-use palyra_types::{ApprovalId, PrincipalId, Redacted, Seq, SessionId, Timestamp};
+use palyra_types::approval::GrantBounds;
+use palyra_types::{PrincipalId, Redacted, SessionId, Timestamp};
 use serde_json::json;
 
 use super::*;
-use crate::fixture::{ROOT, context};
+use crate::fixture::{ROOT, context, granted};
 
 fn rule(argument: &str, shape: ArgumentShape) -> ArgumentRule {
     ArgumentRule { argument: argument.into(), shape }
@@ -19,29 +19,8 @@ fn beneath(path: &str) -> ArgumentShape {
     ArgumentShape::Beneath(path.into())
 }
 
-fn here() -> GrantBounds {
-    GrantBounds { workspace: Some(Redacted::new(ROOT.into())), tool_version: Some(1), programs: None }
-}
-
 fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
-    StoredGrantRecord {
-        stored: StoredGrant {
-            grant: StoredGrantId::from_parts(9, 9),
-            principal: context().principal,
-            approval: ApprovalId::from_parts(8, 8),
-            granted_by: context().principal,
-            scope: GrantScope::Principal,
-            expires: None,
-            uses_max: None,
-            tool: "write_file".into(),
-            matcher,
-            bounds: here(),
-        },
-        uses: 0,
-        created: Timestamp(0),
-        revoked: None,
-        seq: Seq(1),
-    }
+    granted("write_file", matcher)
 }
 
 fn covers(record: &StoredGrantRecord, arguments: &Value, risk: ApprovalRiskLevel) -> String {

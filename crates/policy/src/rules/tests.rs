@@ -2,18 +2,16 @@
 
 use std::sync::LazyLock;
 
-use palyra_types::approval::{
-    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
-};
+use palyra_types::approval::{ArgumentRule, ArgumentShape, StoredGrantRecord};
 use palyra_types::posture::{PostureChanged, PostureRecord, PostureScope};
 use palyra_types::tool::{ToolCall, ToolName};
-use palyra_types::{ApprovalId, Redacted, Seq, StoredGrantId, Timestamp};
+use palyra_types::{Seq, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::decide::{ArgumentsHold, CallEvidence, decide_tool_call};
-use crate::fixture::{ROOT, call, context, snapshot_of};
+use crate::fixture::{ROOT, call, context, granted, snapshot_of};
 use crate::skills::{ActiveSkill, SkillStanding};
 use crate::snapshot::ToolCallPolicySnapshot;
 
@@ -232,23 +230,7 @@ fn grant(call: &ToolCall, shape: &ArgumentShape) -> StoredGrantRecord {
     let arguments: Value = serde_json::from_str(call.arguments.expose()).unwrap_or_default();
     let names = arguments.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let matcher = names.map(|name| ArgumentRule { argument: name.into(), shape: shape.clone() }).collect();
-    let stored = StoredGrant {
-        grant: StoredGrantId::from_parts(9, 9),
-        principal: context().principal,
-        approval: ApprovalId::from_parts(8, 8),
-        granted_by: context().principal,
-        scope: GrantScope::Principal,
-        expires: None,
-        uses_max: None,
-        tool: call.tool.as_str().into(),
-        matcher,
-        bounds: GrantBounds {
-            workspace: Some(Redacted::new(ROOT.into())),
-            tool_version: Some(1),
-            programs: None,
-        },
-    };
-    StoredGrantRecord { stored, uses: 0, created: Timestamp(0), revoked: None, seq: Seq(1) }
+    granted(call.tool.as_str(), matcher)
 }
 
 /// How far a verdict lets a call go.
