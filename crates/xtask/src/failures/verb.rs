@@ -12,6 +12,7 @@ use super::evidence;
 use super::report::Report;
 use crate::evidence_page::Part;
 use crate::repo;
+use crate::suite::find_system_programs;
 
 /// The crash suite's other runs.
 pub(crate) const GAUNTLET: Part = Part { name: "gauntlet", command: "crash --gauntlet" };
@@ -114,6 +115,7 @@ pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
         None => build()?,
     };
     let mut command = Command::new(programs.join("palyra-failures"));
+    find_system_programs(&mut command);
     command.args(suite.words());
     if let Suite::Waiting(options) = suite {
         let built = options.palyrad.as_ref().map(std::path::absolute).transpose();

@@ -3,7 +3,9 @@
 //! Owns starting it, copying what it says, and ending it when time is up. Invariant: no child outlives
 //! the call, since the one we start is told to end and then killed.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,10 +15,33 @@ use anyhow::{Context, Result, bail};
 /// How long a child that was told to end may tidy up.
 const END_GRACE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Where Debian keeps programs of the system; the PATH of an ordinary user lacks them.
+const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// Returns `path` with the folders of the system's programs behind it, where it lacks them.
+pub(super) fn with_system_folders(path: &OsStr) -> OsString {
+    let mut folders: Vec<PathBuf> =
+        std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty()).collect();
+    for folder in SYSTEM_FOLDERS.map(PathBuf::from) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    // A folder that came out of a PATH has no separator in its name.
+    std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Lets a child find the system's programs, unless it was given a PATH of its own.
+pub(crate) fn find_system_programs(command: &mut Command) {
+    if command.get_envs().all(|(name, _)| name != "PATH") {
+        command.env("PATH", with_system_folders(&std::env::var_os("PATH").unwrap_or_default()));
+    }
+}
 
 /// Runs `command` with its output as it is; fails when it does, or at `deadline`.
 pub(crate) fn run(mut command: Command, deadline: Instant) -> Result<()> {
     let shown = show(&command);
+    find_system_programs(&mut command);
     let child = command.stdin(Stdio::null()).spawn().with_context(|| format!("could not start `{shown}`"))?;
     succeed(&shown, wait(child, &shown, deadline)?)
 }
@@ -24,6 +49,7 @@ pub(crate) fn run(mut command: Command, deadline: Instant) -> Result<()> {
 /// Runs `command`, copies its standard error line by line and returns it with whether it succeeded.
 pub(super) fn run_and_read_stderr(mut command: Command, deadline: Instant) -> Result<(ExitStatus, String)> {
     let shown = show(&command);
+    find_system_programs(&mut command);
     command.stdin(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("could not start `{shown}`"))?;
     let stderr = child.stderr.take().context("the child has no standard error")?;
@@ -36,6 +62,7 @@ pub(super) fn run_and_read_stderr(mut command: Command, deadline: Instant) -> Re
 /// Runs `command` silently and returns its standard output.
 pub(super) fn read(mut command: Command) -> Result<String> {
     let shown = show(&command);
+    find_system_programs(&mut command);
     let output =
         command.stdin(Stdio::null()).output().with_context(|| format!("could not start `{shown}`"))?;
     if !output.status.success() {
@@ -118,6 +145,22 @@ mod tests {
     fn a_failing_child_is_a_failure() {
         assert!(run(shell("exit 0"), soon()).is_ok());
         assert!(run(shell("exit 3"), soon()).is_err());
+    }
+
+    #[test]
+    fn a_child_finds_the_systems_programs_whatever_the_path_of_the_caller() {
+        let extended = |path: &str| with_system_folders(path.as_ref()).into_string().expect("text");
+        assert_eq!(extended("/usr/local/bin:/usr/bin:/bin"), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+        assert_eq!(extended("/sbin:/bin"), "/sbin:/bin:/usr/sbin");
+        assert_eq!(extended(""), "/usr/sbin:/sbin");
+        let shown = read(shell("printf %s \"$PATH\"")).expect("it starts");
+        for folder in SYSTEM_FOLDERS {
+            assert!(shown.split(':').any(|listed| listed == folder), "{shown}");
+        }
+        let mut own = shell("exit 0");
+        own.env("PATH", "/nowhere");
+        find_system_programs(&mut own);
+        assert!(own.get_envs().any(|(name, path)| name == "PATH" && path == Some("/nowhere".as_ref())));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod summary;
 
 pub(crate) use bench::{bench, release_bench};
 pub(crate) use check::check;
+pub(crate) use command::find_system_programs;
 pub(crate) use command::run as run_command;
 pub(crate) use properties::{Options as PropertiesOptions, properties};
 pub(crate) use setup::{Setup, setup};

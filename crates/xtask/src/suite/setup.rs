@@ -116,7 +116,9 @@ fn missing() -> Vec<&'static Need> {
 
 fn is_met(need: &Need) -> bool {
     let [program, arguments @ ..] = need.probe else { return false };
-    let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let mut command = Command::new(program);
+    command::find_system_programs(&mut command);
+    let status = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 

@@ -111,7 +111,9 @@ pub(super) fn on_path(name: &str) -> Option<PathBuf> {
 pub(super) fn path_with(tools: &Tools) -> Result<OsString> {
     let own = [&tools.deny, &tools.nextest].into_iter().filter_map(|p| p.parent()).map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(own.chain(std::env::split_paths(&path))).context("could not extend the PATH")
+    let path =
+        std::env::join_paths(own.chain(std::env::split_paths(&path))).context("could not extend the PATH")?;
+    Ok(command::with_system_folders(&path))
 }
 
 #[cfg(test)]
