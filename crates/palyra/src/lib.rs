@@ -1,5 +1,6 @@
 //! One main for both programs: the command line, with the daemon behind its verb `serve`.
 
+#[cfg(feature = "jemalloc")]
 mod allocator;
 mod program;
 

@@ -47,7 +47,7 @@ enum Verb {
     },
     /// Hunts with the tests that throw dice: other dice each time, until the time is up.
     Properties(suite::PropertiesOptions),
-    /// Runs the bench crate in release mode with the arguments that follow.
+    /// Runs the bench crate as it ships, with the arguments that follow.
     Bench {
         /// Handed on as they are.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -66,7 +66,7 @@ enum Verb {
     Waiting(failures::WaitingOptions),
     /// Loads a daemon for long and tells what grows meanwhile.
     Soak(soak::Options),
-    /// Measures what the redactor finds, spoils and costs, in release mode.
+    /// Measures what the redactor finds, spoils and costs, in the profile that ships.
     RedactionRecall(redaction::Options),
     /// Runs published proof vectors through the ledger's verification.
     MerkleVectors {

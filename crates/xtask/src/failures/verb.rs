@@ -90,7 +90,7 @@ pub(crate) struct WaitingOptions {
     /// Runs that each wait for a yes.
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     runs: usize,
-    /// A built `palyrad`, instead of building it in release mode.
+    /// A built `palyrad`, instead of building it as it ships.
     #[arg(long, value_name = "FILE")]
     palyrad: Option<PathBuf>,
     #[command(flatten)]
@@ -119,7 +119,7 @@ pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
     command.args(suite.words());
     if let Suite::Waiting(options) = suite {
         let built = options.palyrad.as_ref().map(std::path::absolute).transpose();
-        let shipped = built.context("could not find the daemon")?.map_or_else(release_daemon, Ok)?;
+        let shipped = built.context("could not find the daemon")?.map_or_else(shipped_daemon, Ok)?;
         command.arg("--shipped").arg(shipped);
     }
     command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
@@ -192,9 +192,9 @@ impl Suite {
 }
 
 /// Builds the daemon as it ships.
-fn release_daemon() -> Result<PathBuf> {
-    cargo(&["--release", "--package", "palyra", "--bin", "palyrad"])?;
-    Ok(target().join("release/palyrad"))
+fn shipped_daemon() -> Result<PathBuf> {
+    cargo(&["--profile", "dist", "--features", "jemalloc", "--package", "palyra", "--bin", "palyrad"])?;
+    Ok(target().join("dist/palyrad"))
 }
 
 fn build() -> Result<PathBuf> {

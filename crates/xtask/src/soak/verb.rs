@@ -28,9 +28,9 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// Builds the release programs, soaks, and returns the exit code.
+/// Builds the programs as they ship, soaks, and returns the exit code.
 pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
-    let mut soak = suite::release_bench()?;
+    let mut soak = suite::shipped_bench()?;
     soak.arg("soak").args(arguments(options));
     if options.write {
         // What it says meanwhile is for whoever waits.

@@ -1,4 +1,4 @@
-//! The bench crate and the daemon that it measures, built in release mode but for the short soak.
+//! The bench crate and the daemon that it measures, built as they ship but for the short soak.
 //!
 //! Owns only how they are built and started; what is measured is the bench crate's own.
 
@@ -17,7 +17,7 @@ pub(crate) fn bench(arguments: &[String]) -> Result<ExitCode> {
     let root = repo::root();
     let measures = !matches!(arguments, [only] if WITHOUT_DAEMON.contains(&only.as_str()));
     let mut command = if measures {
-        release_bench()?
+        shipped_bench()?
     } else {
         build(&root, &["--package", "palyra-bench"])?;
         program(&root)
@@ -28,10 +28,10 @@ pub(crate) fn bench(arguments: &[String]) -> Result<ExitCode> {
 }
 
 /// Builds the bench program and the daemon, and returns the command that measures the one with the other.
-pub(crate) fn release_bench() -> Result<Command> {
+pub(crate) fn shipped_bench() -> Result<Command> {
     let root = repo::root();
     // Apart, so that the daemon is built with its own features and no others.
-    build(&root, &["--package", "palyra", "--bin", "palyrad"])?;
+    build(&root, &["--package", "palyra", "--bin", "palyrad", "--features", "jemalloc"])?;
     build(&root, &["--package", "palyra-bench"])?;
     let mut command = program(&root);
     names_daemon(&mut command, &programs(&root).join("palyrad"))?;
@@ -64,7 +64,7 @@ fn program(root: &Path) -> Command {
 }
 
 fn programs(root: &Path) -> PathBuf {
-    target(root).join("release")
+    target(root).join("dist")
 }
 
 fn target(root: &Path) -> PathBuf {
@@ -73,7 +73,7 @@ fn target(root: &Path) -> PathBuf {
 
 fn build(root: &Path, what: &[&str]) -> Result<()> {
     let mut command = Command::new("cargo");
-    command.args(["build", "--quiet", "--release", "--locked"]).args(what).current_dir(root);
+    command.args(["build", "--quiet", "--profile", "dist", "--locked"]).args(what).current_dir(root);
     let status = command.status().context("could not start cargo")?;
     ensure!(status.success(), "cargo could not build {}", what.join(" "));
     Ok(())

@@ -13,6 +13,8 @@ use super::phases::Phases;
 use super::{command, tools};
 use crate::{repo, tidy};
 
+/// What ships, and is therefore checked and tested, beyond the default features.
+pub(super) const SHIPPED_FEATURES: &str = "palyra/jemalloc";
 const TIME: Duration = Duration::from_secs(75 * 60);
 
 /// Runs the daily check.
@@ -54,8 +56,9 @@ pub(super) fn fmt(deadline: Instant) -> Result<()> {
 
 /// Runs clippy over every target; a warning is an error.
 pub(super) fn clippy(deadline: Instant) -> Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"];
-    command::run(cargo(&arguments), deadline)
+    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--quiet"]);
+    clippy.args(["--features", SHIPPED_FEATURES, "--", "-D", "warnings"]);
+    command::run(clippy, deadline)
 }
 
 /// Checks the house rules.
@@ -83,7 +86,8 @@ pub(super) fn deny(program: &Path, deadline: Instant) -> Result<()> {
 /// Returns the command that runs every test.
 pub(super) fn nextest(program: &Path) -> Command {
     let mut nextest = Command::new(program);
-    nextest.args(["nextest", "run", "--workspace", "--locked"]).current_dir(repo::root());
+    nextest.args(["nextest", "run", "--workspace", "--locked", "--features", SHIPPED_FEATURES]);
+    nextest.current_dir(repo::root());
     // Where the whole suite puts it; tests that need it say so themselves when it is not there.
     nextest.env("PALYRA_TEST_PYTHON", repo::root().join("target/tools/venv/bin/python"));
     nextest

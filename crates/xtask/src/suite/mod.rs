@@ -16,7 +16,7 @@ mod phases;
 mod command;
 mod summary;
 
-pub(crate) use bench::{bench, release_bench};
+pub(crate) use bench::{bench, shipped_bench};
 pub(crate) use check::check;
 pub(crate) use command::find_system_programs;
 pub(crate) use command::run as run_command;

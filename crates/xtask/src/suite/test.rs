@@ -68,7 +68,9 @@ fn whole_attack() -> Command {
 
 /// Builds what the tests start, with the features the tests are built with.
 fn build(deadline: Instant) -> Result<()> {
-    command::run(check::cargo(&["build", "--workspace", "--all-targets", "--locked", "--quiet"]), deadline)
+    let mut build = check::cargo(&["build", "--workspace", "--all-targets", "--locked", "--quiet"]);
+    build.args(["--features", check::SHIPPED_FEATURES]);
+    command::run(build, deadline)
 }
 
 fn run_tests(tools: Option<&Tools>, skipped: &[&str], deadline: Instant, counts: &mut Counts) -> Result<()> {
@@ -100,7 +102,8 @@ fn run_tests(tools: Option<&Tools>, skipped: &[&str], deadline: Instant, counts:
 /// Refuses a name that leaves out nothing: it is misspelt, or the test is gone.
 fn demand_matches(tools: &Tools, name: &str) -> Result<()> {
     let mut list = with_tools(Command::new(&tools.nextest), tools)?;
-    list.args(["nextest", "list", "--workspace", "--locked", "--message-format", "oneline", "-E"]);
+    list.args(["nextest", "list", "--workspace", "--locked", "--features", check::SHIPPED_FEATURES]);
+    list.args(["--message-format", "oneline", "-E"]);
     list.arg(format!("test({name})")).current_dir(crate::repo::root());
     if command::read(list)?.trim().is_empty() {
         bail!("--skip {name} is neither a phase ({}) nor part of a test's name", PHASES.join(", "));

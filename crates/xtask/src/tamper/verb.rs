@@ -41,8 +41,8 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
         Some(program) => std::path::absolute(program).context("could not find tamper")?,
         None => {
             progress("building the verifier");
-            build(&["--release", "--package", "palyra-verify", "--bins", "--example", "tamper"])?;
-            repo::root().join("target/release/examples/tamper")
+            build(&["--profile", "dist", "--package", "palyra-verify", "--bins", "--example", "tamper"])?;
+            repo::root().join("target/dist/examples/tamper")
         }
     };
     let palyra = match &options.palyra {
