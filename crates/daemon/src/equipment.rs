@@ -9,7 +9,7 @@ use palyra_policy::ToolPolicyRules;
 use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_runtime::health::LiveChecks;
 use palyra_tools::BuiltinTools;
-use palyra_wasm::{COMPILE_LIMITS, ComponentParts, Components};
+use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, Components};
 
 use crate::config::Config;
 use crate::host_sandbox::HostSandbox;
@@ -96,14 +96,19 @@ impl Equipment {
 fn components(place: Place<'_>, sandbox: Arc<HostSandbox>, way_out: Option<&WayOut>) -> Components {
     Components::new(ComponentParts {
         folder: place.state_dir.join(COMPONENTS_FOLDER),
-        // A compiler is this same program; where its path cannot be told, nothing is compiled.
-        program: std::env::current_exe().unwrap_or_default(),
+        program: compiler(),
         sandbox,
         compiling: COMPILE_LIMITS,
         fetch: way_out.map(WayOut::fetcher),
         secrets: Some(Arc::clone(place.secrets)),
         clock: Arc::new(SystemClock),
     })
+}
+
+/// Returns where the compiler of components is looked for: beside this program, which a link may have led to.
+fn compiler() -> PathBuf {
+    let program = std::env::current_exe().and_then(|program| program.canonicalize()).unwrap_or_default();
+    program.with_file_name(COMPILER_PROGRAM)
 }
 
 /// Returns what every command gets: the operator's folders before the system's, and Rust's toolchain where there is one,

@@ -25,9 +25,6 @@ pub fn held(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     if word == OsStr::new(palyra_sandbox::KEEP) {
         return Some(palyra_sandbox::keeper::run());
     }
-    if word == OsStr::new(palyra_wasm::COMPILE) {
-        return Some(palyra_wasm::compile(arguments));
-    }
     (word == OsStr::new(palyra_sandbox::PROBE)).then(palyra_sandbox::keeper::probe)
 }
 

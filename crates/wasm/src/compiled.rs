@@ -43,6 +43,7 @@ pub struct Compiled {
 }
 
 impl Machine {
+    #[cfg(feature = "compiler")]
     /// Compiles a component; takes seconds of a processor for a large one. A hostile one can make that minutes and
     /// gigabytes, so this is for tests and for a process that is held to limits.
     ///
@@ -57,14 +58,14 @@ impl Machine {
         Compiled::of(self, &component, Sha256::digest(bytes).into())
     }
 
-    /// Takes up what another process of this executable compiled.
+    /// Takes up what another process compiled.
     ///
     /// # Errors
     /// [`CompileError::Malformed`] for what another version or processor was meant for;
     /// [`CompileError::Unfit`] for what wants what is not offered.
     ///
     /// # Safety
-    /// `native` comes from [`crate::compile`] of this executable, and nobody else could have changed it since.
+    /// `native` comes from the compiler that the workshop started, and nobody else could have changed it since.
     pub(crate) unsafe fn take_up(&self, native: &[u8], digest: [u8; 32]) -> Result<Compiled, CompileError> {
         let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
         // SAFETY: the caller vouches for the bytes.

@@ -13,16 +13,9 @@ use wasmtime::Engine;
 use crate::compiled::one_line;
 use crate::engine;
 use crate::limits::COMPONENT_BYTES_MAX;
+use crate::workshop::{HOST, MALFORMED};
 
-/// The hidden sub-command that makes this executable a compiler; its argument is the file.
-pub const COMPILE: &str = "component-compile";
-
-/// Exit code for a file that is no component.
-pub(crate) const MALFORMED: u8 = 65;
-/// Exit code for what this host cannot do.
-pub(crate) const HOST: u8 = 71;
-
-/// Compiles the file that the arguments behind the sub-command name. To be called before there is a second thread.
+/// Compiles the file that the first of these arguments names. To be called before there is a second thread.
 #[must_use]
 pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let told = |code: u8, why: &str| {
@@ -35,7 +28,7 @@ pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(bytes) => bytes,
         Err(error) => return told(HOST, &format!("the component cannot be read: {error}")),
     };
-    let engine = match Engine::new(&engine::compiling()) {
+    let engine = match Engine::new(&engine::settings()) {
         Ok(engine) => engine,
         Err(error) => return told(HOST, &one_line(&error)),
     };

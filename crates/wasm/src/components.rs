@@ -45,7 +45,8 @@ const COMPILING: &str =
 pub struct ComponentParts {
     /// A folder of the daemon's own, for components, their native code and what they keep.
     pub folder: PathBuf,
-    /// This very executable, which compiles when it is run with [`COMPILE`](crate::COMPILE).
+    /// The compiler: a program that compiles when it is run with [`COMPILE`](crate::COMPILE), usually
+    /// [`COMPILER_PROGRAM`](crate::COMPILER_PROGRAM) beside the daemon.
     pub program: PathBuf,
     /// Holds the compiler.
     pub sandbox: Arc<dyn ProcessSandbox>,

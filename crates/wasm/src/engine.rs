@@ -1,16 +1,18 @@
 //! The settings of the engine, and the clock of its deadlines.
 //!
-//! Invariant: what decides about compiled code is the same in every process of this executable, because what one
-//! compiles another runs; only where instances get their memory differs.
+//! Invariant: the settings that decide about compiled code are the same in the compiler and in the daemon, because what
+//! one compiles the other runs; only where instances get their memory differs.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::limits::{CALLS_MAX, MEMORY_BYTES_MAX, PARTS_MAX, STACK_BYTES_MAX, TABLE_ELEMENTS_MAX};
 
+/// Counts changes of [`settings`]: native code that was made under others is compiled again.
+pub(crate) const SETTINGS_VERSION: u32 = 1;
 /// How often deadlines are looked at while a call runs.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
@@ -30,13 +32,14 @@ pub(crate) fn running() -> Config {
         // What a component had in memory is nobody else's, and gone.
         .linear_memory_keep_resident(0)
         .table_keep_resident(0);
-    let mut config = compiling();
+    let mut config = settings();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }
 
-/// Settings of a process that only compiles: nothing is reserved.
-pub(crate) fn compiling() -> Config {
+/// Settings that the compiler and the daemon share; nothing is reserved. Whoever changes them changes
+/// [`SETTINGS_VERSION`].
+pub(crate) fn settings() -> Config {
     let mut config = Config::new();
     config
         .memory_reservation(MEMORY_BYTES_MAX as u64)
@@ -46,13 +49,13 @@ pub(crate) fn compiling() -> Config {
         .epoch_interruption(true)
         .max_wasm_stack(STACK_BYTES_MAX)
         .async_stack_size(STACK_BYTES_MAX * 4)
-        .cranelift_opt_level(OptLevel::Speed)
-        .cranelift_nan_canonicalization(true)
         .wasm_component_model(true)
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .wasm_tail_call(true)
         .wasm_relaxed_simd(false);
+    #[cfg(feature = "compiler")]
+    config.cranelift_opt_level(wasmtime::OptLevel::Speed).cranelift_nan_canonicalization(true);
     config
 }
 

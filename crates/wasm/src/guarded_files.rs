@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_guard_stands_where_the_bindings_are() {
-        let engine = wasmtime::Engine::new(&crate::engine::compiling()).unwrap();
+        let engine = wasmtime::Engine::new(&crate::engine::settings()).unwrap();
         let mut linker = Linker::<Inside>::new(&engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).unwrap();
         // A name that is there already is refused: had the bindings another version, it would be taken.

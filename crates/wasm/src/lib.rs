@@ -12,6 +12,7 @@ mod offered;
 mod shelf;
 mod workshop;
 mod native;
+#[cfg(feature = "compiler")]
 mod compiler;
 
 mod machine;
@@ -33,7 +34,8 @@ mod file_values;
 
 pub use call::{CallError, CallRequest};
 pub use compiled::{CompileError, Compiled};
-pub use compiler::{COMPILE, run as compile};
+#[cfg(feature = "compiler")]
+pub use compiler::run as compile;
 pub use components::{ComponentParts, Components};
 pub use described::{Described, DescribedCapability, DescribedContract};
 pub use examine::tool_of;
@@ -42,4 +44,4 @@ pub use key_value::{KeepValues, KeyValueError, MemoryValues};
 pub use limits::CallLimits;
 pub use machine::{Machine, MachineError};
 pub use reach::{Given, GivenFiles, Methods, Ports};
-pub use workshop::COMPILE_LIMITS;
+pub use workshop::{COMPILE, COMPILE_LIMITS, COMPILER_PROGRAM};

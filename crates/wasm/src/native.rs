@@ -5,7 +5,6 @@
 //! compiler says is never in memory as a whole.
 
 use std::fs::{File, OpenOptions};
-use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -13,7 +12,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::machine::Machine;
+use crate::engine::SETTINGS_VERSION;
 
 /// How a file of native code begins.
 const HEADER: &[u8] = b"palyra/native/v1\n";
@@ -108,21 +107,10 @@ pub(crate) fn read(path: &Path) -> Option<Native> {
     whole.then_some(Native(bytes))
 }
 
-/// Names native code by all of the engine that decides about it: version, settings, processor.
-pub(crate) fn name_of(machine: &Machine) -> String {
-    struct Hashing(Sha256);
-    impl Hasher for Hashing {
-        fn finish(&self) -> u64 {
-            0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
-    }
-    let mut hashing = Hashing(Sha256::new());
-    machine.engine.precompile_compatibility_hash().hash(&mut hashing);
-    let digits: String = hashing.0.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{NAME_BEGINS}{digits}")
+/// Names native code by what is ours of that which decides about it: the settings. Whether it fits the engine's version
+/// and the processor is judged by the engine when it is taken up, and code that does not is made again.
+pub(crate) fn name() -> String {
+    format!("{NAME_BEGINS}{}-{SETTINGS_VERSION}", std::env::consts::ARCH)
 }
 
 #[cfg(test)]

@@ -20,11 +20,18 @@ use palyra_ports::{
 use sha2::{Digest, Sha256};
 
 use crate::compiled::{CompileError, Compiled};
-use crate::compiler::{COMPILE, HOST, MALFORMED};
 use crate::limits::COMPONENT_BYTES_MAX;
 use crate::machine::Machine;
 use crate::native::{self, NATIVE_BYTES_MAX, TakenDown};
 
+/// The first argument of the compiler; its second is the file.
+pub const COMPILE: &str = "component-compile";
+/// The compiler's file name. It is a program of its own, so that the daemon does not contain it.
+pub const COMPILER_PROGRAM: &str = "palyra-component-compile";
+/// Exit code of the compiler for a file that is no component.
+pub(crate) const MALFORMED: u8 = 65;
+/// Exit code of the compiler for what this host cannot do.
+pub(crate) const HOST: u8 = 71;
 /// The name of a component's bytes in its folder.
 const COMPONENT: &str = "component.wasm";
 /// Bytes of a digest.
@@ -46,7 +53,7 @@ pub const COMPILE_LIMITS: ProcessLimits = ProcessLimits {
 /// Keeps components and has them compiled.
 pub(crate) struct Workshop {
     folder: PathBuf,
-    /// This very executable, which answers to [`COMPILE`].
+    /// The compiler, [`COMPILER_PROGRAM`] or another program that answers to [`COMPILE`].
     program: PathBuf,
     sandbox: Arc<dyn ProcessSandbox>,
     limits: ProcessLimits,
@@ -158,14 +165,17 @@ impl Workshop {
         }
         let (workshop, machine) = (Arc::clone(self), machine.clone());
         let put = blocking(move || {
-            native::put(&workshop.folder_of(&digest), &native::name_of(&machine)).map_err(disk)?;
+            native::put(&workshop.folder_of(&digest), &native::name()).map_err(disk)?;
             workshop.taken_up(&machine, digest)
         });
         match put.await?? {
             Some(compiled) => Ok(compiled),
             None => {
-                Err(Fault::System { what: "the compiled component was not what was written".to_owned() }
-                    .into())
+                let program = self.program.display();
+                let what = format!(
+                    "{program} is of another version than this daemon; install both from one release"
+                );
+                Err(Fault::Host { what }.into())
             }
         }
     }
@@ -182,7 +192,7 @@ impl Workshop {
             return Err(KeptFault::Changed);
         }
         drop(component);
-        let Some(native) = native::read(&folder.join(native::name_of(machine))) else { return Ok(None) };
+        let Some(native) = native::read(&folder.join(native::name())) else { return Ok(None) };
         // SAFETY: it was written by `ready` and by nobody else: the file has its digest before it, belongs to this user,
         // and nobody else may write it or its folder.
         match unsafe { machine.take_up(native.code(), digest) } {
@@ -198,6 +208,14 @@ impl Workshop {
     /// Has a component compiled by a process that is held; whatever it does, it ends with that process. What it says is
     /// native code that is not yet in its place.
     async fn compile(&self, digest: &[u8; 32]) -> Result<(), Fault> {
+        if !self.program.is_file() {
+            let what = format!(
+                "components are compiled by `{COMPILER_PROGRAM}`, and {} does not exist; a release has it, and \
+                 `cargo build --release -p palyra-wasm --features compiler` builds it",
+                self.program.display()
+            );
+            return Err(Fault::Host { what });
+        }
         let folder = self.folder_of(digest).canonicalize().map_err(disk)?;
         let component = folder.join(COMPONENT);
         let command = ConfinedCommand {

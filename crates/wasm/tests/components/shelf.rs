@@ -124,10 +124,15 @@ impl Shelf {
     }
 
     pub(crate) fn over(folder: Arc<TempDir>, compiling: ProcessLimits) -> Self {
+        Self::with_compiler(folder, compiling, env!("CARGO_BIN_EXE_palyra-component-compile").into())
+    }
+
+    /// The same, where another program stands in the compiler's place, or none.
+    pub(crate) fn with_compiler(folder: Arc<TempDir>, compiling: ProcessLimits, program: PathBuf) -> Self {
         let (sandbox, asked) = (Arc::new(Unheld::default()), Arc::new(Asked::default()));
         let components = Components::new(ComponentParts {
             folder: folder.path().join("components"),
-            program: PathBuf::from(env!("CARGO_BIN_EXE_palyra-component-compile")),
+            program,
             sandbox: Arc::clone(&sandbox) as _,
             compiling,
             fetch: Some(Arc::clone(&asked) as _),

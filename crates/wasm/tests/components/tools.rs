@@ -8,7 +8,7 @@ use palyra_testkit::grants::GrantRequest;
 use palyra_types::ErrorCode;
 use palyra_types::component::ComponentCapability;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutor, ToolName};
-use palyra_wasm::KeepValues;
+use palyra_wasm::{COMPILE_LIMITS, KeepValues};
 
 use crate::component::{About, ECHO, Wat};
 use crate::files;
@@ -189,4 +189,30 @@ async fn what_is_no_component_is_told_apart() {
     let nameless = About { name: "No Name", ..About::default() };
     let refused = shelf.examine(&Wat { about: nameless, ..Wat::running(ECHO) }.bytes()).await.unwrap_err();
     assert!(refused.to_string().contains("no name of a tool"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_compiler_it_is_said_what_brings_it() {
+    let built = Shelf::new();
+    let absent = built.folder.path().join("palyra-component-compile");
+    let missing = Shelf::with_compiler(Arc::clone(&built.folder), COMPILE_LIMITS, absent.clone());
+    let refused = missing.examine(&echo().bytes()).await.expect_err("there is no compiler");
+    let text = refused.to_string();
+    assert!(text.contains(&absent.display().to_string()), "{text}");
+    assert!(text.contains("cargo build --release -p palyra-wasm --features compiler"), "{text}");
+    built.examine(&echo().bytes()).await.expect("the control: with the compiler it is a component");
+    missing.examine(&echo().bytes()).await.expect("what was compiled already needs none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compiler_of_another_version_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let built = Shelf::new();
+    let other = built.folder.path().join("palyra-component-compile");
+    std::fs::write(&other, "#!/bin/sh\nprintf 'code of another version'\n").unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let skewed = Shelf::with_compiler(Arc::clone(&built.folder), COMPILE_LIMITS, other);
+    let text = skewed.examine(&echo().bytes()).await.expect_err("it fits no engine").to_string();
+    assert!(text.contains("is of another version than this daemon"), "{text}");
+    built.examine(&echo().bytes()).await.expect("what did not fit is made again");
 }
