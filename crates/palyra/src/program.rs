@@ -21,6 +21,16 @@ pub fn program(arguments: Vec<OsString>) -> ExitCode {
     palyra_cli::run(arguments, daemon)
 }
 
+/// Returns the arguments as the command line reads them: a program whose name is `palyrad` serves.
+#[must_use]
+pub fn words(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_daemon = |program: &OsString| Path::new(program).file_name().is_some_and(|name| name == "palyrad");
+    if arguments.first().is_some_and(is_daemon) {
+        arguments.insert(1, "serve".into());
+    }
+    arguments
+}
+
 fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let ServeArgs { auto_started, state_dir, config, listen } = args;
     palyra_daemon::serve(palyra_daemon::ServeArgs { auto_started, state_dir, config, listen })

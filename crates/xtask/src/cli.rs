@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    attack, components, failures, known_faults, published, real_model, redaction, sim, soak, suite, tamper,
-    tidy,
+    attack, components, dist, failures, known_faults, published, real_model, redaction, sim, soak, suite,
+    tamper, tidy,
 };
 
 #[derive(Debug, Parser)]
@@ -90,6 +90,8 @@ enum Verb {
     KnownFaults(known_faults::Options),
     /// Breaks journals by the thousand and compares what the verifier says.
     Tamper(tamper::Options),
+    /// Makes what ships: a tarball and a Debian package, with manuals, completions, licences and a bill of materials.
+    Dist(dist::Options),
     /// Installs a real language model below target/tools and drives the product against it.
     RealModel(real_model::Options),
 }
@@ -123,6 +125,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Verb::Components => components::verb(),
         Verb::KnownFaults(options) => known_faults::verb(&options),
         Verb::Tamper(options) => tamper::verb(&options),
+        Verb::Dist(options) => dist::verb(&options),
         Verb::RealModel(options) => real_model::verb(&options),
     }
 }

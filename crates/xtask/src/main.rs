@@ -19,6 +19,7 @@ mod tamper;
 mod known_faults;
 mod soak;
 mod published;
+mod dist;
 mod failures;
 mod evidence_page;
 mod repo;

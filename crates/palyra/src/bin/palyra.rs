@@ -1,4 +1,5 @@
-//! `palyra`: the command line; `palyra serve` is the daemon.
+//! `palyra`: the command line; `palyra serve` is the daemon, and so is a link to it with the name
+//! `palyrad`.
 
 use std::process::ExitCode;
 
@@ -6,5 +7,5 @@ fn main() -> ExitCode {
     if let Some(code) = palyra::held(std::env::args_os()) {
         return code;
     }
-    palyra::program(std::env::args_os().collect())
+    palyra::program(palyra::words(std::env::args_os().collect()))
 }

@@ -74,7 +74,12 @@ impl Home {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palyra"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_palyra")), arguments)
+    }
+
+    /// The same for a program at another place.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(self.work())

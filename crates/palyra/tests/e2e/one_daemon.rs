@@ -168,6 +168,19 @@ fn a_daemon_whose_socket_is_removed_opens_another_one_in_its_place() {
     assert!(std::fs::symlink_metadata(&socket).is_err(), "it takes its socket away");
 }
 
+#[test]
+fn a_link_with_the_name_of_the_daemon_is_the_daemon() {
+    let home = Home::new();
+    let link = home.work().with_file_name("palyrad");
+    symlink(env!("CARGO_BIN_EXE_palyra"), &link).unwrap();
+    let mut daemon = home.command_of(&link, &[]).spawn().unwrap();
+    read_until(&mut BufReader::new(daemon.stdout.take().unwrap()), "\"ready\":true");
+    home.palyra(&["--no-start", "run", "hello"]).expect(0);
+    assert_eq!(i32::try_from(daemon.id()).unwrap(), home.daemon_pid().as_raw_pid());
+    signal(&daemon, Signal::TERM);
+    ended(daemon).expect(0);
+}
+
 /// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
 #[track_caller]
 fn unusable(home: &Home, words: &str) {

@@ -21,6 +21,6 @@ pub(crate) use check::check;
 pub(crate) use command::find_system_programs;
 pub(crate) use command::run as run_command;
 pub(crate) use properties::{Options as PropertiesOptions, properties};
-pub(crate) use setup::{Setup, setup};
+pub(crate) use setup::{Setup, ensure_program, setup};
 pub(crate) use test::test;
 pub(crate) use vectors::published_cases;

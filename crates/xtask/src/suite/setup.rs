@@ -89,6 +89,22 @@ pub(super) fn ensure() -> Result<()> {
     setup(Setup::Do).map(|_| ())
 }
 
+/// Makes sure that a program is there which only one command needs: installs its package as root.
+pub(crate) fn ensure_program(program: &'static str, package: &'static str) -> Result<()> {
+    let mut probe = Command::new(program);
+    command::find_system_programs(&mut probe);
+    let found = probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    if !is_root() {
+        bail!("{program} is missing; run `apt-get install {package}` as root");
+    }
+    let deadline = Instant::now() + INSTALL_TIME;
+    command::run(apt_get(&["update", "-q"]), deadline)?;
+    command::run(apt_get(&["install", "-q", "-y", "--no-install-recommends", package]), deadline)
+}
+
 fn install(missing: &[&Need]) -> Result<()> {
     if !is_root() {
         bail!("installing system packages needs root; run `cargo xtask setup` as root");
