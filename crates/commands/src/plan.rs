@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     pub(crate) folder: Option<String>,
     pub(crate) hosts: Vec<String>,
     pub(crate) credentials: Vec<String>,
+    /// Folders to which it may not write, from the workspace root.
+    pub(crate) read_only: Vec<String>,
 }
 
 /// A command that was looked at. Its members are in order of name, so that its JSON is canonical.
@@ -44,6 +46,9 @@ pub(crate) struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hosts: Vec<String>,
     pub(crate) program: Bound,
+    /// Folders to which it may not write, from the workspace root; `.` is all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) read_only: Vec<String>,
     pub(crate) script: Option<Bound>,
     pub(crate) tier: Tier,
     /// Files that it names and that were not looked at: too large, or too many.
@@ -115,6 +120,7 @@ pub(crate) fn plan(
         folder,
         hosts: reach.hosts(),
         program: bound(&program),
+        read_only: wanted.read_only.clone(),
         script: script.as_ref().map(bound),
         tier,
         unbound: named.unbound.clone(),

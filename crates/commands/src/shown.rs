@@ -33,7 +33,12 @@ pub(crate) fn preview(plan: &Plan) -> String {
     if plan.files.len() > FILES_SHOWN_MAX {
         tell("names", &format!("{} more files, bound likewise", plan.files.len() - FILES_SHOWN_MAX));
     }
-    tell("may change", "the workspace");
+    if plan.read_only.iter().any(|folder| folder == ".") {
+        tell("may change", "nothing");
+    } else {
+        tell("may change", "the workspace");
+        plan.read_only.iter().for_each(|folder| tell("read-only", &quoted(folder)));
+    }
     if plan.hosts.is_empty() {
         tell("network", "none");
     } else {
@@ -106,6 +111,7 @@ mod tests {
             unbound: Vec::new(),
             folder: "/desk/x\nnetwork     full".into(),
             program: bound("/desk/\u{1b}[2Jsh"),
+            read_only: vec!["src".to_owned(), "a\nnetwork     full".to_owned()],
             script: Some(bound("/desk/\u{202e}gnp")),
             tier: Tier::Isolated,
         };
@@ -113,6 +119,7 @@ mod tests {
         assert!(!preview.contains(['\u{1b}', '\u{202e}']), "{preview}");
         let told: Vec<&str> = preview.lines().filter(|line| line.starts_with("network")).collect();
         assert_eq!(told, ["network     none"]);
+        assert!(preview.contains("\nread-only   src\n"), "{preview}");
         let (hosts, credentials) = (vec!["a.example".to_owned()], vec!["tok@a.example".to_owned()]);
         let preview = super::preview(&Plan { hosts, credentials, ..plan });
         let lines = ["network     only a.example", "secrets     tok@a.example, added on the way"];

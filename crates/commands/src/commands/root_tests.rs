@@ -24,7 +24,7 @@ fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<Granted, CommandFai
     let (arguments, plan) = match tool {
         "git" => (r#"{"subcommand":"status"}"#, String::new()),
         _ => {
-            let prepared = run_command::prepare(&bench.tools.parts, COMMAND, root)?;
+            let prepared = run_command::prepare(&bench.tools.parts, COMMAND, root, &[])?;
             (COMMAND, prepared.body.expose().clone())
         }
     };
