@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::text_bytes;
+use palyra_ports::{WorkspaceRoot, text_bytes};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -61,7 +61,7 @@ pub(crate) struct Protection {
 /// Where a program works, and what it may not change there beside what is protected anyway.
 #[derive(Debug, Clone)]
 pub(crate) struct ProtectionScope {
-    pub(crate) workspace: PathBuf,
+    pub(crate) workspace: WorkspaceRoot,
     /// Folders to which it may not write, from the workspace root; `.` is all of it.
     pub(crate) read_only: Vec<String>,
     /// Room for paths that are mounted.
@@ -146,7 +146,7 @@ struct PreparedReview {
 
 impl PreparedReview {
     fn make(settings: &CommandSettings, scope: &ProtectionScope) -> Result<Self, CommandFailure> {
-        let workspace = scope.workspace.as_path();
+        let workspace = scope.workspace.path();
         let unseen = |why: &dyn std::fmt::Display| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started here, because the workspace cannot be looked through for what runs later: {why}"
@@ -156,7 +156,7 @@ impl PreparedReview {
         let is_read_only = own.iter().any(|own| workspace.starts_with(own)) || scope.closes_all();
         let own = own.iter().filter_map(|own| own.strip_prefix(workspace).ok());
         let own: Vec<PathBuf> = own.filter(|own| !own.as_os_str().is_empty()).map(Path::to_owned).collect();
-        let tree = WorkspaceTree::open(workspace).map_err(|error| unseen(&error))?;
+        let tree = WorkspaceTree::open(scope.workspace.clone()).map_err(|error| unseen(&error))?;
         let protected = ProtectedPaths::new(own, &scope.read_only);
         let found = scan(&tree, &protected).map_err(|error| unseen(&error))?;
         if let Some(why) = &found.incomplete {
@@ -342,7 +342,8 @@ fn recover_one(lost: LostProgram) -> Vec<String> {
     let baseline = record.into_baseline();
     let mut lines = Vec::new();
     let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-    if let Ok(tree) = WorkspaceTree::open(&workspace)
+    if let Ok(root) = WorkspaceRoot::open(&workspace)
+        && let Ok(tree) = WorkspaceTree::open(root)
         && let Ok(found) = scan(&tree, &protected)
     {
         let is_its = |path: &Path| {
@@ -364,3 +365,6 @@ fn recover_one(lost: LostProgram) -> Vec<String> {
     state.folder.close();
     lines
 }
+
+#[cfg(test)]
+mod root_tests;

@@ -94,7 +94,7 @@ pub(crate) async fn start<K: Keep>(
     let read_only = planned.plan.read_only.clone();
     let mut command = command(ground.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let scope = ProtectionScope { workspace: command.workspace.path().to_owned(), read_only, bytes_left };
+    let scope = ProtectionScope { workspace: command.workspace.clone(), read_only, bytes_left };
     let protection = Protection::begin(ground.settings, scope).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {
