@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use palyra_ports::{
     COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, WorkspaceRoot, text_bytes,
 };
+use palyra_types::path_reading::PathReading;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::failure::CommandFailure;
 use crate::named_files::{FileRole, NamedFiles, find_named};
-use crate::opened::has_folder;
+use crate::opened::{FolderProblem, check_folder};
 use crate::program::{Found, find_program, find_script};
+use crate::quoting::quoted_path;
 use crate::reach::Reach;
 use crate::settings::CommandSettings;
 
@@ -189,15 +191,29 @@ fn bound(found: &Found) -> Bound {
     Bound { path: found.path.clone(), sha256 }
 }
 
+/// Returns where a command starts: a folder beneath the workspace, to which no link leads.
 fn folder_of(workspace: &WorkspaceRoot, inner: Option<&str>) -> Result<PathBuf, CommandFailure> {
     let Some(inner) = inner else { return Ok(workspace.path().to_owned()) };
-    let missing = |_| CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace"));
-    let folder = workspace.path().join(inner).canonicalize().map_err(missing)?;
-    let Ok(beneath) = folder.strip_prefix(workspace.path()) else {
-        return Err(CommandFailure::PathRefused(format!("`{inner}` lies outside of the workspace")));
-    };
-    if !has_folder(workspace, beneath) {
-        return Err(CommandFailure::NotFound(format!("`{inner}` is no folder")));
+    let reading = PathReading::read(inner, workspace.path().to_str());
+    let names = reading.below_root().map_err(|problem| {
+        CommandFailure::PathRefused(format!(
+            "`cwd` {problem}; name a folder from the workspace root, without `..`"
+        ))
+    })?;
+    let beneath: PathBuf = names.iter().collect();
+    match check_folder(workspace, &beneath) {
+        Ok(()) => Ok(workspace.path().join(beneath)),
+        Err(FolderProblem::Link { link, target }) => Err(CommandFailure::PathRefused(format!(
+            "`cwd` is or goes through {}, a link to {}, and no link is followed; name the folder as it lies",
+            quoted_path(&link),
+            quoted_path(&target)
+        ))),
+        Err(FolderProblem::NoFolder) => Err(CommandFailure::NotFound(format!("`{inner}` is no folder"))),
+        Err(FolderProblem::Missing) => {
+            Err(CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace")))
+        }
+        Err(FolderProblem::Unusable(error)) => {
+            Err(CommandFailure::NotFound(format!("`{inner}` cannot be entered: {error}")))
+        }
     }
-    Ok(folder)
 }

@@ -27,8 +27,8 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::failure::CommandFailure;
+use crate::quoting::quoted;
 use crate::settings::CommandSettings;
-use crate::shown;
 use protected_paths::ProtectedPaths;
 use review::{EntryChange, ReviewBaseline};
 use scan::scan;
@@ -326,9 +326,9 @@ fn short(path: &Path) -> String {
     let text = path.to_string_lossy();
     let left_out = text.chars().count().saturating_sub(NAME_CHARS_MAX);
     if left_out == 0 {
-        return shown::quoted(&text);
+        return quoted(&text);
     }
-    shown::quoted(&format!("...{}", text.chars().skip(left_out).collect::<String>()))
+    quoted(&format!("...{}", text.chars().skip(left_out).collect::<String>()))
 }
 
 /// Reviews what programs left behind whose end an earlier daemon did not see. Returns what was taken, for the log.
