@@ -7,6 +7,7 @@
 
 mod tree;
 mod protected_paths;
+mod second_names;
 mod git_config;
 mod walk;
 mod git_folder;
@@ -32,6 +33,7 @@ use crate::settings::CommandSettings;
 use protected_paths::ProtectedPaths;
 use review::{EntryChange, ReviewBaseline};
 use scan::scan;
+use second_names::SecondName;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
 use tree::WorkspaceTree;
 use walk::ScanResult;
@@ -164,6 +166,8 @@ impl PreparedReview {
         }
         let relative = mountable(workspace, &found, scope.bytes_left);
         check_read_only(&found, &relative)?;
+        let second = second_names::find(&tree, &found.read_only).map_err(|error| unseen(&error))?;
+        check_second_name(second)?;
         let mounted = relative.iter().map(|path| workspace.join(path)).collect();
         let baseline = ReviewBaseline::new(found, &relative);
         let record = ProgramRecord::new(workspace, &protected, &baseline);
@@ -199,6 +203,18 @@ fn check_read_only(found: &ScanResult, mounted: &[PathBuf]) -> Result<(), Comman
             "no command is started here, because there is no room to make {} read-only, to which a rule forbids writing; the \
              person can name fewer folders",
             short(folder)
+        )))
+    })
+}
+
+/// Refuses a program that could change a file of a read-only folder by another name.
+fn check_second_name(found: Option<SecondName>) -> Result<(), CommandFailure> {
+    found.map_or(Ok(()), |SecondName { inside, outside }| {
+        Err(CommandFailure::PathRefused(format!(
+            "no command is started here, because {} is another name of {}, to which a rule forbids writing; the person can \
+             put a copy in its place",
+            short(&outside),
+            short(&inside)
         )))
     })
 }

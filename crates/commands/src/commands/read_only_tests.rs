@@ -111,6 +111,31 @@ async fn a_link_on_the_way_to_a_closed_folder_is_refused() {
 }
 
 #[tokio::test]
+async fn a_file_of_a_closed_folder_with_a_name_elsewhere_is_refused() {
+    let bench = Bench::new();
+    for folder in ["src/inner", "lib"] {
+        std::fs::create_dir_all(bench.root().join(folder)).expect("a folder");
+    }
+    bench.write("src/a", "text");
+    let link =
+        |name: &str| std::fs::hard_link(bench.root().join("src/a"), bench.root().join(name)).expect("a name");
+    // The controls: a second name in the same folder, in another closed one, and outside of the workspace.
+    link("src/inner/b");
+    link("lib/c");
+    let outside = bench.root().with_extension("outside");
+    std::fs::hard_link(bench.root().join("src/a"), &outside).expect("a name");
+    let (kept, _) = mounted(&bench, "true", &["src", "lib"]).await.expect("the control runs");
+    std::fs::remove_file(&outside).expect("it goes");
+    assert!(["lib src", "src lib"].contains(&kept.as_str()), "{kept}");
+    for folders in [&["src"][..], &["src/a"], &["lib"]] {
+        let call = granted(&bench, "true", folders).expect("it is looked at");
+        let refused = bench.execute(&call).await.expect_err("it is refused").to_string();
+        assert!(refused.contains("is another name of") && refused.contains("put a copy"), "{refused}");
+    }
+    assert_eq!(bench.asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn there_is_room_for_every_closed_folder_or_nothing_starts() {
     let bench = Bench::new();
     let folders: Vec<String> = (0..600).map(|number| format!("folder-{number}")).collect();
