@@ -155,9 +155,11 @@ impl ToolRuntime for Commands {
         let parts = Arc::clone(&self.parts);
         async move {
             let arguments = intent.arguments().expose().clone();
-            let root = intent.workspace_root().to_owned();
-            let looked =
-                tokio::task::spawn_blocking(move || run_command::prepare(&parts, &arguments, &root)).await;
+            let (root, read_only) = (intent.workspace_root().to_owned(), intent.read_only().to_vec());
+            let looked = tokio::task::spawn_blocking(move || {
+                run_command::prepare(&parts, &arguments, &root, &read_only)
+            });
+            let looked = looked.await;
             let lost =
                 |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
             looked.unwrap_or_else(lost).map_err(|failure| PrepareRefusal {
@@ -211,5 +213,7 @@ mod job_tests;
 mod root_tests;
 #[cfg(test)]
 mod leavings_tests;
+#[cfg(test)]
+mod read_only_tests;
 #[cfg(test)]
 mod tests;

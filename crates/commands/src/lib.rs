@@ -23,6 +23,7 @@ mod program;
 mod opened;
 mod plan;
 mod reach;
+mod quoting;
 mod shown;
 mod running;
 mod protection;

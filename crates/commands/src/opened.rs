@@ -4,12 +4,14 @@
 //! the workspace is never opened outside of it, whatever a job does to it meanwhile, and nothing is waited for. There is
 //! no fallback. Source: openat2(2).
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use palyra_ports::WorkspaceRoot;
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat};
 use rustix::io::Errno;
 
 /// How often an open is repeated when the tree changed under the kernel's resolution.
@@ -33,12 +35,51 @@ pub(crate) fn open_file(workspace: &WorkspaceRoot, real: &Path) -> io::Result<Fi
     Ok(File::from(file))
 }
 
-/// Returns whether a folder lies at a path beneath the workspace, where no link leads to it.
-pub(crate) fn has_folder(workspace: &WorkspaceRoot, inner: &Path) -> bool {
-    let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+/// Why a program is not started in a folder.
+#[derive(Debug)]
+pub(crate) enum FolderProblem {
+    /// Nothing is there.
+    Missing,
+    /// Something else is there.
+    NoFolder,
+    /// It is a link, or lies behind one.
+    Link {
+        /// The link, from the workspace root.
+        link: PathBuf,
+        /// What it says.
+        target: PathBuf,
+    },
+    /// The system does not open it.
+    Unusable(io::Error),
+}
+
+/// Checks that a folder lies at a path beneath the workspace, and that no link leads to it.
+pub(crate) fn check_folder(workspace: &WorkspaceRoot, inner: &Path) -> Result<(), FolderProblem> {
+    let beneath = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    repeated(|| openat2(workspace, inner, flags, Mode::empty(), resolve)).is_ok()
+    let opened = repeated(|| openat2(workspace, beneath, flags, Mode::empty(), resolve));
+    let Err(error) = opened else { return Ok(()) };
+    // With `O_DIRECTORY` the kernel calls a link at the end no folder.
+    if let Some((link, target)) = first_link(workspace, inner) {
+        return Err(FolderProblem::Link { link, target });
+    }
+    Err(match error.kind() {
+        io::ErrorKind::NotFound => FolderProblem::Missing,
+        io::ErrorKind::NotADirectory => FolderProblem::NoFolder,
+        _ => FolderProblem::Unusable(error),
+    })
+}
+
+/// Returns the first link on the way to a folder, and what it says.
+fn first_link(workspace: &WorkspaceRoot, inner: &Path) -> Option<(PathBuf, PathBuf)> {
+    let mut way = PathBuf::new();
+    inner.iter().find_map(|name| {
+        way.push(name);
+        // What was no link up to here is followed without one.
+        let target = readlinkat(workspace, &way, Vec::new()).ok()?;
+        Some((way.clone(), PathBuf::from(OsStr::from_bytes(target.to_bytes()))))
+    })
 }
 
 /// Reads a file to its end, piece by piece; one of more than `bytes_max` is refused, never read in part.

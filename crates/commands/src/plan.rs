@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use palyra_ports::{
     COMMAND_BYTES_MAX, ProcessTier, SandboxError, SandboxOffer, SealedFile, WorkspaceRoot, text_bytes,
 };
+use palyra_types::path_reading::PathReading;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::failure::CommandFailure;
 use crate::named_files::{FileRole, NamedFiles, find_named};
-use crate::opened::has_folder;
+use crate::opened::{FolderProblem, check_folder};
 use crate::program::{Found, find_program, find_script};
+use crate::quoting::quoted_path;
 use crate::reach::Reach;
 use crate::settings::CommandSettings;
 
@@ -26,6 +28,8 @@ pub(crate) struct Wanted {
     pub(crate) folder: Option<String>,
     pub(crate) hosts: Vec<String>,
     pub(crate) credentials: Vec<String>,
+    /// Folders to which it may not write, from the workspace root.
+    pub(crate) read_only: Vec<String>,
 }
 
 /// A command that was looked at. Its members are in order of name, so that its JSON is canonical.
@@ -44,6 +48,9 @@ pub(crate) struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hosts: Vec<String>,
     pub(crate) program: Bound,
+    /// Folders to which it may not write, from the workspace root; `.` is all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) read_only: Vec<String>,
     pub(crate) script: Option<Bound>,
     pub(crate) tier: Tier,
     /// Files that it names and that were not looked at: too large, or too many.
@@ -115,6 +122,7 @@ pub(crate) fn plan(
         folder,
         hosts: reach.hosts(),
         program: bound(&program),
+        read_only: wanted.read_only.clone(),
         script: script.as_ref().map(bound),
         tier,
         unbound: named.unbound.clone(),
@@ -183,15 +191,29 @@ fn bound(found: &Found) -> Bound {
     Bound { path: found.path.clone(), sha256 }
 }
 
+/// Returns where a command starts: a folder beneath the workspace, to which no link leads.
 fn folder_of(workspace: &WorkspaceRoot, inner: Option<&str>) -> Result<PathBuf, CommandFailure> {
     let Some(inner) = inner else { return Ok(workspace.path().to_owned()) };
-    let missing = |_| CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace"));
-    let folder = workspace.path().join(inner).canonicalize().map_err(missing)?;
-    let Ok(beneath) = folder.strip_prefix(workspace.path()) else {
-        return Err(CommandFailure::PathRefused(format!("`{inner}` lies outside of the workspace")));
-    };
-    if !has_folder(workspace, beneath) {
-        return Err(CommandFailure::NotFound(format!("`{inner}` is no folder")));
+    let reading = PathReading::read(inner, workspace.path().to_str());
+    let names = reading.below_root().map_err(|problem| {
+        CommandFailure::PathRefused(format!(
+            "`cwd` {problem}; name a folder from the workspace root, without `..`"
+        ))
+    })?;
+    let beneath: PathBuf = names.iter().collect();
+    match check_folder(workspace, &beneath) {
+        Ok(()) => Ok(workspace.path().join(beneath)),
+        Err(FolderProblem::Link { link, target }) => Err(CommandFailure::PathRefused(format!(
+            "`cwd` is or goes through {}, a link to {}, and no link is followed; name the folder as it lies",
+            quoted_path(&link),
+            quoted_path(&target)
+        ))),
+        Err(FolderProblem::NoFolder) => Err(CommandFailure::NotFound(format!("`{inner}` is no folder"))),
+        Err(FolderProblem::Missing) => {
+            Err(CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace")))
+        }
+        Err(FolderProblem::Unusable(error)) => {
+            Err(CommandFailure::NotFound(format!("`{inner}` cannot be entered: {error}")))
+        }
     }
-    Ok(folder)
 }

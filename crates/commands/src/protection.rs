@@ -6,6 +6,8 @@
 //! after the last look. Begin at [`Protection::begin`].
 
 mod tree;
+mod protected_paths;
+mod second_names;
 mod git_config;
 mod walk;
 mod git_folder;
@@ -21,15 +23,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::text_bytes;
+use palyra_ports::{WorkspaceRoot, text_bytes};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::failure::CommandFailure;
+use crate::quoting::quoted;
 use crate::settings::CommandSettings;
-use crate::shown;
+use protected_paths::ProtectedPaths;
 use review::{EntryChange, ReviewBaseline};
 use scan::scan;
+use second_names::SecondName;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
 use tree::WorkspaceTree;
 use walk::ScanResult;
@@ -56,10 +60,20 @@ pub(crate) struct Protection {
     looks: AbortHandle,
 }
 
+/// Where a program works, and what it may not change there beside what is protected anyway.
+#[derive(Debug, Clone)]
+pub(crate) struct ProtectionScope {
+    pub(crate) workspace: WorkspaceRoot,
+    /// Folders to which it may not write, from the workspace root; `.` is all of it.
+    pub(crate) read_only: Vec<String>,
+    /// Room for paths that are mounted.
+    pub(crate) bytes_left: usize,
+}
+
 #[derive(Debug)]
 struct WorkspaceReview {
     tree: WorkspaceTree,
-    own: Vec<PathBuf>,
+    protected: ProtectedPaths,
     baseline: ReviewBaseline,
     state: Mutex<ReviewState>,
     repeated: Notify,
@@ -75,15 +89,13 @@ struct ReviewState {
 }
 
 impl Protection {
-    /// Looks at a workspace before a program starts there; `bytes_left` is room for paths that are mounted.
+    /// Looks at a workspace before a program starts there.
     pub(crate) async fn begin(
         settings: &CommandSettings,
-        workspace: &Path,
-        bytes_left: usize,
+        scope: ProtectionScope,
     ) -> Result<Self, CommandFailure> {
-        let (settings, workspace) = (settings.clone(), workspace.to_owned());
-        let begun =
-            tokio::task::spawn_blocking(move || PreparedReview::make(&settings, &workspace, bytes_left));
+        let settings = settings.clone();
+        let begun = tokio::task::spawn_blocking(move || PreparedReview::make(&settings, &scope));
         let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
         let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
         let review = Arc::new(review);
@@ -135,25 +147,30 @@ struct PreparedReview {
 }
 
 impl PreparedReview {
-    fn make(settings: &CommandSettings, workspace: &Path, bytes_left: usize) -> Result<Self, CommandFailure> {
+    fn make(settings: &CommandSettings, scope: &ProtectionScope) -> Result<Self, CommandFailure> {
+        let workspace = scope.workspace.path();
         let unseen = |why: &dyn std::fmt::Display| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started here, because the workspace cannot be looked through for what runs later: {why}"
             ))
         };
         let own: Vec<PathBuf> = settings.own_paths.iter().flat_map(|path| as_it_lies(path)).collect();
-        let is_read_only = own.iter().any(|own| workspace.starts_with(own));
+        let is_read_only = own.iter().any(|own| workspace.starts_with(own)) || scope.closes_all();
         let own = own.iter().filter_map(|own| own.strip_prefix(workspace).ok());
         let own: Vec<PathBuf> = own.filter(|own| !own.as_os_str().is_empty()).map(Path::to_owned).collect();
-        let tree = WorkspaceTree::open(workspace).map_err(|error| unseen(&error))?;
-        let found = scan(&tree, &own).map_err(|error| unseen(&error))?;
+        let tree = WorkspaceTree::open(scope.workspace.clone()).map_err(|error| unseen(&error))?;
+        let protected = ProtectedPaths::new(own, &scope.read_only);
+        let found = scan(&tree, &protected).map_err(|error| unseen(&error))?;
         if let Some(why) = &found.incomplete {
             return Err(unseen(why));
         }
-        let relative = mountable(workspace, &found, bytes_left);
+        let relative = mountable(workspace, &found, scope.bytes_left);
+        check_read_only(&found, &relative)?;
+        let second = second_names::find(&tree, &found.read_only).map_err(|error| unseen(&error))?;
+        check_second_name(second)?;
         let mounted = relative.iter().map(|path| workspace.join(path)).collect();
         let baseline = ReviewBaseline::new(found, &relative);
-        let record = ProgramRecord::new(workspace, &own, &baseline);
+        let record = ProgramRecord::new(workspace, &protected, &baseline);
         let folder = ProgramFolder::make(&settings.aside, &record).map_err(|error| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started, because `{}` cannot be written to, where its leavings would go: {error}",
@@ -162,9 +179,44 @@ impl PreparedReview {
         })?;
         let state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
         let review =
-            WorkspaceReview { tree, own, baseline, state: Mutex::new(state), repeated: Notify::new() };
+            WorkspaceReview { tree, protected, baseline, state: Mutex::new(state), repeated: Notify::new() };
         Ok(Self { review, mounted, is_read_only })
     }
+}
+
+impl ProtectionScope {
+    fn closes_all(&self) -> bool {
+        self.read_only.iter().any(|folder| folder == ".")
+    }
+}
+
+/// Refuses a program for which a folder would not be read-only that has to be.
+fn check_read_only(found: &ScanResult, mounted: &[PathBuf]) -> Result<(), CommandFailure> {
+    if let Some(link) = found.links_to_read_only.first() {
+        return Err(CommandFailure::PathRefused(format!(
+            "no command is started here, because a rule forbids writing to a folder and {} is a link on the way to it; the              person can name the folder in the rule as it lies, without links",
+            short(link)
+        )));
+    }
+    found.read_only.iter().find(|folder| !mounted.contains(folder)).map_or(Ok(()), |folder| {
+        Err(CommandFailure::SandboxFailed(format!(
+            "no command is started here, because there is no room to make {} read-only, to which a rule forbids writing; the \
+             person can name fewer folders",
+            short(folder)
+        )))
+    })
+}
+
+/// Refuses a program that could change a file of a read-only folder by another name.
+fn check_second_name(found: Option<SecondName>) -> Result<(), CommandFailure> {
+    found.map_or(Ok(()), |SecondName { inside, outside }| {
+        Err(CommandFailure::PathRefused(format!(
+            "no command is started here, because {} is another name of {}, to which a rule forbids writing; the person can \
+             put a copy in its place",
+            short(&outside),
+            short(&inside)
+        )))
+    })
 }
 
 /// Returns a path as it is named and as it really lies.
@@ -178,7 +230,8 @@ fn mountable(workspace: &Path, found: &ScanResult, bytes_left: usize) -> Vec<Pat
     let mut left = bytes_left.min(MOUNTED_BYTES_MAX);
     let workspace_bytes = workspace.as_os_str().len() + 1;
     let mut mounted = Vec::new();
-    for path in found.mounted.iter().take(MOUNTED_MAX) {
+    // First what a rule closes; whatever else there is no room for is only looked at.
+    for path in found.read_only.iter().chain(&found.mounted).take(MOUNTED_MAX) {
         let bytes = text_bytes(std::iter::once(workspace_bytes + path.as_os_str().len()));
         let Some(rest) = left.checked_sub(bytes) else { break };
         left = rest;
@@ -211,7 +264,7 @@ impl WorkspaceReview {
             return;
         }
         state.folder.touch();
-        let wrong = match scan(&self.tree, &self.own) {
+        let wrong = match scan(&self.tree, &self.protected) {
             Ok(found) => {
                 if let Some(why) = found.incomplete.as_ref().filter(|_| is_last) {
                     state
@@ -261,7 +314,7 @@ impl ReviewState {
         let mut lines: Vec<String> = self.failed.iter().take(2).cloned().collect();
         let paths: BTreeSet<_> = self.taken.iter().collect();
         if !paths.is_empty() {
-            let mut text = String::from("kept aside, because something runs it later: ");
+            let mut text = String::from("kept aside, because something runs it later or a rule forbids it: ");
             for (at, (path, change)) in paths.iter().take(NAMED_MAX).enumerate() {
                 let change = match change {
                     EntryChange::New => "new",
@@ -289,9 +342,9 @@ fn short(path: &Path) -> String {
     let text = path.to_string_lossy();
     let left_out = text.chars().count().saturating_sub(NAME_CHARS_MAX);
     if left_out == 0 {
-        return shown::quoted(&text);
+        return quoted(&text);
     }
-    shown::quoted(&format!("...{}", text.chars().skip(left_out).collect::<String>()))
+    quoted(&format!("...{}", text.chars().skip(left_out).collect::<String>()))
 }
 
 /// Reviews what programs left behind whose end an earlier daemon did not see. Returns what was taken, for the log.
@@ -301,12 +354,13 @@ pub(crate) fn recover(settings: &CommandSettings) -> Vec<String> {
 
 fn recover_one(lost: LostProgram) -> Vec<String> {
     let LostProgram { folder, record, active_until_secs } = lost;
-    let (workspace, own) = (record.workspace.clone(), record.own.clone());
+    let (workspace, protected) = (record.workspace.clone(), record.protected());
     let baseline = record.into_baseline();
     let mut lines = Vec::new();
     let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-    if let Ok(tree) = WorkspaceTree::open(&workspace)
-        && let Ok(found) = scan(&tree, &own)
+    if let Ok(root) = WorkspaceRoot::open(&workspace)
+        && let Ok(tree) = WorkspaceTree::open(root)
+        && let Ok(found) = scan(&tree, &protected)
     {
         let is_its = |path: &Path| {
             found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
@@ -327,3 +381,6 @@ fn recover_one(lost: LostProgram) -> Vec<String> {
     state.folder.close();
     lines
 }
+
+#[cfg(test)]
+mod root_tests;

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::output_handle::OutputHandle;
-use crate::plan::{Planned, Wanted, plan};
+use crate::plan::{Plan, Planned, Wanted, plan};
 use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
 use crate::running::{self, Hearing, Running};
 use crate::shown;
@@ -108,12 +108,13 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self, read_only: &[String]) -> Wanted {
         Wanted {
             argv: self.argv.clone(),
             folder: self.cwd.clone(),
             hosts: self.hosts.clone(),
             credentials: self.credentials.clone(),
+            read_only: read_only.to_vec(),
         }
     }
 }
@@ -126,15 +127,20 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, CommandFa
     serde_json::from_str(arguments).map_err(unfit)
 }
 
-/// Works out what a call would run; blocks on the files that it reads.
-pub(crate) fn prepare(parts: &Parts, arguments: &str, root: &Path) -> Result<PreparedCall, CommandFailure> {
+/// Works out what a call would run, with some folders read-only; blocks on the files that it reads.
+pub(crate) fn prepare(
+    parts: &Parts,
+    arguments: &str,
+    root: &Path,
+    read_only: &[String],
+) -> Result<PreparedCall, CommandFailure> {
     let arguments: Arguments = parse(arguments)?;
     if parts.guard.is_none() && !arguments.hosts.is_empty() {
         return Err(CommandFailure::Arguments(
             "commands reach no other host here; leave `hosts` out".to_owned(),
         ));
     }
-    let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted())?;
+    let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted(read_only))?;
     Ok(PreparedCall {
         body: Redacted::new(body_of(&planned)),
         pre_images: Vec::new(),
@@ -142,6 +148,7 @@ pub(crate) fn prepare(parts: &Parts, arguments: &str, root: &Path) -> Result<Pre
         preview: Redacted::new(shown::preview(&planned.plan)),
         unbound: Redacted::new(shown::unbound(&planned.plan)),
         programs: planned.programs,
+        read_only: planned.plan.read_only,
     })
 }
 
@@ -156,7 +163,7 @@ pub(crate) async fn planned_again(
 ) -> Result<(Planned, Arguments), CommandFailure> {
     let arguments: Arguments = parse(&granted.arguments)?;
     let (settings, offer) = (parts.settings.clone(), parts.sandbox.offer().clone());
-    let (root, wanted) = (granted.workspace_root.clone(), arguments.wanted());
+    let (root, wanted) = (granted.workspace_root.clone(), arguments.wanted(&read_only_in(&granted.plan)));
     let looked = tokio::task::spawn_blocking(move || plan(&settings, &offer, &root, &wanted)).await;
     let lost = |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
     let planned = looked.unwrap_or_else(lost)?;
@@ -168,6 +175,11 @@ pub(crate) async fn planned_again(
         ));
     }
     Ok((planned, arguments))
+}
+
+/// Returns the folders that are read-only by a recorded plan. One that cannot be read is no plan that is made again.
+fn read_only_in(plan: &str) -> Vec<String> {
+    serde_json::from_str::<Plan>(plan).map_or_else(|_| Vec::new(), |plan| plan.read_only)
 }
 
 /// Runs a command to its end.

@@ -13,7 +13,7 @@ use tokio::net::unix::pipe;
 
 use crate::failure::CommandFailure;
 use crate::plan::{Plan, Planned};
-use crate::protection::Protection;
+use crate::protection::{Protection, ProtectionScope};
 use crate::reach::{self, Door, Reach};
 use crate::settings::CommandSettings;
 
@@ -91,9 +91,11 @@ pub(crate) async fn start<K: Keep>(
     let Plan { hosts, credentials, .. } = &planned.plan;
     let reach = Reach::read(hosts, credentials)?;
     let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
+    let read_only = planned.plan.read_only.clone();
     let mut command = command(ground.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let protection = Protection::begin(ground.settings, command.workspace.path(), bytes_left).await?;
+    let scope = ProtectionScope { workspace: command.workspace.clone(), read_only, bytes_left };
+    let protection = Protection::begin(ground.settings, scope).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {
         command.access = WorkspaceAccess::Read;

@@ -1,11 +1,11 @@
 //! What a person is shown of a command before it runs.
 //!
-//! Owns the spelling: every word can be told from its neighbours, and no character hides another.
+//! Owns which lines there are; how a word is spelled, `quoting` knows.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use crate::plan::{Bound, Plan};
+use crate::quoting::{quoted, quoted_path};
 
 /// Files that a command names and that are shown each in a line, at most.
 const FILES_SHOWN_MAX: usize = 12;
@@ -22,7 +22,7 @@ pub(crate) fn preview(plan: &Plan) -> String {
     let mut tell = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<12}{value}");
     };
-    tell("in", &path(&plan.folder));
+    tell("in", &quoted_path(&plan.folder));
     tell("program", &file(&plan.program));
     if let Some(script) = &plan.script {
         tell("script", &file(script));
@@ -33,7 +33,12 @@ pub(crate) fn preview(plan: &Plan) -> String {
     if plan.files.len() > FILES_SHOWN_MAX {
         tell("names", &format!("{} more files, bound likewise", plan.files.len() - FILES_SHOWN_MAX));
     }
-    tell("may change", "the workspace");
+    if plan.read_only.iter().any(|folder| folder == ".") {
+        tell("may change", "nothing");
+    } else {
+        tell("may change", "the workspace");
+        plan.read_only.iter().for_each(|folder| tell("read-only", &quoted(folder)));
+    }
     if plan.hosts.is_empty() {
         tell("network", "none");
     } else {
@@ -59,34 +64,18 @@ pub(crate) fn unbound(plan: &Plan) -> String {
     } else {
         "files that the program opens while it runs, beyond those above".to_owned()
     };
-    for path_left_out in &plan.unbound {
-        let _ = write!(text, "; {} (too large, or one of too many)", path(path_left_out));
+    for path in &plan.unbound {
+        let _ = write!(text, "; {} (too large, or one of too many)", quoted_path(path));
     }
     text
 }
 
-/// Returns a path as a word: whoever makes files chooses their names.
-fn path(path: &Path) -> String {
-    quoted(&path.display().to_string())
-}
-
 fn file(file: &Bound) -> String {
-    format!("{} (SHA-256 {})", path(&file.path), short(&file.sha256))
+    format!("{} (SHA-256 {})", quoted_path(&file.path), short(&file.sha256))
 }
 
 fn short(sha256: &str) -> &str {
     sha256.get(..16).unwrap_or(sha256)
-}
-
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    if word.chars().all(|c| !c.is_control() && (c.is_ascii() || c.is_alphanumeric())) {
-        return format!("'{}'", word.replace('\'', r"'\''"));
-    }
-    format!("$'{}'", word.escape_default())
 }
 
 #[cfg(test)]
@@ -106,6 +95,7 @@ mod tests {
             unbound: Vec::new(),
             folder: "/desk/x\nnetwork     full".into(),
             program: bound("/desk/\u{1b}[2Jsh"),
+            read_only: vec!["src".to_owned(), "a\nnetwork     full".to_owned()],
             script: Some(bound("/desk/\u{202e}gnp")),
             tier: Tier::Isolated,
         };
@@ -113,6 +103,7 @@ mod tests {
         assert!(!preview.contains(['\u{1b}', '\u{202e}']), "{preview}");
         let told: Vec<&str> = preview.lines().filter(|line| line.starts_with("network")).collect();
         assert_eq!(told, ["network     none"]);
+        assert!(preview.contains("\nread-only   src\n"), "{preview}");
         let (hosts, credentials) = (vec!["a.example".to_owned()], vec!["tok@a.example".to_owned()]);
         let preview = super::preview(&Plan { hosts, credentials, ..plan });
         let lines = ["network     only a.example", "secrets     tok@a.example, added on the way"];

@@ -17,6 +17,7 @@ mod describe;
 mod file;
 mod check;
 mod provider;
+mod host_places;
 
 mod value;
 mod mistake;
@@ -62,7 +63,15 @@ pub fn load(
         }
     });
     let text = mistakes.note(read.transpose()).flatten();
-    assemble(text.as_ref().map(|(path, text)| (path.as_path(), text.as_str())), environment, flags, mistakes)
+    let config = assemble(
+        text.as_ref().map(|(path, text)| (path.as_path(), text.as_str())),
+        environment,
+        flags,
+        mistakes,
+    )?;
+    let mut mistakes = Gathered::default();
+    host_places::check_all(&config.values, environment, &mut mistakes);
+    mistakes.into_result().map(|()| config)
 }
 
 /// Refuses a file that somebody else could have written, and a folder where they could put one.

@@ -16,6 +16,7 @@ use crate::arguments::parse_arguments;
 use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant, grants_about_paths};
 use crate::near::nearest;
 use crate::near_rules::{NearRule, near_rules};
+use crate::policies::ReadOnlyFolder;
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
 use crate::request::{Circumstances, Ground, NAMED_MAX, PolicyRequest, request_of};
@@ -129,6 +130,10 @@ fn evaluate_tool_proposal_security(
             judgement = conclude(&standpoint, &request);
         }
     }
+    // Only what a call would do is worked out with the folders that it may not write to.
+    if tool.conduct != ToolConduct::Prepared {
+        judgement = judgement.without_read_only();
+    }
     Ok(Judged { judgement, request, coverage })
 }
 
@@ -161,6 +166,9 @@ fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
 
 fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: Judged) -> ToolDecision {
     let mut explanation = explanation(snapshot, tool, &judged);
+    if judged.judgement.verdict != ToolVerdict::Deny {
+        explanation.push_str(&read_only_told(&judged.judgement.read_only));
+    }
     if let Some(posture) = judged.request.posture_told() {
         explanation.push_str(&format!("; posture: {posture}"));
     }
@@ -220,7 +228,10 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         DecisionReason::NoApprovalChannel => {
             format!("`{name}` needs a person by {by}, and nobody will answer in this run; go on without it")
         }
-        DecisionReason::Forbidden => format!("policy forbids this call of `{name}` by {by}; {again}"),
+        DecisionReason::Forbidden => {
+            let cannot = cannot_be_read_only(judged);
+            format!("policy forbids this call of `{name}` by {by}{cannot}; {again}")
+        }
         DecisionReason::NoRulePermits => {
             let near = near_rules(snapshot.policies(), &judged.request);
             let told = near.first().map_or(String::new(), |near| format!(": {}", near.told()));
@@ -248,6 +259,28 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         | DecisionReason::ApprovalExpired
         | DecisionReason::Drifted
         | DecisionReason::NotPossible => format!("`{name}` is denied"),
+    }
+}
+
+/// Says which folders are read-only for a program, and by which policies.
+fn read_only_told(folders: &[ReadOnlyFolder]) -> String {
+    let told = |folder: &ReadOnlyFolder| {
+        let by: Vec<String> = folder.policies.iter().map(|id| format!("`{id}`")).collect();
+        format!("; {} is read-only for it by {}", quoted(&folder.folder, 64), by.join(" and "))
+    };
+    folders.iter().map(told).collect()
+}
+
+/// Says of a forbidden program which folders would have to be read-only, and why they cannot be.
+fn cannot_be_read_only(judged: &Judged) -> String {
+    let folders = judged.judgement.read_only.iter().map(|folder| quoted(&folder.folder, 64));
+    match folders.collect::<Vec<_>>() {
+        folders if folders.is_empty() => String::new(),
+        folders => format!(
+            "; it could run with {} read-only, and the sandbox here (`{}`) has no mounts for that",
+            folders.join(" and "),
+            judged.request.sandbox()
+        ),
     }
 }
 

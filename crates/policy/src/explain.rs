@@ -9,7 +9,7 @@ use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::Value;
 
 use crate::near_rules::{NearRule, near_rules};
-use crate::policies::{KnownPolicy, PolicySet};
+use crate::policies::{KnownPolicy, PolicySet, ReadOnlyFolder};
 use crate::request::PolicyRequest;
 use crate::rules::{Judgement, evaluate_with_config};
 
@@ -22,6 +22,8 @@ pub struct PolicyExplanation {
     pub deciding: Vec<ExplainedPolicy>,
     /// What those policies look at, and what they found there, as JSON; `None` where the request has nothing.
     pub looked_at: BTreeMap<String, Option<String>>,
+    /// Folders that are read-only for the program that it starts; of a forbidden call those that would have to be.
+    pub read_only: Vec<ReadOnlyFolder>,
     /// The standing setting of the tool, where there is one: what, where, by whom and when.
     pub posture: Option<String>,
     /// The rules that came nearest, where none permits it.
@@ -90,6 +92,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         deciding: known.iter().map(explained).collect(),
         looked_at: looked_at.collect(),
         posture,
+        read_only: judgement.read_only.clone(),
         considered: slices,
         nearest: if judgement.reason == DecisionReason::NoRulePermits {
             near_rules(policies, request)
@@ -112,6 +115,7 @@ impl PolicyExplanation {
         for (path, value) in &self.looked_at {
             lines.push(format!("looked at {path}: {}", value.as_deref().unwrap_or("nothing there")));
         }
+        lines.extend(self.read_only.iter().map(|read_only| self.read_only_line(read_only)));
         lines.extend(self.posture.iter().map(|posture| format!("posture: {posture}")));
         for near in &self.nearest {
             lines.push(format!("near: {}", near.told()));
@@ -122,6 +126,18 @@ impl PolicyExplanation {
             "looked at {unattended} rules about running it unattended and {execute} about running it after a yes, of {all}"
         ));
         lines
+    }
+}
+
+impl PolicyExplanation {
+    fn read_only_line(&self, read_only: &ReadOnlyFolder) -> String {
+        let (folder, by) = (&read_only.folder, read_only.policies.join(", "));
+        if self.judgement.verdict == ToolVerdict::Deny {
+            return format!(
+                "`{folder}` would have to be read-only for the program by {by}, and its sandbox has no mounts for that"
+            );
+        }
+        format!("`{folder}` is read-only for the program by {by}")
     }
 }
 

@@ -47,13 +47,15 @@ pub use grants::{
 pub use near_rules::NearRule;
 pub use policies::{
     Asked, AskedOfCedar, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex,
-    PolicyMistake, PolicyMistakes, PolicySet, SCHEMA_TEXT,
+    PolicyMistake, PolicyMistakes, PolicySet, ReadOnlyFolder, SCHEMA_TEXT,
 };
 pub use posture::{
     PostureOrigin, PosturePlace, PostureRegistry, PostureSetting, StandingPosture, posture_name,
 };
 pub use request::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX, PolicyRequest, ReadRequestError, host_of};
-pub use rules::{Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate};
+pub use rules::{
+    Judgement, Reevaluation, ToolPolicyRules, evaluate_with_config, re_evaluate, read_only_folders,
+};
 pub use skills::{
     ALLOWED_TOOLS_MAX, ActiveSkill, FRONT_MATTER_BYTES_MAX, FileMode, SKILL_FILE_NAME, SKILL_PATH_BYTES_MAX,
     SKILL_PATH_DEPTH_MAX, SkillFolderFault, SkillFolderFile, SkillManifest, SkillManifestError,

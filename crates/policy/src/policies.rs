@@ -9,6 +9,7 @@ mod mistake;
 
 mod evaluate;
 mod folders;
+mod read_only;
 mod mentions;
 mod words;
 mod index;
@@ -19,4 +20,6 @@ pub(crate) use file::KnownPolicy;
 pub use file::{POLICY_FILE_BYTES_MAX, PolicyFile};
 pub use index::{Asked, NotStatic, PolicyIndex};
 pub use mistake::{PolicyMistake, PolicyMistakes};
+pub use read_only::ReadOnlyFolder;
+pub(crate) use read_only::{WithReadOnly, has_mounts, with_read_only};
 pub use set::{POLICIES_MAX, PolicySet, SCHEMA_TEXT};

@@ -132,6 +132,11 @@ impl PolicyRequest {
         &self.tool.name
     }
 
+    /// Returns what would keep the call from reaching more than it is given, by the name that rules use.
+    pub(crate) fn sandbox(&self) -> &str {
+        &self.context.sandbox
+    }
+
     /// Returns the risk of the call; whatever cannot be read is critical.
     #[must_use]
     pub fn risk(&self) -> ApprovalRiskLevel {

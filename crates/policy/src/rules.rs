@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use palyra_types::approval::{ApprovalTerms, Approvers, AtExpiry, Separation};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
-use crate::policies::{Answer, PolicyFile, PolicySet};
+use crate::policies::{
+    Answer, PolicyFile, PolicySet, ReadOnlyFolder, WithReadOnly, has_mounts, with_read_only,
+};
 use palyra_types::posture::Posture;
 
 use crate::posture::{PostureRegistry, StandingPosture};
@@ -51,6 +53,24 @@ pub struct Judgement {
     pub policies: Vec<String>,
     /// What the approval has to be; meaningful with [`ToolVerdict::Ask`].
     pub terms: ApprovalTerms,
+    /// Folders that have to be read-only for the program that it starts. Of a call that is forbidden: those that would
+    /// have to be, and cannot be with its sandbox.
+    pub read_only: Vec<ReadOnlyFolder>,
+}
+
+impl Judgement {
+    /// Denies what would need a read-only folder, where the tool cannot be given one.
+    pub(crate) fn without_read_only(self) -> Self {
+        if self.read_only.is_empty() {
+            return self;
+        }
+        let mut policies: Vec<String> =
+            self.read_only.into_iter().flat_map(|folder| folder.policies).collect();
+        policies.sort();
+        policies.dedup();
+        let (verdict, reason) = (ToolVerdict::Deny, DecisionReason::Forbidden);
+        Self { verdict, reason, policies, terms: ApprovalTerms::default(), read_only: Vec::new() }
+    }
 }
 
 /// Judges one request by policies; whatever nothing permits is denied.
@@ -65,6 +85,16 @@ pub fn evaluate_with_config(policies: &PolicySet, request: &PolicyRequest) -> Ju
 /// [`ReadRequestError`] when the text is no recorded request.
 pub fn re_evaluate(request: &str, policies: &PolicySet) -> Result<Judgement, ReadRequestError> {
     Ok(evaluate_with_config(policies, &PolicyRequest::from_json(request)?))
+}
+
+/// Returns the folders that have to be read-only for the program of a recorded request, from the workspace root: `.` for
+/// all of it, also when the text is no recorded request.
+#[must_use]
+pub fn read_only_folders(policies: &PolicySet, request: &str) -> Vec<String> {
+    match re_evaluate(request, policies) {
+        Ok(judgement) => judgement.read_only.into_iter().map(|read_only| read_only.folder).collect(),
+        Err(_unreadable) => vec![".".to_owned()],
+    }
 }
 
 /// How many different requests a [`Reevaluation`] remembers.
@@ -105,16 +135,40 @@ impl<'p> Reevaluation<'p> {
 pub(crate) struct Standpoint {
     answer: Answer,
     terms: ApprovalTerms,
+    read_only: Vec<ReadOnlyFolder>,
 }
 
 impl Standpoint {
     pub(crate) fn of(policies: &PolicySet, request: &PolicyRequest) -> Self {
-        let answer = policies.ask(request);
+        let (answer, read_only) = match policies.ask(request) {
+            Answer::Denied(forbids) if !forbids.is_empty() => {
+                around_forbids(forbids, with_read_only(policies, request), has_mounts(request))
+            }
+            answer
+            @ (Answer::Unattended(_) | Answer::Attended(_) | Answer::Denied(_) | Answer::Failed(_)) => {
+                (answer, Vec::new())
+            }
+        };
         let terms = match &answer {
             Answer::Attended(permits) => policies.terms(permits).or_default(),
             Answer::Unattended(_) | Answer::Denied(_) | Answer::Failed(_) => ApprovalTerms::default(),
         };
-        Self { answer, terms }
+        Self { answer, terms, read_only }
+    }
+}
+
+/// Returns the answer to a forbidden call, where read-only folders would make it another one.
+fn around_forbids(
+    forbids: Vec<String>,
+    would_be: Option<WithReadOnly>,
+    has_mounts: bool,
+) -> (Answer, Vec<ReadOnlyFolder>) {
+    match would_be {
+        Some(WithReadOnly { answer, folders }) if has_mounts => (answer, folders),
+        Some(WithReadOnly { answer: Answer::Unattended(_) | Answer::Attended(_), folders }) => {
+            (Answer::Denied(forbids), folders)
+        }
+        Some(_) | None => (Answer::Denied(forbids), Vec::new()),
     }
 }
 
@@ -146,7 +200,9 @@ pub(crate) fn conclude(standpoint: &Standpoint, request: &PolicyRequest) -> Judg
         }
         (Answer::Attended(ids), _) => asked(request, terms, ids),
     };
-    Judgement { verdict, reason, policies: policies.to_vec(), terms }
+    let matters = verdict != ToolVerdict::Deny || reason == DecisionReason::Forbidden;
+    let read_only = if matters { standpoint.read_only.clone() } else { Vec::new() };
+    Judgement { verdict, reason, policies: policies.to_vec(), terms, read_only }
 }
 
 /// Whether one yes of anybody is all that is wanted: only such a yes can be given in advance.

@@ -57,6 +57,9 @@ pub struct PreparedCall {
     /// Digest of the workspace's files that the call runs, by which a stored grant knows them again; `None` when it
     /// runs none.
     pub programs: Option<[u8; 32]>,
+    /// Folders to which the call cannot write: those of the [`Intent`], where the tool can see to it. A call whose tool
+    /// leaves any out is refused.
+    pub read_only: Vec<String>,
 }
 
 /// What a running call is given beside its grant.

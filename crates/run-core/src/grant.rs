@@ -18,6 +18,7 @@ pub struct Intent {
     pub(crate) tool: ToolName,
     pub(crate) arguments: Redacted<String>,
     pub(crate) workspace_root: Redacted<PathBuf>,
+    pub(crate) read_only: Vec<String>,
 }
 
 impl Intent {
@@ -43,6 +44,19 @@ impl Intent {
     #[must_use]
     pub fn workspace_root(&self) -> &Path {
         self.workspace_root.expose()
+    }
+
+    /// Returns the folders to which the call may not write, from the workspace root; `.` is all of it.
+    #[must_use]
+    pub fn read_only(&self) -> &[String] {
+        &self.read_only
+    }
+
+    /// Takes folders from what the call may write to.
+    #[must_use]
+    pub fn with_read_only(mut self, folders: Vec<String>) -> Self {
+        self.read_only.extend(folders);
+        self
     }
 }
 

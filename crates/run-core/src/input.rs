@@ -195,6 +195,8 @@ pub struct Prepared {
     pub unbound: Redacted<String>,
     /// Digest of the workspace's files that the call runs; `None` when it runs none.
     pub programs: Option<[u8; 32]>,
+    /// Folders to which it cannot write, from the workspace root.
+    pub read_only: Vec<String>,
 }
 
 /// Why a call cannot work, found while it was prepared: nothing was done.

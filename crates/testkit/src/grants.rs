@@ -129,6 +129,7 @@ impl GrantRequest {
             preview: call.preview.clone(),
             unbound: call.unbound.clone(),
             programs: call.programs,
+            read_only: call.read_only.clone(),
         };
         let fresh = ApprovalId::from_parts(1, 6);
         let told = RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, fresh };

@@ -206,6 +206,7 @@ impl ToolRuntime for ScriptedTools {
             preview: format!("-{found}\n+{}\n", arguments.expose()).into(),
             unbound: Redacted::default(),
             programs: None,
+            read_only: Vec::new(),
         });
         state.prepared.push(intent);
         futures::future::ready(prepared).boxed()

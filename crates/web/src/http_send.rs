@@ -167,11 +167,10 @@ pub(crate) fn prepare(reader: &dyn ReadUrl, arguments: &str) -> Result<PreparedC
     };
     Ok(PreparedCall {
         body: Redacted::new(serde_json::to_string(&plan).unwrap_or_default()),
-        pre_images: Vec::new(),
         summary: Redacted::new(format!("{method} to {}", asked.server.host)),
         preview: Redacted::new(preview(&send, &asked)),
         unbound: Redacted::new(unbound(&send)),
-        programs: None,
+        ..PreparedCall::default()
     })
 }
 

@@ -116,7 +116,7 @@ impl Bench {
     }
 
     fn prepare(&self, arguments: &str) -> Result<String, CommandFailure> {
-        let prepared = run_command::prepare(&self.tools.parts, arguments, self.folder.path())?;
+        let prepared = run_command::prepare(&self.tools.parts, arguments, self.folder.path(), &[])?;
         Ok(prepared.body.expose().clone())
     }
 

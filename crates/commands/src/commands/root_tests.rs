@@ -24,7 +24,7 @@ fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<Granted, CommandFai
     let (arguments, plan) = match tool {
         "git" => (r#"{"subcommand":"status"}"#, String::new()),
         _ => {
-            let prepared = run_command::prepare(&bench.tools.parts, COMMAND, root)?;
+            let prepared = run_command::prepare(&bench.tools.parts, COMMAND, root, &[])?;
             (COMMAND, prepared.body.expose().clone())
         }
     };
@@ -60,6 +60,47 @@ async fn a_root_that_became_a_link_is_not_entered() {
         assert!(refused.to_string().contains(REFUSAL), "{tool}: {refused}");
         assert_eq!(bench.asked.lock().unwrap().len(), started, "{tool}");
         assert_eq!(std::fs::read_dir(&private).expect("the folder").count(), 0, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_starts_in_no_folder_to_which_a_link_leads() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.root().join("lib/inner")).expect("a folder");
+    bench.write("file", "text");
+    for (target, link) in [("lib", "way"), ("lib/inner", "deep"), ("missing", "dangling"), ("self", "self")] {
+        symlink(target, bench.root().join(link)).expect("a link");
+    }
+    let arguments = |cwd: &str| serde_json::json!({ "argv": ["pwd"], "cwd": cwd }).to_string();
+    for (cwd, link, target) in [
+        ("way", "way", "lib"),
+        ("way/inner", "way", "lib"),
+        ("./way//inner/", "way", "lib"),
+        ("deep", "deep", "lib/inner"),
+        ("dangling", "dangling", "missing"),
+        ("self", "self", "self"),
+    ] {
+        let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused");
+        let told = format!("goes through {link}, a link to {target}, and no link is followed");
+        assert!(refused.to_string().contains(&told), "{cwd}: {refused}");
+        assert!(matches!(refused, CommandFailure::PathRefused(_)), "{cwd}");
+    }
+    for (cwd, told) in [("lib/../lib", "contains `..`"), ("/etc", "is absolute and outside")] {
+        let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused").to_string();
+        assert!(refused.contains(told), "{cwd}: {refused}");
+    }
+    for (cwd, told) in [("gone", "there is no folder"), ("file", "is no folder"), ("file/x", "is no folder")]
+    {
+        let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused").to_string();
+        assert!(refused.contains(told), "{cwd}: {refused}");
+    }
+    // The controls: the same folders by their names, and nothing was started before.
+    assert!(bench.asked.lock().unwrap().is_empty());
+    let whole = bench.root().join("lib").display().to_string();
+    for (cwd, expect) in [("lib", "lib"), ("./lib/inner", "lib/inner"), (&whole, "lib"), (".", "")] {
+        let made = bench.run("run_command", &arguments(cwd)).await.expect("it ran");
+        let folder = bench.root().join(expect).display().to_string();
+        assert!(made.text.contains(folder.trim_end_matches('/')), "{cwd}: {}", made.text);
     }
 }
 

@@ -142,7 +142,7 @@ impl Bench {
     }
 
     pub(super) fn prepare(&self, arguments: &str) -> Result<palyra_ports::PreparedCall, CommandFailure> {
-        run_command::prepare(&self.tools.parts, arguments, &self.root())
+        run_command::prepare(&self.tools.parts, arguments, &self.root(), &[])
     }
 
     pub(super) fn granted(&self, tool: &str, arguments: &str, plan: &str) -> Granted {

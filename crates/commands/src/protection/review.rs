@@ -81,6 +81,9 @@ impl KnownEntry {
         match (&self.risk, now) {
             (RunRisk::Settings(before), RunRisk::Settings(now)) => now.is_subset(before),
             (RunRisk::Content, RunRisk::Settings(now)) => now.is_empty(),
+            // What was there was mounted; when it lost that, its program was ended.
+            (_, RunRisk::ReadOnly) => true,
+            (RunRisk::ReadOnly, RunRisk::Settings(now)) => now.is_empty(),
             (_, RunRisk::Content) => false,
         }
     }

@@ -12,29 +12,36 @@ use rustix::fs::FileType;
 
 use super::git_config::SettingsKind;
 use super::git_folder::{self, GitFolderKind};
+use super::protected_paths::{ProtectedPaths, ReadOnlyName};
 use super::tree::{TreeEntry, WorkspaceTree};
 use super::walk::{RunRisk, SETTINGS_BYTES_MAX, ScanResult, TreeWalk, folded_name};
 
-/// Looks through a whole workspace; `own` are the daemon's files below it.
-pub(crate) fn scan(tree: &WorkspaceTree, own: &[PathBuf]) -> io::Result<ScanResult> {
+/// Looks through a whole workspace; `protected` is what is protected there by its path.
+pub(crate) fn scan(tree: &WorkspaceTree, protected: &ProtectedPaths) -> io::Result<ScanResult> {
     let mut walk = TreeWalk::begin(tree)?;
     let mut queue = VecDeque::from([PathBuf::new()]);
     while let Some(path) = queue.pop_front() {
-        folder(&mut walk, own, &path, &mut queue);
+        folder(&mut walk, protected, &path, &mut queue);
     }
     Ok(walk.end())
 }
 
-fn folder(walk: &mut TreeWalk<'_>, own: &[PathBuf], path: &Path, queue: &mut VecDeque<PathBuf>) {
+fn folder(walk: &mut TreeWalk<'_>, protected: &ProtectedPaths, path: &Path, queue: &mut VecDeque<PathBuf>) {
     let Some(entries) = walk.list(path) else { return };
     if is_git_folder(&entries) {
         git_folder::look(walk, path, GitFolderKind::Repository);
     }
     let above = path.file_name().map(folded_name);
+    let read_only = protected.read_only_in(path);
     for TreeEntry { name, kind } in entries {
         let inner = path.join(&name);
         let name = folded_name(&name);
-        if own.contains(&inner) {
+        match read_only.get(&name) {
+            Some(_) if kind == FileType::Symlink => walk.found_link(inner.clone()),
+            Some(ReadOnlyName::Itself) => walk.found_read_only(inner.clone()),
+            Some(ReadOnlyName::OnTheWay) | None => {}
+        }
+        if protected.own.contains(&inner) {
             walk.found_mounted(inner, RunRisk::Content);
         } else if is_git(&name) {
             git_entry(walk, &inner, kind);

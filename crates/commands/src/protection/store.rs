@@ -15,6 +15,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::path_text;
+use super::protected_paths::ProtectedPaths;
 use super::review::{EntryChange, KnownEntry, ReviewBaseline};
 
 /// What was protected while a program ran.
@@ -40,7 +41,10 @@ pub(crate) struct ProgramRecord {
     #[serde(with = "path_text")]
     pub(crate) workspace: PathBuf,
     /// The daemon's own files below it.
-    pub(crate) own: Vec<PathBuf>,
+    own: Vec<PathBuf>,
+    /// Folders to which it might not write.
+    #[serde(default)]
+    read_only: Vec<String>,
     known: Vec<KnownPath>,
 }
 
@@ -53,12 +57,18 @@ struct KnownPath {
 
 impl ProgramRecord {
     /// Keeps a baseline as it is stored: without what was read of the files.
-    pub(crate) fn new(workspace: &Path, own: &[PathBuf], baseline: &ReviewBaseline) -> Self {
+    pub(crate) fn new(workspace: &Path, protected: &ProtectedPaths, baseline: &ReviewBaseline) -> Self {
         let known = baseline.known.iter().map(|(path, entry)| {
             let entry = KnownEntry { saved: None, ..entry.clone() };
             KnownPath { path: path.clone(), entry }
         });
-        Self { workspace: workspace.to_owned(), own: own.to_vec(), known: known.collect() }
+        let (own, read_only) = (protected.own.clone(), protected.read_only.clone());
+        Self { workspace: workspace.to_owned(), own, read_only, known: known.collect() }
+    }
+
+    /// Returns what was protected by its path.
+    pub(crate) fn protected(&self) -> ProtectedPaths {
+        ProtectedPaths::new(self.own.clone(), &self.read_only)
     }
 
     /// Returns the baseline.

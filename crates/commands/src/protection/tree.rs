@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use palyra_ports::WorkspaceRoot;
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxFlags, mkdirat,
-    openat2, readlinkat, renameat_with, statat, statx, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxFlags, mkdirat, openat2,
+    readlinkat, renameat_with, statat, statx, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -23,7 +24,7 @@ const OPEN_ATTEMPTS_MAX: usize = 16;
 #[derive(Debug)]
 pub(crate) struct WorkspaceTree {
     root: OwnedFd,
-    path: PathBuf,
+    workspace: WorkspaceRoot,
 }
 
 /// One name in a folder.
@@ -49,16 +50,15 @@ pub(crate) struct ReadBudget {
 }
 
 impl WorkspaceTree {
-    /// Opens a root by its real path.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let without_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let root = repeated(|| openat2(CWD, path, FOLDER, Mode::empty(), without_links))?;
-        Ok(Self { root, path: path.to_owned() })
+    /// Opens a workspace's folder for reading, by its descriptor: whatever its path leads to by now.
+    pub(crate) fn open(workspace: WorkspaceRoot) -> io::Result<Self> {
+        let root = repeated(|| openat2(&workspace, ".", FOLDER, Mode::empty(), BENEATH))?;
+        Ok(Self { root, workspace })
     }
 
-    /// Returns the root's path.
+    /// Returns the path by which the root was opened.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.workspace.path()
     }
 
     /// Opens a folder beneath the root.

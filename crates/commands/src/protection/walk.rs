@@ -40,6 +40,8 @@ pub(crate) enum RunRisk {
     Content,
     /// Nothing but these settings; nothing at all when there are none.
     Settings(BTreeSet<String>),
+    /// Nothing; a rule forbids writing there.
+    ReadOnly,
 }
 
 /// What a finding is recognised by later.
@@ -79,6 +81,10 @@ pub(crate) struct ScanResult {
     pub(crate) findings: BTreeMap<PathBuf, FoundEntry>,
     /// What is to be mounted read-only, shallow before deep.
     pub(crate) mounted: Vec<PathBuf>,
+    /// What a rule has mounted read-only, shallow before deep.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// Links that lie where a rule looks for such a folder, or on the way there.
+    pub(crate) links_to_read_only: Vec<PathBuf>,
     /// Why not all was looked at.
     pub(crate) incomplete: Option<String>,
 }
@@ -148,10 +154,28 @@ impl<'w> TreeWalk<'w> {
         }
     }
 
+    /// Notes a folder that a rule closes. What is in it is not read: it cannot be changed while it is mounted.
+    pub(super) fn found_read_only(&mut self, path: PathBuf) {
+        self.scan.read_only.push(path.clone());
+        if !self.scan.findings.contains_key(&path) {
+            self.found_as(path, RunRisk::ReadOnly, None);
+        }
+    }
+
+    /// Notes a link in the place of such a folder, or on the way to one.
+    pub(super) fn found_link(&mut self, path: PathBuf) {
+        self.scan.links_to_read_only.push(path.clone());
+        self.found_as(path, RunRisk::ReadOnly, None);
+    }
+
     /// Notes something that is protected.
     pub(super) fn found(&mut self, path: PathBuf, risk: RunRisk) {
-        let Ok(stat) = self.tree.stat(&path) else { return };
         let saved = self.tree.save(&path, &mut self.budget);
+        self.found_as(path, risk, saved);
+    }
+
+    fn found_as(&mut self, path: PathBuf, risk: RunRisk, saved: Option<SavedEntry>) {
+        let Ok(stat) = self.tree.stat(&path) else { return };
         let is_folder = FileType::from_raw_mode(stat.stx_mode.into()).is_dir();
         let mark = FileMark {
             device: (stat.stx_dev_major, stat.stx_dev_minor),
@@ -169,7 +193,7 @@ impl<'w> TreeWalk<'w> {
     }
 }
 
-pub(super) fn folded_name(name: &OsStr) -> String {
+pub(crate) fn folded_name(name: &OsStr) -> String {
     folded(&name.to_string_lossy())
 }
 

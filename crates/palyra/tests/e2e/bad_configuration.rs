@@ -143,6 +143,48 @@ fn settings_that_others_may_write_are_refused_with_the_path_and_the_mend() {
 }
 
 #[test]
+fn places_of_programs_and_keys_that_others_may_write_are_refused_with_the_path_and_the_mend() {
+    let home = Home::new();
+    let tools = home.config_file().with_file_name("tools");
+    std::fs::create_dir_all(tools.join("bin")).unwrap();
+    let (program, key) = (tools.join("bin/lantern"), tools.join("key"));
+    for (file, text) in [(&program, "#!/bin/sh\n"), (&key, "sesame\n")] {
+        std::fs::write(file, text).unwrap();
+        set(file, 0o700);
+    }
+    std::os::unix::fs::symlink("bin", tools.join("way")).unwrap();
+    let (bin, way) = (tools.join("bin"), tools.join("way"));
+    let provider = |key: &Path| {
+        format!("[providers.lantern]\nbase_url = \"http://127.0.0.1:1\"\nkey = \"file:{}\"\n", key.display())
+    };
+    for (text, place, line, setting) in [
+        (format!("[commands]\npath = [{:?}]\n", bin.display().to_string()), &bin, 2, "commands.path"),
+        (format!("[commands]\nreadable = [\"/usr\", {:?}]\n", bin), &tools, 2, "commands.readable"),
+        (format!("[commands]\nreadable = [{:?}]\n", program), &program, 2, "commands.readable"),
+        (format!("[commands]\nreadable = [{:?}]\n", way), &bin, 2, "commands.readable"),
+        (provider(&key), &key, 3, "providers.lantern.key"),
+    ] {
+        write(&home, text.as_bytes());
+        // The control: only their owner may write them.
+        home.palyra(&["config", "check"]).expect(0);
+        home.palyra(&["run", "hello"]).expect(0);
+        home.palyra(&["admin", "stop"]).expect(0);
+        let before = std::fs::metadata(place).unwrap().permissions().mode();
+        set(place, 0o777);
+        let words = format!("{}:{line}", home.config_file().display());
+        let told = refused(&home, "PLY-1301", &words).err;
+        let mend = format!("chmod go-w {}", place.display());
+        assert!(told.contains(&format!("`{setting}` names ")) && told.contains(&mend), "{told}");
+        let checked = home.palyra(&["config", "check"]);
+        assert!(
+            checked.code != 0 && format!("{}{}", checked.out, checked.err).contains(&mend),
+            "{checked:?}"
+        );
+        set(place, before);
+    }
+}
+
+#[test]
 fn policies_that_others_may_write_deny_every_call_and_the_doctor_names_them() {
     let home = Home::new();
     let policies = home.config_file().with_file_name("policies");

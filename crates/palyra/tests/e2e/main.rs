@@ -58,6 +58,7 @@ mod attacks_disks;
 mod attacks_words;
 mod commands;
 mod leavings;
+mod read_only_folders;
 mod isolation;
 mod replaced_root;
 mod components;

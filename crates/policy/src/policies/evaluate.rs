@@ -117,6 +117,11 @@ impl PreparedTool {
         Self { facts, uid: resource, entity, alone, unattended, execute, unattended_permits, mentions }
     }
 
+    /// Returns the folders that its policies look for.
+    pub(crate) fn named_folders(&self) -> &BTreeSet<String> {
+        &self.mentions.folders
+    }
+
     /// Returns how many policies can matter to a call, by action.
     pub(crate) fn slices(&self) -> (&cedar_policy::PolicySet, &cedar_policy::PolicySet) {
         (&self.unattended, &self.execute)
@@ -147,15 +152,36 @@ pub struct AskedOfCedar {
     pub entities: Entities,
 }
 
+/// What is supposed of a call whose arguments do not say it.
+#[derive(Clone, Copy)]
+pub(crate) struct Supposed<'s> {
+    /// Those folders of rules that it may reach.
+    pub(crate) folders: &'s BTreeSet<String>,
+    /// Whether it can run unattended.
+    pub(crate) unattended: bool,
+}
+
+/// The forbids that a call meets, by id and action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Forbids {
+    pub(crate) unattended: Vec<String>,
+    pub(crate) execute: Vec<String>,
+}
+
 /// Asks Cedar about a call of a prepared tool.
-pub(crate) fn ask(words: &Words, prepared: &PreparedTool, request: &PolicyRequest) -> Answer {
+pub(crate) fn ask(
+    words: &Words,
+    prepared: &PreparedTool,
+    request: &PolicyRequest,
+    supposed: Supposed<'_>,
+) -> Answer {
     let Some(AskedOfCedar { unattended, execute, entities }) =
-        in_cedar(words, prepared, request, Show::Mentioned)
+        in_cedar(words, prepared, (request, supposed.folders), Show::Mentioned)
     else {
         return Answer::Failed(vec!["the request".to_owned()]);
     };
     let authorizer = Authorizer::new();
-    if prepared.unattended_permits {
+    if prepared.unattended_permits && supposed.unattended {
         let first = authorizer.is_authorized(&unattended, &prepared.unattended, &entities);
         if let Some(failed) = failed(&first) {
             return failed;
@@ -172,6 +198,33 @@ pub(crate) fn ask(words: &Words, prepared: &PreparedTool, request: &PolicyReques
         Decision::Allow => Answer::Attended(reasons(&second)),
         Decision::Deny => Answer::Denied(reasons(&second)),
     }
+}
+
+/// Returns what forbids a call that reaches these folders of rules.
+///
+/// # Errors
+/// The answer to a call about which some policy could not be evaluated.
+pub(crate) fn forbids(
+    words: &Words,
+    prepared: &PreparedTool,
+    request: &PolicyRequest,
+    folders: &BTreeSet<String>,
+) -> Result<Forbids, Answer> {
+    let AskedOfCedar { unattended, execute, entities } =
+        in_cedar(words, prepared, (request, folders), Show::Mentioned)
+            .ok_or_else(|| Answer::Failed(vec!["the request".to_owned()]))?;
+    let met = |asked: &Request, slice: &cedar_policy::PolicySet| {
+        let response = Authorizer::new().is_authorized(asked, slice, &entities);
+        match (failed(&response), response.decision()) {
+            (Some(failed), _) => Err(failed),
+            (None, Decision::Allow) => Ok(Vec::new()),
+            (None, Decision::Deny) => Ok(reasons(&response)),
+        }
+    };
+    Ok(Forbids {
+        unattended: met(&unattended, &prepared.unattended)?,
+        execute: met(&execute, &prepared.execute)?,
+    })
 }
 
 fn failed(response: &Response) -> Option<Answer> {
@@ -197,7 +250,7 @@ fn reasons(response: &Response) -> Vec<String> {
 pub(crate) fn in_cedar(
     words: &Words,
     prepared: &PreparedTool,
-    request: &PolicyRequest,
+    (request, folders): (&PolicyRequest, &BTreeSet<String>),
     show: Show,
 ) -> Option<AskedOfCedar> {
     let user = uid(&words.user, &request.user);
@@ -208,7 +261,7 @@ pub(crate) fn in_cedar(
         prepared.alone.clone()
     };
     let shown = |name: &str| show == Show::All || prepared.mentions.looks_at(name);
-    let context = context(request, &prepared.mentions.folders, shown)?;
+    let context = context(request, folders, shown)?;
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
@@ -320,7 +373,9 @@ pub(crate) fn seen_of(prepared: &PreparedTool, request: &PolicyRequest) -> Strin
             "argv" | "command" | "program" | "shell_line" => format!("{:?}", told.argv),
             "capabilities" => String::new(),
             "hosts" => format!("{:?}", told.hosts),
-            "folders" | "paths" | "within" => format!("{:?}", told.paths),
+            "paths" => format!("{:?}", told.paths),
+            // What a program may write is known by its sandbox.
+            "folders" | "within" => format!("{:?}", (&told.paths, &told.sandbox)),
             "posture" => request.posture.name().to_owned(),
             "risk" => format!("{:?}", told.risk),
             "taints" => format!("{:?}", told.taints),

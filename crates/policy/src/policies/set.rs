@@ -2,12 +2,15 @@
 //!
 //! Invariant: there is no half a set: one mistake in one file refuses all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
-use super::evaluate::{Answer, AskedOfCedar, Grouped, PreparedTool, Show, Words, ask, in_cedar, seen_of};
+use super::evaluate::{
+    Answer, AskedOfCedar, Forbids, Grouped, PreparedTool, Show, Supposed, Words, ask, forbids, in_cedar,
+    seen_of,
+};
 use super::file::{KnownPolicy, PolicyFile};
 use super::index::PolicyIndex;
 use super::mentions::Mentions;
@@ -121,7 +124,9 @@ impl PolicySet {
     /// Returns what Cedar is asked about a request, for whoever wants to ask it himself.
     #[must_use]
     pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<AskedOfCedar> {
-        self.with_tool(request, |prepared| in_cedar(&self.words, prepared, request, Show::All))
+        self.with_tool(request, |prepared| {
+            in_cedar(&self.words, prepared, (request, prepared.named_folders()), Show::All)
+        })
     }
 
     /// Returns the policies as one set of Cedar's.
@@ -132,7 +137,29 @@ impl PolicySet {
     }
 
     pub(crate) fn ask(&self, request: &PolicyRequest) -> Answer {
-        self.with_tool(request, |prepared| ask(&self.words, prepared, request))
+        self.with_tool(request, |prepared| {
+            let supposed = Supposed { folders: prepared.named_folders(), unattended: true };
+            ask(&self.words, prepared, request, supposed)
+        })
+    }
+
+    /// Asks about a call of a program that reaches only some of the folders that rules look for.
+    pub(crate) fn ask_in(&self, request: &PolicyRequest, supposed: Supposed<'_>) -> Answer {
+        self.with_tool(request, |prepared| ask(&self.words, prepared, request, supposed))
+    }
+
+    /// Returns what forbids a call of a program that reaches only some of the folders that rules look for.
+    pub(crate) fn forbids(
+        &self,
+        request: &PolicyRequest,
+        folders: &BTreeSet<String>,
+    ) -> Result<Forbids, Answer> {
+        self.with_tool(request, |prepared| forbids(&self.words, prepared, request, folders))
+    }
+
+    /// Returns the folders that the rules about a call look for.
+    pub(crate) fn named_folders(&self, request: &PolicyRequest) -> BTreeSet<String> {
+        self.with_tool(request, |prepared| prepared.named_folders().clone())
     }
 
     /// Returns a text that is the same for requests that no policy can tell apart.

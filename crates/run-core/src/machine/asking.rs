@@ -70,6 +70,7 @@ impl RunStateMachine {
             tool: call.tool.clone(),
             arguments: edited.unwrap_or(&call.arguments).clone(),
             workspace_root: self.workspace_root.clone(),
+            read_only: Vec::new(),
         }
     }
 

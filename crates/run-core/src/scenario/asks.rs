@@ -255,6 +255,7 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
         preview: Redacted::new(format!("-{found}")),
         unbound: Redacted::default(),
         programs: None,
+        read_only: Vec::new(),
     })
 }
 

@@ -517,6 +517,7 @@ impl RunActor {
                     if machine.preparing().iter().any(|(effect, _)| *effect == intent.effect()) =>
                 {
                     self.preparing.insert(intent.effect());
+                    let intent = self.intent_by_rules(intent);
                     let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
                     prepare_run_stream_tool_proposal(engine, intent, self.bound(), mailbox);
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
 use palyra_ports::Findings;
-use palyra_run_core::{ApprovalAnswer, Judgement, RunInput};
+use palyra_run_core::{ApprovalAnswer, Intent, Judgement, RunInput};
 use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{ToolName, ToolVerdict};
 use palyra_types::{Redacted, StoredGrantId};
@@ -39,6 +39,8 @@ impl RunActor {
         let Some(intent) = self.state.machine.intent_for_answer(answer.approval, edited) else {
             return Some(command);
         };
+        let judged = self.judging().decide(&tool, intent.arguments(), Findings::default());
+        let intent = intent.with_read_only(self.judging().read_only_folders(&judged));
         self.answering += 1;
         let (engine, mailbox, bound) = (Arc::clone(&self.engine), self.own_mailbox.clone(), self.bound());
         tokio::spawn(async move {
@@ -50,6 +52,14 @@ impl RunActor {
             let _ = mailbox.send(command).await;
         });
         None
+    }
+
+    /// Returns a permission to look at what a call would do, with the folders to which the rules of now let it not write.
+    pub(super) fn intent_by_rules(&self, intent: Intent) -> Intent {
+        let effect = intent.effect();
+        let Some(call) = self.state.machine.call(effect) else { return intent };
+        let judged = self.judging().again((effect, call), ProgramsFound::NotLookedAt);
+        intent.with_read_only(self.judging().read_only_folders(&judged))
     }
 
     /// Judges what the held answers would let run, right before they are decided. An edited call that cannot run is
@@ -75,7 +85,8 @@ impl RunActor {
         let mut judging = Judging::of(&engine, run, self.session, self.earlier.taints);
         self.held.each_prepared(|effect, prepared| {
             let call = machine.call(effect)?;
-            Some(Box::new(judging.again((effect, call), ProgramsFound::Found(prepared.programs))))
+            let judged = judging.again((effect, call), ProgramsFound::Found(prepared.programs));
+            Some(Box::new(judging.deny_other_folders(judged, &prepared.read_only)))
         });
     }
 
@@ -119,7 +130,10 @@ fn judge_answer(
     answer: &mut ApprovalAnswer,
 ) -> Result<(), RequestError> {
     let edited = answer.edited.as_ref().map(|(edited, _)| edited);
-    let judged = judging.decide(tool, edited.unwrap_or(arguments), Findings::default());
+    let mut judged = judging.decide(tool, edited.unwrap_or(arguments), Findings::default());
+    if let Some(Ok(prepared)) = &answer.prepared {
+        judged = judging.deny_other_folders(judged, &prepared.read_only);
+    }
     let refused = |what: &str| Err(RequestError::EditRefused { what: what.to_owned() });
     if edited.is_some() && judged.verdict == ToolVerdict::Deny {
         return refused(judged.explanation.expose());

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use palyra_policy::{
     ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, ProgramsFound, SkillStanding, check_wish,
-    decide_tool_call, exact_matcher,
+    decide_tool_call, exact_matcher, read_only_folders,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
@@ -195,6 +195,20 @@ impl<'a> Judging<'a> {
         let mut decision = decide_tool_call(&policy, &call, &evidence);
         if decision.reason == DecisionReason::SkillForbids {
             self.tell_quarantine(&mut decision);
+        }
+        decision
+    }
+
+    /// Returns the folders to which a judged call may not write, by the rules in force.
+    pub(super) fn read_only_folders(&self, decision: &ToolDecision) -> Vec<String> {
+        read_only_folders(self.engine.policy.snapshot().policies(), decision.request.expose())
+    }
+
+    /// Denies a call that was prepared while the rules about folders were others.
+    pub(super) fn deny_other_folders(&self, mut decision: ToolDecision, prepared: &[String]) -> ToolDecision {
+        if decision.verdict != ToolVerdict::Deny && self.read_only_folders(&decision) != prepared {
+            let told = "the rules about folders changed while it was found out what the call would do; it may be made again";
+            refuse(&mut decision, DecisionReason::Drifted, told.to_owned());
         }
         decision
     }

@@ -42,6 +42,8 @@ mod stored_grants;
 
 mod judged_again;
 
+mod read_only;
+
 mod skills;
 
 mod postures;

@@ -30,8 +30,7 @@ pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<Prepa
         pre_images: pre_images(changes),
         summary: Redacted::new(summary),
         preview: Redacted::new(shown.diff),
-        unbound: Redacted::default(),
-        programs: None,
+        ..PreparedCall::default()
     })
 }
 

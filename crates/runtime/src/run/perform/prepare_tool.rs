@@ -79,6 +79,7 @@ pub(in crate::run) async fn prepare_tool_call(
 
 async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepared, PrepareRefusal> {
     let (effect, tool, arguments) = (intent.effect(), intent.tool().clone(), intent.arguments().clone());
+    let read_only = intent.read_only().to_vec();
     let version = engine.policy.snapshot().catalog().get(&tool).map_or(0, |spec| spec.version);
     let prepared = engine.ports.tools.prepare(intent).await;
     let prepared = prepared.map_err(|refused| {
@@ -86,6 +87,10 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
         PrepareRefusal { message, ..refused }
     })?;
     check_sizes(&prepared)?;
+    if prepared.read_only != read_only {
+        let told = "rules forbid writing to some folders, and the tool cannot keep its program from that";
+        return Err(refusal(ErrorCode::SandboxMissing, told));
+    }
     let parts = [
         tool.as_str().as_bytes(),
         &version.to_be_bytes(),
@@ -103,7 +108,7 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
 
 fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
     let redactor = &engine.ports.redactor;
-    let PreparedCall { body, pre_images, summary, preview, unbound, programs } = prepared;
+    let PreparedCall { body, pre_images, summary, preview, unbound, programs, read_only } = prepared;
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
@@ -115,6 +120,7 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
         unbound: cut(redactor.redact(unbound).text, SUMMARY_BYTES_MAX),
         programs,
+        read_only,
     }
 }
 

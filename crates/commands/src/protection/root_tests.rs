@@ -1,0 +1,61 @@
+//! The review of a workspace whose path leads elsewhere by now.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use palyra_ports::WorkspaceRoot;
+
+use super::{Protection, ProtectionScope};
+use crate::settings::CommandSettings;
+
+/// What becomes of the workspace's path once it was opened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Meanwhile {
+    Stays,
+    Link,
+    OtherFolder,
+}
+
+fn replace(work: &Path, other: &Path, meanwhile: Meanwhile) {
+    let moved = || std::fs::rename(work, work.with_file_name("moved")).expect("it moves");
+    match meanwhile {
+        Meanwhile::Stays => {}
+        Meanwhile::Link => {
+            moved();
+            symlink(other, work).expect("a link");
+        }
+        Meanwhile::OtherFolder => {
+            moved();
+            std::fs::rename(other, work).expect("it moves");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_folder_that_was_opened_is_looked_through_wherever_its_path_leads() {
+    for meanwhile in [Meanwhile::Stays, Meanwhile::Link, Meanwhile::OtherFolder] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("the folder");
+        let (work, other) = (folder.join("work"), folder.join("other"));
+        for (root, name) in [(&work, ".envrc"), (&other, "notes")] {
+            std::fs::create_dir(root).expect("a folder");
+            std::fs::write(root.join(name), "true\n").expect("a file");
+        }
+        let workspace = WorkspaceRoot::open(&work).expect("it opens");
+        replace(&work, &other, meanwhile);
+        let settings = CommandSettings { aside: folder.join("kept-aside"), ..CommandSettings::default() };
+        let scope = ProtectionScope { workspace, read_only: Vec::new(), bytes_left: 10_000 };
+        let protection = Protection::begin(&settings, scope).await.expect("it is looked through");
+        assert_eq!(protection.mounted(), [work.join(".envrc")], "{meanwhile:?}");
+
+        // What appears in the opened folder is taken, and in the other one nothing is.
+        let opened = if meanwhile == Meanwhile::Stays { &work } else { &folder.join("moved") };
+        let elsewhere = if meanwhile == Meanwhile::OtherFolder { &work } else { &other };
+        for root in [opened, elsewhere] {
+            std::fs::create_dir(root.join(".vscode")).expect("a folder");
+        }
+        protection.finish().await;
+        assert!(!opened.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.told());
+        assert!(elsewhere.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.told());
+    }
+}
