@@ -203,7 +203,9 @@ async fn models_are_listed_and_tested() {
     daemon.provider.push(Script::new().fail(ModelFailureClass::Auth));
     let test = client.test_model(TestModelRequest::default()).await.unwrap().into_inner();
     assert_eq!((test.ok, test.error_code.as_str(), test.text.as_str()), (false, "PLY-3001", "scripted"));
-    let refused =
-        client.test_model(TestModelRequest { model: "nobody/nothing".to_owned() }).await.unwrap_err();
+    let refused = client
+        .test_model(TestModelRequest { model: "nobody/nothing".to_owned(), ..Default::default() })
+        .await
+        .unwrap_err();
     assert_refused(&refused, Code::NotFound, ErrorCode::ModelNotConfigured);
 }
