@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use palyra_ports::{ModelInfo, ModelProvider};
 use palyra_runtime::RequestError;
+use palyra_runtime::image_test::ImageSupport;
 use palyra_runtime::model_directory::ModelDirectory;
-use palyra_runtime::models::{ModelsHandle, ProviderModels};
+use palyra_runtime::models::{ModelsHandle, ProviderModels, TryImage};
 use palyra_types::model::{ModelFailure, ModelRef};
 use palyra_wire::v1::models_service_server::ModelsService;
 use palyra_wire::v1::{ListModelsRequest, ListModelsResponse, Model, TestModelRequest, TestModelResponse};
@@ -14,6 +15,9 @@ use tonic::{Request, Response, Status};
 use crate::auth;
 use crate::status::Refusal;
 use crate::translate;
+
+/// The provider that needs no test of images.
+const BUILT_IN_PROVIDER: &str = "demo";
 
 /// Answers `palyra.v1.ModelsService`.
 pub(crate) struct ModelsServiceImpl {
@@ -42,7 +46,10 @@ impl ModelsServiceImpl {
     async fn test(&self, message: TestModelRequest) -> Result<TestModelResponse, Refusal> {
         let wanted = translate::model(&message.model)?;
         let model = wanted.clone().unwrap_or_else(|| self.models.directory().default_model().clone());
-        match self.models.test(wanted).await {
+        // The built-in model is known well enough.
+        let try_image = message.try_image && model.provider.as_str() != BUILT_IN_PROVIDER;
+        let try_image = if try_image { TryImage::Yes } else { TryImage::No };
+        match self.models.test(wanted, try_image).await {
             Ok((model, test)) => Ok(TestModelResponse {
                 ok: true,
                 model: model.to_string(),
@@ -51,6 +58,7 @@ impl ModelsServiceImpl {
                 first_text_ms: milliseconds(test.first_text),
                 total_ms: milliseconds(test.total),
                 usage: test.usage.map(translate::token_usage),
+                images: images_word(test.images).to_owned(),
             }),
             Err(RequestError::Model(failure)) => Ok(failed_test(&model, failure)),
             Err(error) => Err(error.into()),
@@ -88,6 +96,16 @@ fn listed(model: &ModelRef, info: ModelInfo) -> Model {
         context_tokens: info.context_tokens,
         note: info.note,
         error: String::new(),
+        images: info.capabilities.images,
+    }
+}
+
+fn images_word(images: ImageSupport) -> &'static str {
+    match images {
+        ImageSupport::Known => "yes",
+        ImageSupport::Unknown => "no",
+        ImageSupport::Seen => "tried_yes",
+        ImageSupport::NotSeen => "tried_no",
     }
 }
 

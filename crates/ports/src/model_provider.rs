@@ -14,6 +14,9 @@ pub trait ModelProvider: Send + Sync {
     /// Returns what is known of a model, without asking anybody.
     fn model_info(&self, model: &ModelName) -> ModelInfo;
 
+    /// Takes note that a test has shown that a model sees images. What a configuration says comes first.
+    fn note_images_seen(&self, _model: &ModelName) {}
+
     /// Asks which models there are.
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>>;
 

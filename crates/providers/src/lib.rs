@@ -15,7 +15,8 @@ pub mod detect;
 #[cfg(test)]
 mod recorded;
 
-pub mod key_reference;
+pub mod image_models;
+mod key_reference;
 pub mod secret;
 
 #[doc(hidden)]

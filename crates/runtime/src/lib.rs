@@ -60,6 +60,7 @@ pub mod erasure;
 pub mod journal;
 pub mod model_directory;
 pub mod models;
+pub mod image_test;
 
 pub mod health;
 

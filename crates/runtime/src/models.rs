@@ -13,6 +13,7 @@ use palyra_types::tool::ToolCatalog;
 use palyra_types::{BootTime, Redacted};
 
 use crate::error::RequestError;
+use crate::image_test::ImageSupport;
 use crate::model_directory::ModelDirectory;
 use crate::parts::RuntimePorts;
 
@@ -41,6 +42,17 @@ pub struct ModelTest {
     pub total: Duration,
     /// What it used, if the provider said.
     pub usage: Option<TokenUsage>,
+    /// Whether it takes images.
+    pub images: ImageSupport,
+}
+
+/// Whether a test shows a picture to a model that is not known to take images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryImage {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
 }
 
 impl ModelsHandle {
@@ -68,7 +80,11 @@ impl ModelsHandle {
     ///
     /// # Errors
     /// [`RequestError::ModelNotConfigured`]; [`RequestError::Model`] when the provider fails.
-    pub async fn test(&self, model: Option<ModelRef>) -> Result<(ModelRef, ModelTest), RequestError> {
+    pub async fn test(
+        &self,
+        model: Option<ModelRef>,
+        try_image: TryImage,
+    ) -> Result<(ModelRef, ModelTest), RequestError> {
         let directory = self.directory();
         let model = model.unwrap_or_else(|| directory.default_model().clone());
         let provider = directory
@@ -77,10 +93,19 @@ impl ModelsHandle {
         let deadline = self.ports.clock.boot().after(TEST_SPAN_MAX);
         let answer = self.ask(Arc::clone(provider), model.clone());
         let too_slow = self.ports.clock.sleep_until(deadline);
-        tokio::select! {
-            test = answer => Ok((model, test?)),
-            () = too_slow => Err(RequestError::Model(silence())),
+        let mut test = tokio::select! {
+            test = answer => test?,
+            () = too_slow => return Err(RequestError::Model(silence())),
+        };
+        if test.images == ImageSupport::Unknown && try_image == TryImage::Yes {
+            let deadline = self.ports.clock.boot().after(TEST_SPAN_MAX);
+            let shown = crate::image_test::try_image(provider, &model);
+            test.images = tokio::select! {
+                images = shown => images,
+                () = self.ports.clock.sleep_until(deadline) => ImageSupport::NotSeen,
+            };
         }
+        Ok((model, test))
     }
 
     async fn ask(
@@ -100,6 +125,8 @@ impl ModelsHandle {
         let started = clock.boot();
         let mut first: Option<BootTime> = None;
         let mut text = String::new();
+        let sees = provider.model_info(&request.model.model).capabilities.images;
+        let images = if sees { ImageSupport::Known } else { ImageSupport::Unknown };
         let mut stream = provider.stream(Arc::new(request));
         while let Some(piece) = stream.next().await {
             match piece? {
@@ -117,6 +144,7 @@ impl ModelsHandle {
                         first_text: first.unwrap_or(ended).since(started),
                         total: ended.since(started),
                         usage: answer.usage,
+                        images,
                     });
                 }
             }

@@ -102,6 +102,8 @@ error_codes! {
         "`palyra admin stop`, then try again";
     ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
         "try again in a moment; open runs go on at the next start";
+    ModelMismatch = 1408, "model_mismatch", "The running daemon uses another model than this environment names.",
+        "`palyra admin stop`, then try again; or name the model to ask with --model";
     JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only.",
         "`palyra journal status` names the cause";
     DiskFull = 2002, "disk_full", "The disk is too full for new work.",
@@ -170,7 +172,7 @@ error_codes! {
     ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.",
         "nothing to do: the model is told and goes on";
     ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is not known whether the tool took effect.",
-        "look for yourself whether it did, then `palyra runs answer ID TEXT`";
+        "check whether it did, then `palyra runs effects resolve ID NUMBER happened|did-not-happen|retry`";
     ToolFailed = 4008, "tool_failed", "The tool failed.",
         "nothing to do: the model is told and goes on";
     FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.",

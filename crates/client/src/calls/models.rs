@@ -38,7 +38,7 @@ impl Client {
     /// The daemon's refusal, or [`ClientError::Lost`]. A provider's failure is an answer, not an error.
     pub async fn test_model(&self, model: Option<&str>) -> Result<v1::TestModelResponse, ClientError> {
         let mut models = self.models();
-        let request = v1::TestModelRequest { model: model.unwrap_or_default().to_owned() };
+        let request = v1::TestModelRequest { model: model.unwrap_or_default().to_owned(), try_image: true };
         self.answer(LONG, models.test_model(request)).await
     }
 }

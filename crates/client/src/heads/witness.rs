@@ -51,7 +51,7 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
         Err(error) if error.code() == ErrorCode::BuildMismatch && served.is_none() => return Ok(()),
         Err(error) => return Err(error),
     };
-    let Some(now) = now else {
+    let Some(mut now) = now else {
         let kept = served.and_then(|log| heads.head(log));
         return match kept {
             Some(kept) => demand(client, &kept, None).await,
@@ -63,6 +63,12 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
         (client.options().notices)(Notice::OtherLog { before, now: now.log_id, entries });
     }
     if let Some(kept) = heads.head(now.log_id) {
+        // Another client of this user may have kept a newer head since the daemon was asked.
+        if kept.head.size > now.head.size
+            && let Some(later) = client.checkpoint().await?.map(SeenHead::from_wire).transpose()?
+        {
+            now = later;
+        }
         demand(client, &kept, Some(now.head)).await?;
     }
     store(client, heads, &daemon, &now);

@@ -250,7 +250,7 @@ pub const PROVIDER_FIELDS: &[Setting] = &[
         "images",
         Takes::Bool,
         Unset::Depends(
-            "what is usual: true for Anthropic's format and OpenAI's own service, else false",
+            "what is known of the model: true for Anthropic's format and OpenAI's own service, else by its name or a test",
             "true",
         ),
         "Whether its models take images; to others an image is named with type and size.",

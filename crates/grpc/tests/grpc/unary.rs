@@ -41,7 +41,7 @@ async fn a_run_is_started_looked_at_and_cancelled_without_a_stream() {
     );
 
     let input = Some(Input { text: "more".to_owned(), idempotency_key: "k".to_owned(), ..Input::default() });
-    let message = SendInputRequest { run_id: run_id.clone(), input };
+    let message = SendInputRequest { run_id: run_id.clone(), input, ..Default::default() };
     let accepted = client.send_input(message.clone()).await.unwrap().into_inner().accepted.unwrap();
     assert!(accepted.queued);
     let again = client.send_input(message).await.unwrap().into_inner().accepted.unwrap();
@@ -203,7 +203,9 @@ async fn models_are_listed_and_tested() {
     daemon.provider.push(Script::new().fail(ModelFailureClass::Auth));
     let test = client.test_model(TestModelRequest::default()).await.unwrap().into_inner();
     assert_eq!((test.ok, test.error_code.as_str(), test.text.as_str()), (false, "PLY-3001", "scripted"));
-    let refused =
-        client.test_model(TestModelRequest { model: "nobody/nothing".to_owned() }).await.unwrap_err();
+    let refused = client
+        .test_model(TestModelRequest { model: "nobody/nothing".to_owned(), ..Default::default() })
+        .await
+        .unwrap_err();
     assert_refused(&refused, Code::NotFound, ErrorCode::ModelNotConfigured);
 }

@@ -108,3 +108,55 @@ fn what_does_not_go_along_is_named_and_leaves_no_trace() {
     assert_eq!(home.palyra(&["sessions", "list", "--all", "--json"]).expect(0).out, "");
     assert!(server.asked().is_empty());
 }
+
+#[test]
+fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so() {
+    let runtime = runtime();
+    let sees = Behaviour::by(|body| {
+        let asked = body.to_string().contains("Which colour is this picture?");
+        Reply::text(if asked && body.to_string().contains("data:image/png;base64,") {
+            "Orange."
+        } else {
+            "seen"
+        })
+    });
+    let (seeing, blind) = (serve(&runtime, sees), serve(&runtime, Behaviour::always(Reply::text("red"))));
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!(
+        "[providers.seeing]\nbase_url = \"{}\"\n[providers.blind]\nbase_url = \"{}\"\n",
+        seeing.base_url(),
+        blind.base_url()
+    );
+    std::fs::write(home.config_file(), &text).unwrap();
+    std::fs::write(home.work().join("plan.png"), DOT).unwrap();
+    let attach = |model: &str, server: &ModelServer| {
+        let asked =
+            home.palyra(&["run", "--model", model, "--attach", "plan.png", "what is wrong?"]).expect(0);
+        let sent = server.asked().last().map(|request| request.body.to_string()).unwrap_or_default();
+        (sent.contains(DOT_BASE64), asked.err)
+    };
+    let noted =
+        |model: &str| format!("{model} is not known to take images, so only the name of plan.png was sent");
+    let (sent, err) = attach("seeing/local", &seeing);
+    assert!(!sent && err.matches(&noted("seeing/local")).count() == 1, "{err}");
+    assert!(err.contains("`providers.seeing.images = true`"), "{err}");
+    // The catalogue knows the name.
+    let (sent, err) = attach("seeing/gpt-4o-mini", &seeing);
+    assert!(sent && !err.contains("plan.png"), "{err}");
+    // A test finds out: one model names the colour, the other guesses.
+    let tested = home.palyra(&["model", "test", "seeing/local"]).expect(0);
+    assert!(tested.err.contains("images are sent to it from now on"), "{}", tested.err);
+    assert!(attach("seeing/local", &seeing).0);
+    let tested = home.palyra(&["model", "test", "blind/local"]).expect(0);
+    assert!(tested.err.contains("it did not name the colour of a picture"), "{}", tested.err);
+    let (sent, err) = attach("blind/local", &blind);
+    assert!(!sent && err.contains(&noted("blind/local")), "{err}");
+    let (_, err) = attach("demo/demo", &blind);
+    assert!(err.contains("demo/demo takes no images"), "{err}");
+    // What is added is remembered in the file.
+    let url = seeing.base_url();
+    home.palyra(&["model", "add", "kept", "--base-url", &url, "--model", "local"]).expect(0);
+    let text = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(text.contains("[providers.kept]") && text.contains("images = true"), "{text}");
+}

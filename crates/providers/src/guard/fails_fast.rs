@@ -43,6 +43,10 @@ impl ModelProvider for FailsFast {
         self.inner.model_info(model)
     }
 
+    fn note_images_seen(&self, model: &ModelName) {
+        self.inner.note_images_seen(model);
+    }
+
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         self.inner.models()
     }

@@ -42,6 +42,10 @@ impl ModelProvider for Watched {
         self.inner.model_info(model)
     }
 
+    fn note_images_seen(&self, model: &ModelName) {
+        self.inner.note_images_seen(model);
+    }
+
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         self.inner.models()
     }

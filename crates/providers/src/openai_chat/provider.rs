@@ -17,8 +17,10 @@ use super::config::{Addresses, OpenAiChatConfig};
 use super::failure::ROWS;
 use super::models::models;
 use super::render::{SchemaBy, render};
+use crate::image_models::takes_images;
 use crate::wire_format::ProviderConfigError;
 use crate::wire_format::exchange::{self, Rendered, WireFormat};
+use crate::wire_format::images::ImageKnowledge;
 use crate::wire_format::link::{Link, LinkParts};
 use crate::wire_format::windows::Windows;
 use crate::wire_format::wishes::{Refusals, Wish};
@@ -36,9 +38,9 @@ impl OpenAiChatProvider {
     /// # Errors
     /// [`ProviderConfigError`] when the address or the key cannot be used.
     pub fn new(config: OpenAiChatConfig) -> Result<Self, ProviderConfigError> {
-        let mut addresses = Addresses::read(&config.base_url)?;
-        addresses.images = config.images.unwrap_or(addresses.images);
+        let addresses = Addresses::read(&config.base_url)?;
         let link = Link::new(LinkParts {
+            provider: &config.name,
             server: &addresses.chat,
             timeouts: config.timeouts,
             failures: ROWS,
@@ -47,7 +49,9 @@ impl OpenAiChatProvider {
             headers: &[],
         })?;
         let (window, windows) = (config.context_tokens, Windows::default());
-        let chat = Chat { link, addresses, refusals: Refusals::default(), window, windows };
+        let (images, images_known) = (config.images, ImageKnowledge::default());
+        let refusals = Refusals::default();
+        let chat = Chat { link, addresses, refusals, window, windows, images, images_known };
         Ok(Self { name: config.name, chat: Arc::new(chat) })
     }
 }
@@ -63,7 +67,7 @@ impl ModelProvider for OpenAiChatProvider {
             context_tokens: self.chat.context_tokens(model),
             note: "Chat Completions".to_owned(),
             capabilities: ModelCapabilities {
-                images: self.chat.addresses.images,
+                images: self.chat.images(model),
                 structured_output: !self.chat.refusals.has(model, Wish::Schema),
                 reasoning: true,
                 tools: true,
@@ -71,12 +75,24 @@ impl ModelProvider for OpenAiChatProvider {
         }
     }
 
+    fn note_images_seen(&self, model: &ModelName) {
+        self.chat.images_known.learn_seeing(model);
+    }
+
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         let provider = self.clone();
         async move {
             let chat = &provider.chat;
             let body = chat.link.get(&chat.addresses.models).await?;
-            let mut models = models(&body, |name| provider.model_info(name))?;
+            let listed = |name: &ModelName, images: Option<bool>| {
+                match images {
+                    Some(true) => chat.images_known.learn_seeing(name),
+                    Some(false) => chat.images_known.learn_blind(name),
+                    None => {}
+                }
+                provider.model_info(name)
+            };
+            let mut models = models(&body, listed)?;
             models
                 .iter_mut()
                 .for_each(|info| info.context_tokens = chat.window.unwrap_or(info.context_tokens));
@@ -99,6 +115,9 @@ struct Chat {
     /// The window that the configuration gives to every model here.
     window: Option<u64>,
     windows: Windows,
+    /// Whether its models see images, as the configuration says.
+    images: Option<bool>,
+    images_known: ImageKnowledge,
 }
 
 impl Chat {
@@ -106,6 +125,12 @@ impl Chat {
     fn context_tokens(&self, model: &ModelName) -> u64 {
         let told = || self.windows.told(model);
         self.window.or_else(told).unwrap_or(self.addresses.context_tokens)
+    }
+
+    /// The configuration knows best, then the server or a test, then the catalogue.
+    fn images(&self, model: &ModelName) -> bool {
+        let known = || self.images_known.of(model).or_else(|| takes_images(model));
+        self.images.or_else(known).unwrap_or(self.addresses.images)
     }
 }
 

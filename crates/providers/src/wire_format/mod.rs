@@ -16,6 +16,7 @@ pub(crate) mod http_client;
 pub(crate) mod failure;
 pub(crate) mod retry_after;
 
+pub(crate) mod images;
 pub(crate) mod windows;
 
 pub(crate) mod attachments;

@@ -7,7 +7,7 @@ use palyra_ports::AppendError;
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{InputDelivery, RunSpec, Surface};
+use palyra_types::run::{InputDelivery, RunSpec, Surface, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{Redacted, RunId};
@@ -28,6 +28,9 @@ use crate::tape::TapeFollower;
 
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
+
+/// The provider that takes no settings.
+const BUILT_IN_PROVIDER: &str = "demo";
 
 /// What a caller asks, and what belongs to it.
 pub(super) struct Offer {
@@ -211,11 +214,32 @@ impl Offered {
             run_salt: Redacted::new(engine.ports.entropy.bytes32()),
             idempotency: self.prepared.idempotency,
         };
-        let notes = self.notes.iter().cloned().chain(workspace.note).collect();
+        let unseen = unseen_images(engine, &self.prepared.input, &spec.model);
+        let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let blobs = self.prepared.blobs.clone();
         let (reset, taints) = (request.session.reset, Taints::NONE);
         Ok(Admitted { spec, opening, reset, blobs, notes, taints, skills: Vec::new() })
     }
+}
+
+/// Names the images of which the model learns the name alone, and the setting that changes this.
+fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option<String> {
+    let images = input.attachments.iter().filter(|file| file.is_image());
+    let names: Vec<&str> = images.map(|file| file.name.expose().as_str()).collect();
+    let directory = engine.ports.models.borrow();
+    let provider = directory.provider(model)?;
+    if names.is_empty() || provider.model_info(&model.model).capabilities.images {
+        return None;
+    }
+    let names = names.join(", ");
+    if model.provider.as_str() == BUILT_IN_PROVIDER {
+        return Some(format!("{model} takes no images, so only the name of {names} was sent"));
+    }
+    let provider = &model.provider;
+    Some(format!(
+        "{model} is not known to take images, so only the name of {names} was sent; `palyra model test {model}` tries \
+         it, `providers.{provider}.images = true` says that it does"
+    ))
 }
 
 fn choose_model(

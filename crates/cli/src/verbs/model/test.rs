@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Output, clean_line};
+use crate::terminal::{Mark, Output, clean_line};
 
 const ANSWER_CHARS_MAX: usize = 200;
 
@@ -25,7 +25,7 @@ pub(crate) struct TestArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failure> {
     let tested = {
-        let client = context.connect().await?;
+        let client = context.connect_to_model(args.model.as_deref()).await?;
         let test = client.test_model(args.model.as_deref());
         context.waiting("waiting for the model", test).await?
     };
@@ -37,14 +37,32 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
 
+/// Says whether images are sent to it, where this test has asked.
+fn images(tested: &v1::TestModelResponse) -> Option<String> {
+    let provider = tested.model.split('/').next().unwrap_or_default();
+    let setting = format!("`providers.{provider}.images`");
+    match tested.images.as_str() {
+        "tried_yes" => Some(format!(
+            "it named the colour of a picture: images are sent to it from now on; {setting} = true keeps that after a \
+             restart"
+        )),
+        "tried_no" => Some(format!(
+            "it did not name the colour of a picture: of images only the name is sent, unless {setting} = true"
+        )),
+        _ => None,
+    }
+}
+
 /// Says what came of a test.
 pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
     if tested.ok {
-        return output.line(&format!(
+        output.line(&format!(
             "ok: {} answers, first text after {} ms, whole after {} ms: {said}",
             tested.model, tested.first_text_ms, tested.total_ms
-        ));
+        ))?;
+        images(tested).into_iter().for_each(|told| output.note(Mark::Info, &told));
+        return Ok(());
     }
     let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);
     output.error(
