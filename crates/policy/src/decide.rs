@@ -122,6 +122,7 @@ fn evaluate_tool_proposal_security(
             workspace: evidence.workspace,
             tool_version: tool.version,
             programs: evidence.programs,
+            shell_line: request.is_shell_line(),
         };
         coverage = covering_grant(&grants_about_paths(tool, evidence.grants), call);
         if let GrantCoverage::Covered(grant) = coverage {

@@ -19,6 +19,7 @@ pub mod effect;
 pub mod path_reading;
 pub mod places;
 pub mod reserved_names;
+pub mod shell_line;
 pub mod argument_meaning;
 pub mod surface;
 pub mod model;
