@@ -212,6 +212,21 @@ fn a_script_behind_a_wrapper_that_changed_is_not_run_and_a_grant_covers_only_its
 }
 
 #[test]
+fn the_output_of_a_quick_command_is_on_the_tape_like_that_of_a_slow_one() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    for (printed, argv) in [("lantern\n", &["printf", "lantern\\n"][..]), ("", &["true"])] {
+        let waits = asked(&home, &call("run_command", &json!({ "argv": argv })));
+        home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+        let told = tape(&home, &waits.run);
+        let pieces = of(&told, "tool_output");
+        let shown: String = pieces.iter().filter_map(|piece| piece["text"].as_str()).collect();
+        assert_eq!(shown, printed, "{told:#?}");
+    }
+}
+
+#[test]
 fn a_shell_line_waits_for_a_yes_to_the_line_and_its_commands() {
     let runtime = runtime();
     let server = serve(&runtime, caller());
