@@ -2,7 +2,10 @@
 //!
 //! Owns which lines there are; how a word is spelled, `quoting` knows.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use palyra_types::shell_line::{is_shell_line, line_for_shell, read_shell_line};
 
 use crate::plan::{Bound, Plan};
 use crate::quoting::{quoted, quoted_path};
@@ -19,6 +22,7 @@ pub(crate) fn line(argv: &[String]) -> String {
 /// Returns all that is bound, one thing a line.
 pub(crate) fn preview(plan: &Plan) -> String {
     let mut text = format!("$ {}\n\n", line(&plan.argv));
+    text.push_str(&shell_line(&plan.argv));
     let mut tell = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<12}{value}");
     };
@@ -51,12 +55,50 @@ pub(crate) fn preview(plan: &Plan) -> String {
     text
 }
 
+/// Returns the line that a shell is handed, as it is, and its commands as far as they can be read; empty for other commands.
+fn shell_line(argv: &[String]) -> String {
+    if !is_shell_line(argv) {
+        return String::new();
+    }
+    let Some(line) = line_for_shell(argv) else {
+        return "shell line  could not be read further: it is not certain which word is the line\n\n"
+            .to_owned();
+    };
+    let mut text = String::new();
+    let mut list = |name: &str, entries: &[String]| {
+        for (at, entry) in entries.iter().enumerate() {
+            let name = if at == 0 { name } else { "" };
+            let _ = writeln!(text, "{name:<12}{}", visible(entry));
+        }
+    };
+    let lines: Vec<String> = line.lines().map(str::to_owned).collect();
+    list("shell line", &lines);
+    let read = read_shell_line(line);
+    let unread = read.unread.map(|reason| format!("could not be read further: {reason}"));
+    let commands: Vec<String> = read.commands.into_iter().chain(unread).collect();
+    list("commands", &commands);
+    text.push('\n');
+    text
+}
+
+/// Returns a part of a line for the person who reads it: as it is, unless a character could hide or steer something.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| !c.is_control() && (c.is_ascii() || c.is_alphanumeric());
+    if text.chars().all(is_plain) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("$'{}'", text.escape_default()))
+    }
+}
+
 /// Says what an approval of it does not bind.
 pub(crate) fn unbound(plan: &Plan) -> String {
     const BUILDERS: [&str; 10] =
         ["make", "ninja", "cargo", "npm", "yarn", "pnpm", "just", "task", "gradle", "mvn"];
     let name = plan.program.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let mut text = if BUILDERS.contains(&name) {
+    let mut text = if is_shell_line(&plan.argv) {
+        "the programs that the line starts, and files that they open, beyond the files above".to_owned()
+    } else if BUILDERS.contains(&name) {
         format!(
             "what `{name}` reads from the workspace and runs when it runs, beyond the files above: includes, recipes, \
              scripts and dependencies are not checked"
@@ -82,6 +124,45 @@ fn short(sha256: &str) -> &str {
 mod tests {
     use super::*;
     use crate::plan::Tier;
+
+    fn preview_of(argv: &[&str]) -> String {
+        let bound = |path: &str| Bound { path: path.into(), sha256: "0".repeat(64) };
+        let plan = Plan {
+            argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+            credentials: Vec::new(),
+            hosts: Vec::new(),
+            environment: Vec::new(),
+            files: Vec::new(),
+            unbound: Vec::new(),
+            folder: "/desk".into(),
+            program: bound("/bin/sh"),
+            script: None,
+            tier: Tier::Isolated,
+        };
+        preview(&plan)
+    }
+
+    #[test]
+    fn a_line_for_a_shell_is_shown_as_it_is_with_its_commands() {
+        let shown = preview_of(&["bash", "-lc", "cd src && cargo test\nfor x in *; do rm $x; done"]);
+        let lines: Vec<&str> = shown.lines().skip(2).take(5).collect();
+        assert_eq!(
+            lines,
+            [
+                "shell line  cd src && cargo test",
+                "            for x in *; do rm $x; done",
+                "commands    cd src",
+                "            cargo test",
+                "            could not be read further: `for` begins more than one command",
+            ]
+        );
+        let shown = preview_of(&["find", ".", "-exec", "sh", "-c", "rm {}", ";"]);
+        assert!(shown.contains("shell line  could not be read further: it is not certain"), "{shown}");
+        let hidden = preview_of(&["sh", "-c", "echo \u{202e}; rm x\u{1b}[2J"]);
+        assert!(!hidden.contains(['\u{1b}', '\u{202e}']), "{hidden}");
+        // The control: what is no line has no such rows.
+        assert!(!preview_of(&["cargo", "test"]).contains("shell line"));
+    }
 
     #[test]
     fn names_of_files_add_no_line_and_steer_nothing() {

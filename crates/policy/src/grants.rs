@@ -1,8 +1,9 @@
 //! Whether a stored grant covers a call.
 //!
 //! Owns matching and how wide a grant may be. Knows no store. Invariants: a grant covers only what its words say,
-//! argument by argument, in the workspace and for the version of the tool and the bytes that it was given for; it turns an ask into an allow and nothing else; what is critical is covered only by grants
-//! that name every argument's value.
+//! argument by argument, in the workspace and for the version of the tool and the bytes that it was given for; it turns an
+//! ask into an allow and nothing else; what is critical, and a line for a shell, is covered only by grants that name every
+//! argument's value.
 
 mod below;
 
@@ -88,6 +89,16 @@ pub struct GrantedCall<'a> {
     pub tool_version: u32,
     /// The workspace's files that it runs.
     pub programs: ProgramsFound,
+    /// Whether it hands a line to a shell.
+    pub shell_line: bool,
+}
+
+impl GrantedCall<'_> {
+    /// Whether only a grant covers it that names every argument's value: what is critical, and a line for a shell, where
+    /// every other word is another program.
+    fn is_covered_exactly(&self) -> bool {
+        self.risk >= ApprovalRiskLevel::Critical || self.shell_line
+    }
 }
 
 /// Returns the first grant that covers the call, or the first that nearly does.
@@ -159,7 +170,7 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
     if let Some(name) = unknown {
         return Some(name.clone());
     }
-    if call.risk >= ApprovalRiskLevel::Critical {
+    if call.is_covered_exactly() {
         let wide = rules.iter().find(|rule| !matches!(rule.shape, ArgumentShape::Equal(_)));
         if let Some(rule) = wide {
             return Some(rule.argument.expose().clone());
@@ -202,6 +213,12 @@ pub enum GrantWishError {
     /// It would cover any call of the tool.
     #[error("a grant of any arguments is not stored for a call of this risk; name at least one of them")]
     TooWide,
+    /// It would cover other lines for a shell than this one.
+    #[error("a line for a shell is remembered only word for word: leave out the rule for `{argument}`")]
+    ShellLine {
+        /// The argument that may differ.
+        argument: String,
+    },
     /// It does not cover the call it comes from.
     #[error("the grant does not cover the call it comes from: `{argument}` leaves it")]
     Misses {
@@ -254,6 +271,10 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
             }
             ArgumentShape::Equal(_) | ArgumentShape::Beneath(_) | ArgumentShape::Any => {}
         }
+    }
+    let differs = |rule: &&ArgumentRule| !matches!(rule.shape, ArgumentShape::Equal(_));
+    if let Some(rule) = wish.matcher.iter().find(differs).filter(|_| call.shell_line) {
+        return Err(GrantWishError::ShellLine { argument: rule.argument.expose().clone() });
     }
     let wide = wish.matcher.iter().all(|rule| match &rule.shape {
         ArgumentShape::Any => true,

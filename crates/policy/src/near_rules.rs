@@ -19,7 +19,7 @@ const CONDITION_CHARS_MAX: usize = 200;
 /// What would help with a condition, where that is known.
 const HINTS: [(&str, &str); 1] = [(
     "context.shell_line",
-    "call the program itself instead of handing a line to a shell, or permit it by a rule on `context.shell_line`",
+    "call the program itself instead of handing a line to a shell; the shipped rule `shell-lines` asks about lines",
 )];
 
 /// A rule whose scope fits a call and whose condition does not.

@@ -7,13 +7,13 @@ mod arguments;
 mod hosts;
 mod places;
 mod risk;
-mod shell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::StoredGrantId;
 use palyra_types::approval::Approvers;
 use palyra_types::run::Surface;
+use palyra_types::shell_line::is_shell_line;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,7 +25,6 @@ pub use hosts::host_of;
 use places::Place;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};
-pub(crate) use shell::is_shell_line;
 
 /// The version of the JSON form; a request of another one is not read.
 const FORM: u32 = 1;
@@ -146,8 +145,18 @@ impl PolicyRequest {
             .map_or(ApprovalRiskLevel::Critical, |(risk, _)| *risk)
     }
 
-    /// Returns whether it changes files that steer a build or an agent, which no setting permits in advance.
+    /// Returns whether it hands a line to a shell.
+    #[must_use]
+    pub fn is_shell_line(&self) -> bool {
+        is_shell_line(&self.context.argv)
+    }
+
+    /// Returns whether no setting permits it in advance: it hands a line to a shell, or changes files that steer a build
+    /// or an agent.
     pub(crate) fn wants_own_yes(&self) -> bool {
+        if self.is_shell_line() {
+            return true;
+        }
         let can = |capability| self.tool.capabilities.contains(capability_name(capability));
         let steers = [Place::BuildFiles, Place::AgentInstructions]
             .into_iter()

@@ -24,6 +24,7 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::grants::GrantsHandle;
 use crate::identity::check_identity;
+use crate::ids::IdsHandle;
 use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
@@ -135,6 +136,12 @@ impl ApprovalsHandle {
     #[must_use]
     pub fn grants(&self) -> GrantsHandle {
         GrantsHandle::new(Arc::clone(&self.engine), self.owner)
+    }
+
+    /// Returns the way to what people name by parts of ids.
+    #[must_use]
+    pub fn ids(&self) -> IdsHandle {
+        IdsHandle::new(Arc::clone(&self.engine), self.clone(), self.owner)
     }
 
     /// Returns the way to the rules that ask.

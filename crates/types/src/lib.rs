@@ -9,6 +9,7 @@
 
 pub mod error_code;
 pub mod id;
+pub mod id_name;
 pub mod redacted;
 pub mod time;
 
@@ -19,6 +20,7 @@ pub mod effect;
 pub mod path_reading;
 pub mod places;
 pub mod reserved_names;
+pub mod shell_line;
 pub mod argument_meaning;
 pub mod surface;
 pub mod model;

@@ -1,5 +1,6 @@
 //! `palyra admin`: tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
+mod complete;
 mod completions;
 mod man;
 mod tokens;
@@ -15,6 +16,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::short_id;
 use crate::terminal::Mark;
 
 /// Tokens, secrets, agents, completions, manuals, the daemon itself.
@@ -36,6 +38,9 @@ pub(crate) enum AdminVerb {
     },
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Print what there is of one kind, for a shell that completes
+    #[command(hide = true)]
+    Complete(complete::CompleteArgs),
     /// Print the man page, or write those of all verbs
     Man(man::ManArgs),
     /// Stop the daemon; open runs go on at its next start
@@ -53,6 +58,7 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
+        AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,
@@ -65,7 +71,7 @@ async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
         agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
         return Ok(Exit::Done);
     }
-    let row = |agent: v1::Agent| [agent.name, agent.agent_id, agent.model, agent.instructions];
+    let row = |agent: v1::Agent| [agent.name, short_id(&agent.agent_id), agent.model, agent.instructions];
     let rows = agents.into_iter().map(row).collect();
     context.table(["NAME", "AGENT", "MODEL", "INSTRUCTIONS"], rows)?;
     Ok(Exit::Done)

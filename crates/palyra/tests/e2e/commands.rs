@@ -196,13 +196,61 @@ fn a_script_behind_a_wrapper_that_changed_is_not_run_and_a_grant_covers_only_its
 }
 
 #[test]
-fn a_shell_line_is_denied_until_a_rule_permits_it() {
+fn the_output_of_a_quick_command_is_on_the_tape_like_that_of_a_slow_one() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    for (printed, argv) in [("lantern\n", &["printf", "lantern\\n"][..]), ("", &["true"])] {
+        let waits = asked(&home, &call("run_command", &json!({ "argv": argv })));
+        home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+        let told = tape(&home, &waits.run);
+        let pieces = of(&told, "tool_output");
+        let shown: String = pieces.iter().filter_map(|piece| piece["text"].as_str()).collect();
+        assert_eq!(shown, printed, "{told:#?}");
+    }
+}
+
+#[test]
+fn a_shell_line_waits_for_a_yes_to_the_line_and_its_commands() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let line = |line: &str| call("run_command", &json!({ "argv": ["bash", "-c", line] }));
+    let waits = asked(&home, &line("mkdir -p made && echo lantern"));
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    for part in [
+        "high risk",
+        "  shell line  mkdir -p made && echo lantern",
+        "  commands    mkdir -p made",
+        "              echo lantern",
+        "`shell-lines`",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!home.work().join("made").exists(), "nothing ran without a yes");
+    // A grant of any line is refused; the same words are remembered, and no others.
+    let wide = home.palyra(&["approve", "always", &waits.approval, "--any", "argv"]).expect(2);
+    assert!(wide.err.contains("only word for word"), "{}", wide.err);
+    home.palyra(&["approve", "always", &waits.approval]).expect(0);
+    tape(&home, &waits.run);
+    fs::remove_dir(home.work().join("made")).unwrap();
+    home.palyra(&["run", &line("mkdir -p made && echo lantern")]).expect(0);
+    assert!(home.work().join("made").exists(), "remembered word for word");
+    let other = asked(&home, &line("mkdir -p other && echo $(pwd)"));
+    let shown = home.palyra(&["approve", "show", &other.approval]).expect(0).out;
+    assert!(shown.contains("could not be read further: it has a command substitution"), "{shown}");
+    assert!(!home.work().join("other").exists());
+}
+
+#[test]
+fn a_shell_line_runs_unasked_only_by_a_rule_of_ones_own() {
     let runtime = runtime();
     let server = serve(&runtime, caller());
     let home = home_with(&server);
     let line = call("run_command", &json!({ "argv": ["sh", "-c", "echo lantern > made.txt"] }));
+    home.palyra(&["policy", "posture", "set", "run_command", "always_allow"]).expect(0);
     home.palyra(&["run", &line]).expect(3);
-    assert!(!home.work().join("made.txt").exists());
+    assert!(!home.work().join("made.txt").exists(), "no standing setting covers a line");
     let rules = home.config_file().with_file_name("policies");
     fs::create_dir_all(&rules).unwrap();
     fs::write(

@@ -118,10 +118,10 @@ fn what_ships_decides_so() {
             json!({"argv": ["sh", "-c", "cat ~/.local/state/palyra/key"]}),
             "Deny Forbidden Critical",
         ),
-        ("run_command", json!({"argv": ["sh", "-c", "ls"]}), "Deny NoRulePermits High"),
-        ("run_command", json!({"argv": ["/bin/bash", "-lc", "ls"]}), "Deny NoRulePermits High"),
-        ("run_command", json!({"argv": ["bash", "-ce", "ls"]}), "Deny NoRulePermits High"),
-        ("run_command", json!({"argv": ["timeout", "5", "sh", "-c", "ls"]}), "Deny NoRulePermits High"),
+        ("run_command", json!({"argv": ["sh", "-c", "ls"]}), "Ask NeedsApproval High"),
+        ("run_command", json!({"argv": ["/bin/bash", "-lc", "ls"]}), "Ask NeedsApproval High"),
+        ("run_command", json!({"argv": ["bash", "-ce", "ls"]}), "Ask NeedsApproval High"),
+        ("run_command", json!({"argv": ["timeout", "5", "sh", "-c", "ls"]}), "Ask NeedsApproval High"),
         ("run_command", json!({"argv": ["bash", "build.sh"]}), "Ask NeedsApproval High"),
         ("run_command", json!({"argv": ["bash", "build.sh", "--x", "doc", "y"]}), "Ask NeedsApproval High"),
         ("http_fetch", json!({"url": "https://example.com/"}), "Ask NeedsApproval High"),
@@ -368,18 +368,36 @@ fn the_end_of_a_job_is_not_asked_about() {
 
 #[test]
 fn a_denial_that_no_rule_permits_names_the_rule_that_came_nearest_and_what_it_wanted() {
-    let decision =
-        decide_tool_call(snapshot(), &call("run_command", &json!({"argv": ["sh", "-c", "ls"]})), &evidence());
+    let rule = "@id(\"one-secret\")\npermit (principal, action == Action::\"execute\", resource == Tool::\"use_secret\") \
+                when { context.args has name && context.args.name == \"notes\" };";
+    let snapshot = snapshot_of(ToolPolicyRules::shipped().with_file("own.cedar", rule));
+    let decide =
+        |name: &str| decide_tool_call(&snapshot, &call("use_secret", &json!({ "name": name })), &evidence());
+    let decision = decide("forge");
     assert_eq!(decision.reason, DecisionReason::NoRulePermits);
     let told = decision.explanation.expose();
-    assert!(
-        told.contains("`commands` would ask a person, but its condition `unless { context.shell_line }`"),
-        "{told}"
-    );
-    assert!(told.contains("call the program itself"), "{told}");
-    let plain = decide_tool_call(snapshot(), &call("run_command", &json!({"argv": ["ls"]})), &evidence());
-    assert!(!plain.explanation.expose().contains("condition"), "the control asks");
+    assert!(told.contains("`one-secret` would ask a person, but its condition `when"), "{told}");
+    assert!(!decide("notes").explanation.expose().contains("condition"), "the control asks");
+    let request = crate::request::PolicyRequest::from_json(decision.request.expose());
+    let lines = crate::explain::explain(snapshot.policies(), &request.expect("a request")).lines();
+    assert!(lines.iter().any(|line| line.starts_with("near: `one-secret` would ask a person")), "{lines:?}");
+}
+
+#[test]
+fn a_line_for_a_shell_asks_by_a_rule_of_its_own_that_no_setting_covers() {
+    let (line, plain) = (json!({"argv": ["sh", "-c", "ls"]}), json!({"argv": ["ls"]}));
+    let decision = decide_tool_call(snapshot(), &call("run_command", &line), &evidence());
+    let told = decision.explanation.expose();
+    assert!(told.contains("needs an approval by `shell-lines` (it hands a line to a shell"), "{told}");
     let request = crate::request::PolicyRequest::from_json(decision.request.expose());
     let lines = crate::explain::explain(snapshot().policies(), &request.expect("a request")).lines();
-    assert!(lines.iter().any(|line| line.starts_with("near: `commands` would ask a person")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("by shell-lines (changes.cedar")), "{lines:?}");
+
+    let always = snapshot_of(ToolPolicyRules {
+        postures: PostureRegistry::default().with(&ToolName::new("run_command"), Posture::AlwaysAllow),
+        ..ToolPolicyRules::shipped()
+    });
+    let verdict = |arguments| decide_tool_call(&always, &call("run_command", arguments), &evidence()).verdict;
+    assert_eq!(verdict(&line), ToolVerdict::Ask);
+    assert_eq!(verdict(&plain), ToolVerdict::Allow, "the control: a plain command by the same setting");
 }

@@ -33,6 +33,7 @@ fn covers(record: &StoredGrantRecord, arguments: &Value, risk: ApprovalRiskLevel
         workspace: Some(ROOT),
         tool_version: 1,
         programs: ProgramsFound::NotLookedAt,
+        shell_line: false,
     };
     match covering_grant(std::slice::from_ref(record), call) {
         GrantCoverage::Covered(grant) => {
@@ -173,6 +174,7 @@ fn a_grant_for_a_program_holds_for_the_bytes_that_it_was_given_for() {
             workspace: Some(ROOT),
             tool_version: 1,
             programs,
+            shell_line: false,
         };
         covering_grant(std::slice::from_ref(&granted), call)
     };
@@ -200,6 +202,7 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
             workspace: Some(ROOT),
             tool_version: 1,
             programs: ProgramsFound::NotLookedAt,
+            shell_line: false,
         };
         let grant = StoredGrantId::from_parts(9, 9);
         let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max, matcher };
@@ -248,4 +251,42 @@ fn what_steers_a_build_or_an_agent_is_covered_only_by_its_own_name() {
         assert_eq!(covers(grant, &write, medium), "covered");
     }
     assert_eq!(covers(&patches, &patch("src/main.rs"), medium), "covered");
+}
+
+#[test]
+fn a_line_for_a_shell_is_covered_and_remembered_only_word_for_word() {
+    let (tool, context) = (ToolName::new("write_file"), context());
+    let arguments = json!({"argv": ["sh", "-c", "ls"], "cwd": "docs"});
+    let call = |shell_line| GrantedCall {
+        tool: &tool,
+        arguments: &arguments,
+        risk: ApprovalRiskLevel::High,
+        context: &context,
+        workspace: Some(ROOT),
+        tool_version: 1,
+        programs: ProgramsFound::NotLookedAt,
+        shell_line,
+    };
+    let argv = || rule("argv", equal(&json!(["sh", "-c", "ls"])));
+    let cwd = || rule("cwd", equal(&json!("docs")));
+    for (matcher, covers_lines) in [
+        (vec![argv(), cwd()], true),
+        (vec![rule("argv", ArgumentShape::Any), cwd()], false),
+        (vec![argv(), rule("cwd", beneath("docs"))], false),
+        (vec![argv(), rule("cwd", ArgumentShape::Any)], false),
+    ] {
+        let granted = record(matcher.clone());
+        let is_covered = |shell_line| {
+            let coverage = covering_grant(std::slice::from_ref(&granted), call(shell_line));
+            matches!(coverage, GrantCoverage::Covered(_))
+        };
+        assert_eq!(is_covered(true), covers_lines, "{matcher:?}");
+        assert!(is_covered(false), "the control: a command without a line: {matcher:?}");
+        let grant = StoredGrantId::from_parts(9, 9);
+        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max: None, matcher };
+        let refused = check_wish(&wish, call(true)).map_err(|error| error.to_string());
+        assert_eq!(refused.is_ok(), covers_lines);
+        assert!(refused.err().is_none_or(|told| told.contains("only word for word")));
+        assert_eq!(check_wish(&wish, call(false)), Ok(()));
+    }
 }

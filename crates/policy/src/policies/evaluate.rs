@@ -13,7 +13,7 @@ use cedar_policy::{
 use super::folders::{reached, within};
 use super::index::{Asked, PolicyIndex};
 use super::mentions::Mentions;
-use crate::request::{ArgumentValue, PolicyRequest, RequestTool, is_shell_line};
+use crate::request::{ArgumentValue, PolicyRequest, RequestTool};
 
 /// The names that policies use.
 #[derive(Debug, Clone)]
@@ -345,7 +345,7 @@ fn member(request: &PolicyRequest, name: &str) -> Option<RestrictedExpression> {
         "program" => told.argv.first().and_then(|program| text(program)),
         "risk" => text(&told.risk),
         "sandbox" => text(&told.sandbox),
-        "shell_line" => Some(RestrictedExpression::new_bool(is_shell_line(&told.argv))),
+        "shell_line" => Some(RestrictedExpression::new_bool(request.is_shell_line())),
         "surface" => text(&told.surface),
         "taints" => Some(texts(&told.taints)),
         "tool_calls" => long(u64::from(told.tool_calls)),

@@ -144,7 +144,7 @@ fn judge_answer(
         return refused(refusal.message.expose());
     }
     if let Some(wish) = &mut answer.remember {
-        judging.check_wish(wish, (tool, edited.unwrap_or(arguments)), judged.risk)?;
+        judging.check_wish(wish, (tool, edited.unwrap_or(arguments)), &judged)?;
     }
     answer.judged = Some(judged);
     Ok(())

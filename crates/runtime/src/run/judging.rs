@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use palyra_policy::{
-    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, ProgramsFound, SkillStanding, check_wish,
-    decide_tool_call, exact_matcher, read_only_folders,
+    ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, PolicyRequest, ProgramsFound, SkillStanding,
+    check_wish, decide_tool_call, exact_matcher, read_only_folders,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
@@ -20,8 +20,7 @@ use palyra_types::model::ToolProposal;
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName,
-    ToolVerdict,
+    CallContext, DecisionReason, Isolation, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
 };
 use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
@@ -233,7 +232,7 @@ impl<'a> Judging<'a> {
         &self,
         wish: &mut GrantWish,
         (tool, arguments): (&ToolName, &Redacted<String>),
-        risk: ApprovalRiskLevel,
+        judged: &ToolDecision,
     ) -> Result<(), RequestError> {
         let wrong = |what: String| RequestError::InvalidArgument { what };
         let exact = exact_matcher(arguments.expose());
@@ -248,8 +247,17 @@ impl<'a> Judging<'a> {
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
         let tool_version = self.engine.policy.snapshot().catalog().get(tool).map_or(0, |spec| spec.version);
-        let programs = ProgramsFound::NotLookedAt;
-        let call = GrantedCall { tool, arguments: &value, risk, context, workspace, tool_version, programs };
+        let request = PolicyRequest::from_json(judged.request.expose());
+        let call = GrantedCall {
+            tool,
+            arguments: &value,
+            risk: judged.risk,
+            context,
+            workspace,
+            tool_version,
+            programs: ProgramsFound::NotLookedAt,
+            shell_line: request.is_ok_and(|request| request.is_shell_line()),
+        };
         check_wish(wish, call).map_err(|error| wrong(error.to_string()))
     }
 

@@ -31,14 +31,6 @@ pub(super) struct Printing {
 struct LiveOutput {
     printed: Arc<Printed>,
     gathered: TextCoalescer,
-    shown: Shown,
-}
-
-/// Whether anything of it was given to the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    Nothing,
-    Something,
 }
 
 /// The end that the tool has.
@@ -77,7 +69,7 @@ impl Printing {
             state: Mutex::default(),
         });
         let sink = OutputSink::new(Arc::clone(&printed) as Arc<dyn HearOutput>);
-        let live = LiveOutput { printed, gathered: TextCoalescer::of_tool(), shown: Shown::Nothing };
+        let live = LiveOutput { printed, gathered: TextCoalescer::of_tool() };
         self.calls.insert(effect, live);
         sink
     }
@@ -97,30 +89,21 @@ impl Printing {
         for (effect, live) in &mut self.calls {
             let ready = std::mem::take(&mut live.printed.state().ready);
             if let Some(due) = live.gathered.push(&ready, now) {
-                live.shown = Shown::Something;
                 held.push_output(*effect, &due);
             }
         }
     }
 
-    /// Holds what an ended call printed last. Of one that was over before anything was shown nothing is held, where the
-    /// outcome has it all.
+    /// Holds what an ended call printed last, so that a quick one is shown like a slow one.
     pub(super) fn end(&mut self, input: &RunInput, now: BootTime, held: &mut Held) {
-        let (effect, has_all) = if let RunInput::ToolFinished { effect, outcome, .. } = input {
-            (*effect, outcome.output_bytes_total <= outcome.output.expose().len() as u64)
-        } else if let RunInput::ToolOutcomeLost { effect, .. } = input {
-            (*effect, false)
-        } else {
+        let (RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. }) = input else {
             return;
         };
-        let Some(mut live) = self.calls.remove(&effect) else { return };
-        if has_all && live.shown == Shown::Nothing {
-            return;
-        }
+        let Some(mut live) = self.calls.remove(effect) else { return };
         let last = live.printed.end();
         let due = live.gathered.push(last.expose(), now);
         let rest = live.gathered.flush(now);
-        due.iter().chain(&rest).for_each(|text| held.push_output(effect, text));
+        due.iter().chain(&rest).for_each(|text| held.push_output(*effect, text));
     }
 
     /// Stops to listen to calls of which no more is shown.

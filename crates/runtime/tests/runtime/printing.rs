@@ -96,7 +96,7 @@ async fn a_tool_is_watched_while_it_runs_and_its_last_words_come_with_its_outcom
 }
 
 #[tokio::test]
-async fn a_quick_call_has_no_entry_but_its_outcome_and_costs_no_commit() {
+async fn what_a_quick_call_prints_is_an_entry_with_its_outcome_and_costs_no_commit() {
     let mut commits = Vec::new();
     for printed in [None, Some("quick\n")] {
         let rig = Rig::start().await;
@@ -105,7 +105,9 @@ async fn a_quick_call_has_no_entry_but_its_outcome_and_costs_no_commit() {
         let pieces = printed.map(|text| (gate, text.as_bytes().to_vec())).into_iter().collect();
         let run = running(&rig, LOOK, ToolScript::Print(pieces, say("quick\n"))).await;
         rig.finished(run).await;
-        assert_eq!(shown(&rig, run).await, []);
+        let expected: Vec<_> =
+            printed.map(|text| (text.to_owned(), OutputRest::Follows)).into_iter().collect();
+        assert_eq!(shown(&rig, run).await, expected);
         commits.push(rig.memory_commits());
     }
     assert_eq!(commits[0], commits[1]);

@@ -88,8 +88,8 @@ fn more_than_is_shown_is_forgotten_but_for_the_news_that_there_is_more() {
 }
 
 #[test]
-fn what_the_outcome_left_out_is_shown_however_quick_the_call_was() {
-    for (bytes_total, expected) in [(5, ""), (6, "words")] {
+fn what_was_printed_is_shown_however_quick_the_call_was() {
+    for (bytes_total, expected) in [(5, "words"), (6, "words")] {
         let (mut printing, sink) = call();
         sink.print(b"words");
         let outcome = ToolExecutionOutcome {

@@ -1,15 +1,25 @@
-//! Whether the words of a command hand a line to a shell.
+//! Whether the words of a command hand a line to a shell, and which commands that line has.
 //!
 //! Owns the shells, the programs that start another one out of their own words, and what their options look like. Pure;
-//! it reads words and knows no file: a shell under a name of its own is not seen. Invariant: in doubt whether a word is
-//! an option or its value, it is taken for what makes it a line.
+//! it reads words and knows no file: a shell under a name of its own is not seen. Invariants: in doubt whether a word is
+//! an option or its value, it is taken for what makes it a line; a line is only read as far as its meaning is certain.
 //! Begin at [`is_shell_line`].
+
+mod reader;
+
+pub use reader::{ShellCommands, read_shell_line};
 
 /// Shells that take a line after `-c`.
 const SHELLS: [&str; 25] = [
     "ash", "bash", "csh", "dash", "elvish", "fish", "hush", "ksh", "lksh", "loksh", "mksh", "nu", "oksh",
     "osh", "pdksh", "posh", "rbash", "rksh", "rzsh", "sh", "tcsh", "xonsh", "yash", "ysh", "zsh",
 ];
+/// Shells whose lines are read alike, as far as [`read_shell_line`] reads them.
+const POSIX_SHELLS: [&str; 10] = ["ash", "bash", "dash", "hush", "ksh", "mksh", "rbash", "sh", "yash", "zsh"];
+/// Programs that start the words behind them as they are, where no option stands between.
+const PLAIN_WRAPPERS: [&str; 6] = ["env", "nice", "nohup", "setsid", "time", "timeout"];
+/// Letters of options of these shells that take no value and do not change how a line is read.
+const PLAIN_LETTERS: &str = "ceiluvx";
 /// Programs that start another one that stands in their own words.
 const STARTERS: [&str; 37] = [
     "busybox",
@@ -84,9 +94,47 @@ const LONG_FLAGS: [&str; 16] = [
 const BASH_FILES: [&str; 2] = ["init-file", "rcfile"];
 
 /// Returns whether a command is a line for a shell, by itself or by way of a program that starts another one.
-pub(crate) fn is_shell_line(argv: &[String]) -> bool {
+#[must_use]
+pub fn is_shell_line(argv: &[String]) -> bool {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
     hands_a_line(&words)
+}
+
+/// Returns the line that a POSIX shell is handed; `None` where it is not certain which word that is.
+#[must_use]
+pub fn line_for_shell(argv: &[String]) -> Option<&str> {
+    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let at = words.iter().position(|word| SHELLS.contains(&name_of(word)))?;
+    let shell = name_of(words[at]);
+    let is_understood = |word: &&str| {
+        let is_value = word.starts_with(|c: char| c.is_ascii_digit());
+        PLAIN_WRAPPERS.contains(&name_of(word)) || is_value || is_assignment(word)
+    };
+    if !words[..at].iter().all(is_understood) || !POSIX_SHELLS.contains(&shell) {
+        return None;
+    }
+    let mut words = words[at + 1..].iter().copied();
+    loop {
+        let letters = words.next()?.strip_prefix('-')?;
+        let options = letters.chars().filter(|letter| *letter == 'o').count();
+        let is_plain = |letter| PLAIN_LETTERS.contains(letter) || (letter == 'o' && options == 1);
+        if letters.is_empty() || !letters.chars().all(is_plain) {
+            return None;
+        }
+        if options == 1 {
+            words.next().filter(|value| !value.starts_with(['-', '+']))?;
+        }
+        if letters.contains('c') {
+            return words.next().filter(|line| !line.starts_with(['-', '+']));
+        }
+    }
+}
+
+/// Whether a word sets a variable.
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter)
 }
 
 fn hands_a_line(words: &[&str]) -> bool {
@@ -205,108 +253,4 @@ fn value_letters(shell: &str) -> &'static [char] {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn is_line(argv: &[&str]) -> bool {
-        hands_a_line(argv)
-    }
-
-    #[test]
-    fn a_line_is_seen_however_a_shell_is_started() {
-        for argv in [
-            &["sh", "-c", "ls"][..],
-            &["/bin/bash", "-lc", "ls"],
-            &["bash", "-ce", "ls"],
-            &["bash", "+c", "ls"],
-            &["bash", "-e", "-o", "pipefail", "-c", "ls"],
-            &["bash", "-eo", "pipefail", "-c", "ls"],
-            &["bash", "-O", "extglob", "-c", "ls"],
-            &["bash", "--norc", "-c", "ls"],
-            &["bash", "-norc", "-c", "ls"],
-            &["bash", "--rcfile", "x", "-c", "ls"],
-            &["bash", "-rcfile", "x", "-c", "ls"],
-            &["bash-5.2", "-c", "ls"],
-            &["zsh", "-oerrexit", "-c", "ls"],
-            &["zsh", "--emulate", "sh", "-c", "ls"],
-            &["mksh", "-c", "ls"],
-            &["/opt/tcsh", "-c", "ls"],
-            &["fish", "--command=ls"],
-            &["fish", "-d", "3", "-C", "ls"],
-            &["fish", "--init-c", "ls"],
-            &["nu", "-e", "ls"],
-            &["busybox", "sh", "-c", "ls"],
-            &["busybox-static", "sh", "-c", "ls"],
-            &["env", "sh", "-c", "ls"],
-            &["env", "A=b", "-i", "bash", "-xc", "ls"],
-            &["env", "-S", "sh -c ls"],
-            &["env", "-vSsh -c ls"],
-            &["/usr/bin/env", "--split-string=sh -c ls"],
-            &["nice", "-n", "5", "sh", "-c", "ls"],
-            &["nice", "env", "-S", "sh -c ls"],
-            &["timeout", "5", "sh", "-c", "ls"],
-            &["xargs", "-I{}", "sh", "-c", "ls {}"],
-            &["nice", "timeout", "5", "env", "dash", "-c", "ls"],
-            &["/lib64/ld-linux-x86-64.so.2", "/bin/sh", "-c", "ls"],
-            &["find", ".", "-exec", "sh", "-c", "ls {}", ";"],
-            &["find", ".", "-execdir", "env", "sh", "-c", "ls {}", "+"],
-            &["setsid", "find", ".", "-ok", "sh", "-c", "ls {}", ";"],
-            &["flock", "lock", "-c", "ls"],
-            &["script", "-qc", "ls", "out"],
-            &["su", "me", "--command=ls"],
-            &["watch", "ls"],
-            &["nice", "watch", "ls"],
-        ] {
-            assert!(is_line(argv), "{argv:?}");
-        }
-    }
-
-    #[test]
-    fn a_script_and_its_words_are_no_line() {
-        for argv in [
-            &[][..],
-            &["sh"],
-            &["bash", "build.sh"],
-            &["bash", "build.sh", "--x", "doc", "y"],
-            &["bash", "build.sh", "-c", "doc"],
-            &["bash", "-eu", "build.sh", "-c", "doc"],
-            &["bash", "-euo", "pipefail", "build.sh", "-c", "doc"],
-            &["bash", "--posix", "build.sh", "-c", "doc"],
-            &["bash", "-norc", "build.sh", "-c"],
-            &["bash", "--rcfile", "x", "build.sh", "-c"],
-            &["bash", "--", "-c"],
-            &["./build.sh", "-c", "doc"],
-            &["tools/refresh", "-c"],
-            &["grep", "-r", "bash", "-c", "notes"],
-            &["cargo", "test", "--", "-c"],
-            &["git", "-c", "a=b", "status"],
-            &["env", "A=sh -c ls", "make"],
-            &["/usr/bin/env"],
-            &["nice", "bash", "build.sh", "-c", "doc"],
-            &["timeout", "5", "sh", "build.sh"],
-            &["find", ".", "-name", "sh", "-cmin", "5"],
-            &["find", ".", "-exec", "grep", "-c", "x", "{}", ";"],
-            &["flock", "lock", "make"],
-            &["xargs", "-a", "names", "rm"],
-        ] {
-            assert!(!is_line(argv), "{argv:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_stands_before_it_a_line_is_a_line(
-            before in prop::collection::vec("(nice|env|timeout|nohup|-n|5|A=b|--foreground)", 0..5),
-            options in prop::collection::vec("(-e|-u|-x|--posix|-o pipefail)", 0..4),
-        ) {
-            let mut words: Vec<&str> = vec!["nice"];
-            words.extend(before.iter().map(String::as_str));
-            words.push("bash");
-            words.extend(options.iter().flat_map(|option| option.split(' ')));
-            prop_assert!(!is_line(&[&words[..], &["build.sh", "-c", "x"]].concat()));
-            prop_assert!(is_line(&[&words[..], &["-c", "x"]].concat()));
-        }
-    }
-}
+mod tests;
