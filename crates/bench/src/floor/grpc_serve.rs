@@ -192,6 +192,13 @@ impl GatewayService for Relay {
         absent()
     }
 
+    async fn resolve_id(
+        &self,
+        _: Request<v1::ResolveIdRequest>,
+    ) -> Result<Response<v1::ResolveIdResponse>, Status> {
+        absent()
+    }
+
     async fn read_attachment(
         &self,
         _: Request<v1::ReadAttachmentRequest>,

@@ -5,7 +5,7 @@ mod waiting;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError, InputReach, RunFollower, new_idempotency_key};
-use palyra_types::{ErrorCode, SessionId};
+use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 

@@ -80,6 +80,7 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::RunNotFound
         | RequestError::AgentNotFound
         | RequestError::ModelNotConfigured { .. }
+        | RequestError::ModelMismatch { .. }
         | RequestError::WorkspaceRefused
         | RequestError::AttachOutOfRange { .. }
         | RequestError::InvalidArgument { .. }
