@@ -4,8 +4,10 @@
 //! attempt may follow another is decided elsewhere; this remembers.
 
 use palyra_types::event::{AbandonCause, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
-use palyra_types::model::ModelRef;
+use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
 use palyra_types::{Attempt, Redacted, TapeSeq, Timestamp};
+
+use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
 /// A model request caught by a restart is asked again at most so often.
 pub const RESTART_REPEATS_MAX: u32 = 2;
@@ -38,6 +40,22 @@ pub struct OpenAttempt {
     pub reasoning_bytes: u64,
     /// Estimated tokens of what it was shown.
     pub context_tokens: u64,
+}
+
+impl OpenAttempt {
+    /// Estimates what the attempt has written so far, with so many bytes of arguments of calls.
+    #[must_use]
+    pub fn estimated_usage(&self, argument_bytes: u64) -> TokenUsage {
+        let reasoning_tokens = self.reasoning_bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+        let said_tokens = (self.text_bytes + argument_bytes).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+        TokenUsage {
+            input_tokens: self.context_tokens,
+            output_tokens: said_tokens + reasoning_tokens,
+            reasoning_tokens,
+            source: UsageSource::Estimated,
+            ..TokenUsage::default()
+        }
+    }
 }
 
 /// What the current turn has tried; all zero once it has its answer.

@@ -378,9 +378,12 @@ impl World {
                     assert_eq!(self.pausing.replace(*attempt), None, "two pauses at once");
                 }
                 Effect::AbortModel { attempt } => {
-                    assert!(tells(
-                        &|e| matches!(e, TapeEvent::ModelAttemptAbandoned { attempt: a, .. } if a == attempt)
-                    ));
+                    assert!(tells(&|e| match e {
+                        TapeEvent::ModelAttemptAbandoned { attempt: a, .. } => a == attempt,
+                        // It was cut off at the limit of tokens.
+                        TapeEvent::ModelMessage(message) => message.attempt == *attempt,
+                        _ => false,
+                    }));
                     self.asked = None;
                 }
                 Effect::Prepare(intent) => {

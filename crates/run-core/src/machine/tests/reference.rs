@@ -25,8 +25,8 @@ mod asks;
 enum Fact {
     Accepted(RunLimits, usize),
     Asked { attempt: u32, turn: u32, model: usize, tokens: u64 },
-    Said { attempt: u32 },
-    Thought,
+    Said { attempt: u32, bytes: usize },
+    Thought { attempt: u32, bytes: usize },
     Answered { attempt: u32, tokens: u64 },
     GaveUp { attempt: u32, cause: AbandonCause, next: NextAttempt, waits: bool },
     Proposed { effect: u32, call: ContentDigest },
@@ -86,8 +86,12 @@ fn fact(event: &TapeEvent) -> Fact {
             model: asked.model.expose().as_ref().map_or(0, place_of),
             tokens: asked.context.tokens_estimated,
         },
-        TapeEvent::ModelText { attempt, .. } => Fact::Said { attempt: attempt.0 },
-        TapeEvent::ModelReasoning { .. } => Fact::Thought,
+        TapeEvent::ModelText { attempt, text } => {
+            Fact::Said { attempt: attempt.0, bytes: text.expose().len() }
+        }
+        TapeEvent::ModelReasoning { attempt, text } => {
+            Fact::Thought { attempt: attempt.0, bytes: text.expose().len() }
+        }
         TapeEvent::ModelMessage(message) => {
             Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
         }
@@ -328,7 +332,7 @@ impl Reference {
         let cost = |fact: &Fact| match fact {
             Fact::Answered { tokens, .. } => *tokens,
             Fact::GaveUp { attempt, .. } => {
-                let said = |fact: &Fact| *fact == Fact::Said { attempt: *attempt };
+                let said = |fact: &Fact| matches!(fact, Fact::Said { attempt: of, .. } if of == attempt);
                 let from = self.tape.iter().position(said);
                 let entries = from.zip(self.last(said)).map_or(0, |(from, to)| to - from + 1);
                 6 * entries as u64
@@ -336,6 +340,24 @@ impl Reference {
             _ => 0,
         };
         self.tape.iter().map(cost).sum()
+    }
+
+    /// Ends an answer that is longer than what the run may write, a token for each four bytes begun.
+    fn cut_off(&mut self, open: u32) {
+        let (mut said, mut thought) = (0, 0);
+        for fact in &self.tape {
+            match fact {
+                Fact::Said { attempt, bytes } if *attempt == open => said += bytes,
+                Fact::Thought { attempt, bytes } if *attempt == open => thought += bytes,
+                _ => {}
+            }
+        }
+        let tokens = (said.div_ceil(4) + thought.div_ceil(4)) as u64;
+        if self.tokens() + tokens > self.limits().output_tokens_max {
+            self.work.push(format!("hang up {open}"));
+            self.tape.push(Fact::Answered { attempt: open, tokens });
+            self.end(TerminationReason::TurnLimit);
+        }
     }
 
     fn circles(&self) -> bool {
@@ -558,11 +580,17 @@ impl Reference {
             RunInput::RetryDue { .. } => {
                 self.ask_or_end();
             }
-            RunInput::Reasoning { .. } => self.tape.push(Fact::Thought),
+            RunInput::Reasoning { attempt, text } => {
+                self.tape.push(Fact::Thought { attempt: attempt.0, bytes: text.expose().len() });
+                self.cut_off(attempt.0);
+            }
             RunInput::ContextTooLarge => {
                 self.end(TerminationReason::ContextExhausted);
             }
-            RunInput::Text { attempt, .. } => self.tape.push(Fact::Said { attempt: attempt.0 }),
+            RunInput::Text { attempt, text } => {
+                self.tape.push(Fact::Said { attempt: attempt.0, bytes: text.expose().len() });
+                self.cut_off(attempt.0);
+            }
             RunInput::Answered { .. } => self.take_answer(input),
             RunInput::ModelFailed { attempt, class, retry_after, .. } => {
                 self.fail(attempt.0, *class, *retry_after);
@@ -651,7 +679,9 @@ impl Reference {
             if answer.finish == FinishReason::ContentFilter {
                 self.end(TerminationReason::ContentPolicy);
             } else if self.unanswered() == 0 {
-                self.end(TerminationReason::FinalAnswer);
+                let cut_off =
+                    answer.finish == FinishReason::Length && self.tokens() >= self.limits().output_tokens_max;
+                self.end(if cut_off { TerminationReason::TurnLimit } else { TerminationReason::FinalAnswer });
             }
         } else if by_budget {
             self.end(TerminationReason::ToolLimit);
