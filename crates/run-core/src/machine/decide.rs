@@ -260,18 +260,7 @@ fn recovered(step: &mut Step) {
         attempts::pause(step);
         return;
     }
-    if step.machine.model.open().is_some() {
-        let may_repeat = attempts::may_repeat_after_restart(step);
-        give_up_attempt(step, AbandonCause::Restart);
-        if !may_repeat {
-            step.finish(
-                TerminationReason::ProviderError,
-                Some(ErrorCode::ModelTransient),
-                "the daemon was restarted during this model request again and again",
-            );
-            return;
-        }
-    }
+    attempts::caught_by_restart(step);
     effects::recover_started(step);
     calls::deny_unjudged(step);
     proceed(step);

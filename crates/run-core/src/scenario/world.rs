@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
+use palyra_types::event::{AbandonCause, TapeEvent, ToolDecided, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
@@ -466,6 +466,7 @@ impl World {
                     );
                     turn.2 = model;
                 }
+                TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => turn.1 -= 1,
                 TapeEvent::ModelText { .. } => turn.3 = true,
                 _ => {}
             }
