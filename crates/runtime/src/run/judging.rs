@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use palyra_policy::{
     ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, ProgramsFound, SkillStanding, check_wish,
-    decide_tool_call, exact_matcher,
+    decide_tool_call, exact_matcher, wanted_kind,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
@@ -233,7 +233,16 @@ impl<'a> Judging<'a> {
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
-        let tool_version = self.engine.policy.snapshot().catalog().get(tool).map_or(0, |spec| spec.version);
+        let snapshot = self.engine.policy.snapshot();
+        let spec = snapshot.catalog().get(tool);
+        let misfit = |rule: &ArgumentRule| {
+            let kind = wanted_kind(spec?, rule)?;
+            Some(format!("the rule for `{0}` cannot be used: `{0}` is not {kind}", rule.argument.expose()))
+        };
+        if let Some(what) = wish.matcher.iter().find_map(misfit) {
+            return Err(wrong(what));
+        }
+        let tool_version = spec.map_or(0, |spec| spec.version);
         let programs = ProgramsFound::NotLookedAt;
         let call = GrantedCall { tool, arguments: &value, risk, context, workspace, tool_version, programs };
         check_wish(wish, call).map_err(|error| wrong(error.to_string()))
