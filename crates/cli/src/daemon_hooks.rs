@@ -13,8 +13,9 @@ pub struct DaemonHooks {
     pub serve: fn(ServeArgs) -> anyhow::Result<ExitCode>,
     /// Looks for mistakes in the configuration that a daemon would start with, in this file or the usual one.
     pub check_config: fn(Option<&Path>) -> ConfigVerdict,
-    /// Checks or tests files of rules in this folder, or in the one that this configuration file names.
-    pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>) -> PolicyReport,
+    /// Checks or tests files of rules in this folder, or in the one that this configuration file names, with the components
+    /// of this state directory.
+    pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>, Option<&Path>) -> PolicyReport,
     /// Returns the files of rules that ship, as names and texts.
     pub shipped_policies: fn() -> Vec<(String, String)>,
     /// Returns every setting as a file of comments that changes nothing.

@@ -86,7 +86,7 @@ mod tests {
         DaemonHooks {
             serve,
             check_config: |_| ConfigVerdict { file: None, mistakes: Vec::new(), incomplete: false },
-            policies: |_, _, _| PolicyReport::default(),
+            policies: |_, _, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,
             config_template: String::new,
             config_schema: || serde_json::Value::Null,
