@@ -158,6 +158,11 @@ impl Context {
         Ok(Client::connect(options).await?)
     }
 
+    /// Returns the folder of the signed heads that this account has seen, where there is one.
+    pub(crate) fn heads_folder(&self) -> Result<Option<PathBuf>, Failure> {
+        Ok(self.connect_options()?.heads)
+    }
+
     /// Awaits long work; on a terminal a line tells how long it takes already.
     pub(crate) async fn waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
         show_waiting(&self.output, what, work).await

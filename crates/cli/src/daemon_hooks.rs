@@ -16,8 +16,9 @@ pub struct DaemonHooks {
     pub check_config: fn(Option<&Path>) -> ConfigVerdict,
     /// Returns the default model that a daemon would use that is started with this configuration file, or the usual one.
     pub own_model: fn(Option<&Path>) -> OwnModel,
-    /// Checks or tests files of rules in this folder, or in the one that this configuration file names.
-    pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>) -> PolicyReport,
+    /// Checks or tests files of rules in this folder, or in the one that this configuration file names, with the components
+    /// of this state directory.
+    pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>, Option<&Path>) -> PolicyReport,
     /// Returns the files of rules that ship, as names and texts.
     pub shipped_policies: fn() -> Vec<(String, String)>,
     /// Returns every setting as a file of comments that changes nothing.

@@ -93,7 +93,7 @@ mod tests {
                 variables: Vec::new(),
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
             },
-            policies: |_, _, _| PolicyReport::default(),
+            policies: |_, _, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,
             config_template: String::new,
             config_schema: || serde_json::Value::Null,

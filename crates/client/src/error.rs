@@ -115,6 +115,12 @@ pub enum ClientError {
         /// Entries that the daemon shows now, if it says so.
         entries: Option<u64>,
     },
+    /// The head that a person gave up could not be replaced.
+    #[error("the signed head that this client has seen could not be replaced: {cause}")]
+    HeadNotReplaced {
+        /// Why.
+        cause: String,
+    },
     /// The daemon's log is not a continuation of what was seen of it.
     #[error("the journal is not the one that this client has seen up to entry {known}: its past was changed")]
     Forked {
@@ -154,6 +160,7 @@ impl ClientError {
             }
             Self::StartFailed { code, .. } | Self::Refused { code, .. } => *code,
             Self::TapeOrder { .. } | Self::Protocol { .. } => ErrorCode::Internal,
+            Self::HeadNotReplaced { .. } => ErrorCode::StateDirUnusable,
             Self::RolledBack { .. } => ErrorCode::JournalRolledBack,
             Self::Forked { .. } => ErrorCode::JournalForked,
             Self::TooManyInputs => ErrorCode::QueueFull,
@@ -175,6 +182,7 @@ impl ClientError {
             | Self::OtherModel { .. }
             | Self::TapeOrder { .. }
             | Self::Protocol { .. }
+            | Self::HeadNotReplaced { .. }
             | Self::RolledBack { .. }
             | Self::Forked { .. }
             | Self::TooManyInputs => false,

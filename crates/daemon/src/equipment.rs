@@ -22,7 +22,7 @@ const SCRATCH_FOLDER: &str = "scratch";
 /// The folder of the state directory to which things go that commands may not leave in a workspace.
 const ASIDE_FOLDER: &str = "kept-aside";
 /// The folder of the state directory in which components lie.
-const COMPONENTS_FOLDER: &str = "components";
+pub(crate) const COMPONENTS_FOLDER: &str = "components";
 
 /// The tools of a daemon and the rules that permit them.
 #[derive(Clone)]

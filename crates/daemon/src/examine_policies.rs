@@ -7,9 +7,10 @@ use std::sync::Arc;
 use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
-use palyra_types::tool::ToolCatalog;
+use palyra_types::tool::{ToolCatalog, ToolSpec};
 
 use crate::config;
+use crate::equipment::COMPONENTS_FOLDER;
 use crate::policies::{POLICIES_FOLDER, read_folder};
 
 /// How the name of a file of fixtures ends.
@@ -47,13 +48,15 @@ pub fn shipped_policies() -> Vec<(String, String)> {
     PolicyFile::shipped().into_iter().map(|file| (file.name, file.text)).collect()
 }
 
-/// Examines the policies of a folder, or of the one that the configuration names.
+/// Examines the policies of a folder, or of the one that the configuration names, for the tools that ship and the components
+/// of a state directory.
 #[must_use]
 pub fn examine_policies(
     wanted: Examination,
     folder: Option<&Path>,
     config_file: Option<&Path>,
     environment: &BTreeMap<String, String>,
+    state_dir: Option<&Path>,
 ) -> Examined {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
@@ -75,17 +78,25 @@ pub fn examine_policies(
     };
     let found = Examined { folder, files: own.len(), ..Examined::default() };
     let files: Vec<PolicyFile> = PolicyFile::shipped().into_iter().chain(own).collect();
+    let tools = every_tool(state_dir);
     match wanted {
-        Examination::Check => checked(&files, found),
-        Examination::Test => tested(files, found),
+        Examination::Check => checked(&files, &tools, found),
+        Examination::Test => tested(files, tools, found),
     }
 }
 
-/// Returns every tool that ships. Components are known to a daemon only.
-fn every_tool() -> ToolCatalog {
+/// Returns every tool that ships, and the components that a daemon with this state directory offered last.
+fn every_tool(state_dir: Option<&Path>) -> ToolCatalog {
     let files = BuiltinTools::new().catalog();
-    let specs = files.iter().cloned().chain(palyra_commands::tool_specs()).chain(palyra_web::tool_specs());
-    ToolCatalog::new(specs.collect())
+    let shipped = files.iter().cloned().chain(palyra_commands::tool_specs()).chain(palyra_web::tool_specs());
+    let mut specs: Vec<ToolSpec> = shipped.collect();
+    let components = state_dir.map(|dir| palyra_wasm::offered_tools(&dir.join(COMPONENTS_FOLDER)));
+    for component in components.iter().flat_map(|catalog| catalog.iter()) {
+        if specs.iter().all(|tool| tool.name != component.name) {
+            specs.push(component.clone());
+        }
+    }
+    ToolCatalog::new(specs)
 }
 
 /// Whether a folder is the one beside the configuration, which need not exist.
@@ -105,8 +116,8 @@ fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, Strin
     }
 }
 
-fn checked(files: &[PolicyFile], found: Examined) -> Examined {
-    match check(files, &every_tool()) {
+fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: Examined) -> Examined {
+    match check(files, tools) {
         Ok(checked) => {
             Examined { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
         }
@@ -114,10 +125,10 @@ fn checked(files: &[PolicyFile], found: Examined) -> Examined {
     }
 }
 
-fn tested(files: Vec<PolicyFile>, mut found: Examined) -> Examined {
+fn tested(files: Vec<PolicyFile>, tools: ToolCatalog, mut found: Examined) -> Examined {
     let rules = ToolPolicyRules { files, ..ToolPolicyRules::default() };
     let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
-    let snapshot = match ToolCallPolicySnapshot::compile(Arc::new(every_tool()), rules, digest) {
+    let snapshot = match ToolCallPolicySnapshot::compile(Arc::new(tools), rules, digest) {
         Ok(snapshot) => snapshot,
         Err(error) => {
             found.mistakes.push(error.to_string());
@@ -170,7 +181,7 @@ mod tests {
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        examine_policies(wanted, Some(folder.path()), None, &BTreeMap::new())
+        examine_policies(wanted, Some(folder.path()), None, &BTreeMap::new(), None)
     }
 
     const LOCKED: &str = "@id(\"no-writes\")\n@reason(\"nothing is written here\")\nforbid (principal, action, resource in Capability::\"write_files\");\n";
@@ -252,7 +263,7 @@ mod tests {
     fn a_configured_folder_that_does_not_exist_is_a_mistake() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("palyra.toml");
-        let look = || examine_policies(Examination::Check, None, Some(&file), &BTreeMap::new());
+        let look = || examine_policies(Examination::Check, None, Some(&file), &BTreeMap::new(), None);
         std::fs::write(&file, "policy.dir = \"/no/such\"\n").unwrap();
         assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is no folder"]);
         std::fs::write(&file, "").unwrap();
@@ -261,7 +272,8 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_none_is_said_to_be_none() {
-        let found = examine_policies(Examination::Check, Some(Path::new("/no/such")), None, &BTreeMap::new());
+        let found =
+            examine_policies(Examination::Check, Some(Path::new("/no/such")), None, &BTreeMap::new(), None);
         assert_eq!(found.mistakes, ["/no/such is not a folder"]);
     }
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use palyra_egress::{
-    AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, PrivateHosts, ServerLines, StrictReader,
-    SystemResolver, Tls,
+    AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, MaskedFetch, PrivateHosts, ServerLines,
+    StrictReader, SystemResolver, Tls,
 };
 use palyra_ports::{FetchHttp, FillCredential, GuardEgress};
 use palyra_types::PrincipalId;
@@ -52,9 +52,10 @@ impl WayOut {
         })
     }
 
-    /// Returns whoever fetches without keeping anything.
+    /// Returns the fetcher of components: it keeps no answers, and what a host says back of a credential is masked.
     pub(crate) fn fetcher(&self) -> Arc<dyn FetchHttp> {
-        Arc::new(self.cache.passed_by(Arc::new(self.fetcher.clone())))
+        let fetcher = self.cache.passed_by(Arc::new(self.fetcher.clone()));
+        Arc::new(MaskedFetch::new(Arc::new(fetcher), secrets::scanner()))
     }
 
     /// Returns the one door out of a program's network.

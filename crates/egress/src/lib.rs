@@ -13,6 +13,7 @@ pub mod server_line;
 pub mod tls;
 
 pub mod fetcher;
+pub mod masked_fetch;
 pub mod answer_cache;
 pub mod proxy;
 
@@ -22,6 +23,7 @@ mod attacks;
 pub use answer_cache::{AnswerCache, CacheLimits, CachedFetch, PastTheCache};
 pub use dial::Dialer;
 pub use fetcher::Fetcher;
+pub use masked_fetch::MaskedFetch;
 pub use private_hosts::PrivateHosts;
 pub use proxy::FilteringProxy;
 pub use resolve::{Resolve, SystemResolver};

@@ -51,6 +51,7 @@ impl JournalServiceImpl {
             Integrity::NotChecked => ("not_checked", 0, String::new()),
             Integrity::Holds { .. } => ("holds", 0, String::new()),
             Integrity::Faulty { seq, what } => ("faulty", seq.0, what),
+            Integrity::TableDiffers { table } => ("table_differs", 0, table),
         };
         GetJournalStatusResponse {
             log_id: status.log_id.to_string(),

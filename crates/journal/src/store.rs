@@ -415,9 +415,13 @@ impl MaintainJournal for JournalStore {
     fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
         let (answer, answered) = oneshot::channel();
         let taken = self.inner.queue.push_rebuild(PendingRebuild { progress, answer });
+        let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             match taken {
-                Ok(()) => answered.await.unwrap_or(Err(AppendError::Unknown.into())),
+                Ok(()) => {
+                    let rebuilt = answered.await.unwrap_or(Err(AppendError::Unknown.into()));
+                    rebuilt.inspect(|_| inner.checking.rebuilt())
+                }
                 Err(Refused::Full) => Err(AppendError::Busy.into()),
                 Err(Refused::Closed) => Err(AppendError::Closed.into()),
             }

@@ -62,14 +62,19 @@ fn own_model(file: Option<&Path>) -> OwnModel {
     }
 }
 
-fn policies(work: PolicyWork, folder: Option<&Path>, config: Option<&Path>) -> PolicyReport {
+fn policies(
+    work: PolicyWork,
+    folder: Option<&Path>,
+    config: Option<&Path>,
+    state: Option<&Path>,
+) -> PolicyReport {
     let wanted = match work {
         PolicyWork::Check => Examination::Check,
         PolicyWork::Test => Examination::Test,
     };
     let environment = palyra_daemon::process_environment();
     let Examined { folder, files, passed, mistakes, remarks } =
-        palyra_daemon::examine_policies(wanted, folder, config, &environment);
+        palyra_daemon::examine_policies(wanted, folder, config, &environment, state);
     PolicyReport { folder, files: files as u64, passed: passed as u64, mistakes, remarks }
 }
 

@@ -13,7 +13,7 @@ use palyra_types::tool::{
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant, grants_about_paths};
+use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant, grants_about_their_kind};
 use crate::near::nearest;
 use crate::near_rules::{NearRule, near_rules};
 use crate::policies::ReadOnlyFolder;
@@ -145,7 +145,7 @@ fn evaluate_tool_proposal_security(
             programs: evidence.programs,
             shell_line: request.is_shell_line(),
         };
-        coverage = covering_grant(&grants_about_paths(tool, evidence.grants), call);
+        coverage = covering_grant(&grants_about_their_kind(tool, evidence.grants), call);
         if let GrantCoverage::Covered(grant) = coverage {
             request.grant = Some(grant);
             judgement = conclude(&standpoint, &request);

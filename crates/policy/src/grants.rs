@@ -15,9 +15,10 @@ use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::request::{Ground, read_path, wants_own_yes};
-pub(crate) use below::grants_about_paths;
+use crate::request::{Ground, origin_alone, origin_of, read_path, wants_own_yes};
+pub(crate) use below::grants_about_their_kind;
 use below::has_one_reading;
+pub use below::wanted_kind;
 
 /// Rules that one grant may have.
 pub const GRANT_RULES_MAX: usize = 64;
@@ -185,7 +186,10 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
         (Some(value), ArgumentShape::Beneath(above)) => {
             !value.as_str().is_some_and(|path| is_beneath(path, above.expose(), call.workspace))
         }
-        (None, ArgumentShape::Beneath(_)) => true,
+        (Some(value), ArgumentShape::Origin(wanted)) => {
+            !value.as_str().is_some_and(|address| is_on(address, wanted.expose()))
+        }
+        (None, ArgumentShape::Beneath(_) | ArgumentShape::Origin(_)) => true,
         (Some(value), ArgumentShape::Any) => wants_own_yes(rule.argument.expose(), value, ground),
         (None, ArgumentShape::Any) => false,
     };
@@ -205,6 +209,11 @@ fn is_beneath(path_text: &str, above_text: &str, root: Option<&str>) -> bool {
         && (above.text == "."
             || path.text == above.text
             || path.text.strip_prefix(&above.text).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Whether an address has the scheme, the host and the port of an origin, as the one reader of hosts reads both.
+fn is_on(address: &str, origin: &str) -> bool {
+    origin_alone(origin).is_some_and(|origin| origin_of(address) == Some(origin))
 }
 
 /// Why a grant is not stored.
@@ -266,10 +275,18 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
                     "the path is not an ordinary one inside the workspace, without `..`, escapes or a host",
                 ));
             }
+            ArgumentShape::Origin(origin) if origin_alone(origin.expose()).is_none() => {
+                return Err(wrong(
+                    "it takes scheme, host and port and nothing else, such as `https://api.example:8443`",
+                ));
+            }
             ArgumentShape::Any if call.arguments.get(rule.argument.expose()).is_none() => {
                 return Err(wrong("the call does not have it"));
             }
-            ArgumentShape::Equal(_) | ArgumentShape::Beneath(_) | ArgumentShape::Any => {}
+            ArgumentShape::Equal(_)
+            | ArgumentShape::Beneath(_)
+            | ArgumentShape::Origin(_)
+            | ArgumentShape::Any => {}
         }
     }
     let differs = |rule: &&ArgumentRule| !matches!(rule.shape, ArgumentShape::Equal(_));
@@ -281,7 +298,7 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
         ArgumentShape::Beneath(path) => {
             read_path(path.expose(), Ground { root: call.workspace, own: &[] }).text == "."
         }
-        ArgumentShape::Equal(_) => false,
+        ArgumentShape::Equal(_) | ArgumentShape::Origin(_) => false,
     });
     if wide && !wish.matcher.is_empty() && call.risk >= ApprovalRiskLevel::High {
         return Err(GrantWishError::TooWide);

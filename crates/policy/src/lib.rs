@@ -42,7 +42,7 @@ pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixtu
 pub use explain::{ExplainedPolicy, PolicyExplanation, PolicyName, explain, verdict_name};
 pub use grants::{
     GRANT_RULES_MAX, GrantCoverage, GrantDifference, GrantWishError, GrantedCall, ProgramsFound, check_wish,
-    covering_grant, exact_matcher,
+    covering_grant, exact_matcher, wanted_kind,
 };
 pub use near_rules::NearRule;
 pub use policies::{

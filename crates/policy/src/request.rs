@@ -22,6 +22,7 @@ use crate::posture::{PostureFrom, StandingPosture};
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
 pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning_of, wants_own_yes};
 pub use hosts::host_of;
+pub(crate) use hosts::{origin_alone, origin_of};
 use places::Place;
 pub(crate) use places::{Ground, read_path};
 use risk::{Reach, risk_of};

@@ -80,6 +80,11 @@ pub enum Integrity {
         /// What is wrong with it.
         what: String,
     },
+    /// Every entry held, but a derived table is not what they say; a rebuild makes it anew.
+    TableDiffers {
+        /// Which table.
+        table: String,
+    },
 }
 
 /// The journal's state and counters since it was opened.

@@ -13,6 +13,9 @@ use palyra_types::{EffectId, TapeSeq, Timestamp};
 /// What a text entry of an abandoned attempt is taken for: its text may be erased, its number stays.
 const TOKENS_PER_TEXT_ENTRY_ESTIMATED: u64 = 6;
 
+/// The message of a run that reached its limit of output tokens.
+pub(crate) const TOKENS_USED_UP: &str = "the run used all the tokens it may write";
+
 /// The purse of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Budget {
@@ -80,8 +83,13 @@ impl Budget {
         if turn > self.limits.turns_max {
             return Some((TerminationReason::TurnLimit, "the run used all the model turns it may take"));
         }
-        (self.usage.output_tokens >= self.limits.output_tokens_max)
-            .then_some((TerminationReason::TurnLimit, "the run used all the tokens it may write"))
+        (self.output_tokens_left() == 0).then_some((TerminationReason::TurnLimit, TOKENS_USED_UP))
+    }
+
+    /// Returns how many tokens the run may still write, what it writes right now left aside.
+    #[must_use]
+    pub fn output_tokens_left(&self) -> u64 {
+        self.limits.output_tokens_max.saturating_sub(self.usage.output_tokens)
     }
 
     /// Returns whether `calls` more tool calls fit.

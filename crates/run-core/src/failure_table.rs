@@ -11,7 +11,7 @@ use palyra_types::model::ModelFailureClass;
 use palyra_types::run::TerminationReason;
 use palyra_types::{Attempt, RunId};
 
-/// Requests of one turn, at most, whatever they ended by.
+/// Requests of one turn, at most, whatever they failed by; those that a restart of the daemon caught are not counted.
 pub const ATTEMPTS_PER_TURN_MAX: u32 = 6;
 
 /// A turn whose words were shown is asked again after a failure at most so often, and only of the same model.

@@ -246,6 +246,8 @@ pub enum Effect {
         instead: Vec<ModelRef>,
         /// How many estimated tokens the request should hold at most, if possible; `None` for the model's window.
         tokens_wished: Option<u64>,
+        /// How many tokens the run may still write.
+        output_tokens_left: u64,
     },
     /// Inline and pure: judge these calls with the policy of now, and answer with [`RunInput::Judged`] within the step.
     /// Each was allowed in an earlier step and waited for its turn, which has come.

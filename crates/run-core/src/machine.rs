@@ -154,7 +154,7 @@ impl RunStateMachine {
     /// Takes one recorded event into account: the only way in which the machine changes.
     pub fn evolve(&mut self, event: &TapeEvent, time: Timestamp) {
         self.last = self.last.next();
-        self.model.evolve(event, self.last);
+        self.model.evolve(event, self.last, time);
         self.tools.evolve(event, time);
         self.approvals.evolve(event);
         self.effects.evolve(event);

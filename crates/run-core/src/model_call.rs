@@ -3,12 +3,23 @@
 //! Owns the place in the chain of models and how much of the conversation the next request may hold. Whether an
 //! attempt may follow another is decided elsewhere; this remembers.
 
+use std::time::Duration;
+
 use palyra_types::event::{AbandonCause, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
-use palyra_types::model::ModelRef;
+use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
 use palyra_types::{Attempt, Redacted, TapeSeq, Timestamp};
 
-/// A model request caught by a restart is asked again at most so often.
-pub const RESTART_REPEATS_MAX: u32 = 2;
+use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
+
+/// Restarts that may catch the model requests of one turn shortly after they were made; with the last of them the run
+/// waits for a person, because the request itself may be what ends the daemon.
+pub const SOON_RESTARTS_MAX: u32 = 5;
+
+/// A restart counts as one shortly after a request up to this time.
+pub const SOON_RESTART_SPAN: Duration = Duration::from_secs(60);
+
+/// Restarts that may catch the model requests of one turn, however late.
+pub const RESTARTS_MAX: u32 = 20;
 
 /// The open model request of a run, if any, and the counters around it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,6 +39,8 @@ pub struct ModelCall {
 pub struct OpenAttempt {
     /// Its number.
     pub attempt: Attempt,
+    /// When it was made.
+    pub requested: Timestamp,
     /// First entry of its text; zero when it said nothing yet.
     pub text_from: TapeSeq,
     /// Last entry of its text.
@@ -40,6 +53,22 @@ pub struct OpenAttempt {
     pub context_tokens: u64,
 }
 
+impl OpenAttempt {
+    /// Estimates what the attempt has written so far, with so many bytes of arguments of calls.
+    #[must_use]
+    pub fn estimated_usage(&self, argument_bytes: u64) -> TokenUsage {
+        let reasoning_tokens = self.reasoning_bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+        let said_tokens = (self.text_bytes + argument_bytes).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+        TokenUsage {
+            input_tokens: self.context_tokens,
+            output_tokens: said_tokens + reasoning_tokens,
+            reasoning_tokens,
+            source: UsageSource::Estimated,
+            ..TokenUsage::default()
+        }
+    }
+}
+
 /// What the current turn has tried; all zero once it has its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tried {
@@ -47,6 +76,8 @@ pub struct Tried {
     pub attempts: u32,
     /// Of them, caught by a restart.
     pub restarts: u32,
+    /// What the restarts since a person looked at the run tell.
+    pub restart_counts: RestartCounts,
     /// Repetitions with the model that is asked now.
     pub repeats: u32,
     /// Repetitions after words were shown.
@@ -57,6 +88,36 @@ pub struct Tried {
     pub words: Words,
     /// The size in estimated tokens that the next request must stay below.
     pub shorter_than: Option<u64>,
+}
+
+impl Tried {
+    /// Returns how many requests of the turn count for its limit: a restart is no failure of a model.
+    #[must_use]
+    pub fn counted_attempts(&self) -> u32 {
+        self.attempts - self.restarts
+    }
+}
+
+/// Restarts that caught model requests of one turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RestartCounts {
+    /// All of them.
+    pub all: u32,
+    /// Those within [`SOON_RESTART_SPAN`] of the request.
+    pub soon: u32,
+}
+
+impl RestartCounts {
+    /// Returns how many there were, once they are so many that a person has to look at the run.
+    #[must_use]
+    pub fn verdict(self) -> Option<u32> {
+        (self.soon >= SOON_RESTARTS_MAX || self.all >= RESTARTS_MAX).then_some(self.all)
+    }
+
+    fn count(&mut self, span: Duration) {
+        self.all += 1;
+        self.soon += u32::from(span <= SOON_RESTART_SPAN);
+    }
 }
 
 /// Whether words of a turn were shown.
@@ -149,14 +210,14 @@ impl ModelCall {
         self.tokens_wished
     }
 
-    pub(crate) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq) {
+    pub(crate) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq, time: Timestamp) {
         match event {
             TapeEvent::RunStarted(started) => {
                 let first = started.model.expose().iter();
                 let chain = first.chain(started.fallbacks.expose()).cloned();
                 self.chain = Redacted::new(chain.collect());
             }
-            TapeEvent::ModelRequested(requested) => self.request(requested),
+            TapeEvent::ModelRequested(requested) => self.request(requested, time),
             TapeEvent::ModelText { attempt, text } => {
                 self.tried.words = Words::Shown;
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
@@ -177,8 +238,9 @@ impl ModelCall {
                 self.tried = Tried::default();
             }
             TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
-                if *cause == AbandonCause::Restart {
+                if let (AbandonCause::Restart, Some(open)) = (cause, self.open) {
                     self.tried.restarts += 1;
+                    self.tried.restart_counts.count(time.since(open.requested));
                 }
                 self.turn_to(*next);
                 self.open = None;
@@ -186,6 +248,7 @@ impl ModelCall {
             }
             // A pause is over too: the person who lets the run go on ends it.
             TapeEvent::RunHeld { .. } => self.retry = None,
+            TapeEvent::LoopDetected { .. } => self.tried.restart_counts = RestartCounts::default(),
             TapeEvent::InputReceived { .. }
             | TapeEvent::ToolProposed(_)
             | TapeEvent::ToolDecided(_)
@@ -198,14 +261,13 @@ impl ModelCall {
             | TapeEvent::ApprovalVoted(_)
             | TapeEvent::ApprovalResolved(_)
             | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
             | TapeEvent::CancelRequested { .. }
             | TapeEvent::RunFinished(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }
 
-    fn request(&mut self, requested: &ModelRequested) {
+    fn request(&mut self, requested: &ModelRequested, time: Timestamp) {
         if let Some(asked) = requested.model.expose() {
             self.pass_over_to(asked);
         }
@@ -216,6 +278,7 @@ impl ModelCall {
         self.tried.shorter_than = None;
         self.open = Some(OpenAttempt {
             attempt: requested.attempt,
+            requested: time,
             text_from: TapeSeq::default(),
             text_to: TapeSeq::default(),
             text_bytes: 0,

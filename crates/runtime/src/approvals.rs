@@ -337,6 +337,9 @@ impl ApprovalsHandle {
         match &rule.shape {
             ArgumentShape::Equal(value) => check_identity(redactor, "the value of a rule", value.expose()),
             ArgumentShape::Beneath(path) => check_identity(redactor, "the path of a rule", path.expose()),
+            ArgumentShape::Origin(origin) => {
+                check_identity(redactor, "the address of a rule", origin.expose())
+            }
             ArgumentShape::Any => Ok(()),
         }
     }

@@ -122,6 +122,12 @@ impl HealthHandle {
             Integrity::Holds { entries } => {
                 Check { name, level: CheckLevel::Ok, found: format!("{entries} entries hold"), mend: "" }
             }
+            Integrity::TableDiffers { table } => Check {
+                name,
+                level: CheckLevel::Error,
+                found: format!("every entry holds, but the derived table `{table}` is not what they say"),
+                mend: "run `palyra journal rebuild`, which makes the derived tables anew from the log",
+            },
             Integrity::Faulty { seq, what } => Check {
                 name,
                 level: CheckLevel::Error,

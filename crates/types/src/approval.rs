@@ -178,6 +178,8 @@ pub enum ArgumentShape {
     Equal(Redacted<String>),
     /// A path at or below this one.
     Beneath(Redacted<String>),
+    /// An address with this scheme, host and port, such as `https://api.example`, whatever its path is.
+    Origin(Redacted<String>),
     /// Anything.
     Any,
 }

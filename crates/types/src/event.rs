@@ -586,6 +586,8 @@ pub enum LoopGuard {
     SameResult,
     /// The same failure.
     SameFailure,
+    /// The same model request, each time caught by a restart of the daemon.
+    Restarts,
 }
 
 /// Why a run was held.

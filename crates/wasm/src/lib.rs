@@ -43,5 +43,6 @@ pub use file_values::FileValues;
 pub use key_value::{KeepValues, KeyValueError, MemoryValues};
 pub use limits::CallLimits;
 pub use machine::{Machine, MachineError};
+pub use offered::offered_tools;
 pub use reach::{Given, GivenFiles, Methods, Ports};
 pub use workshop::{COMPILE, COMPILE_LIMITS, COMPILER_PROGRAM};

@@ -19,6 +19,13 @@ use crate::examine::spec_of;
 /// The name of the file.
 pub(crate) const FILE: &str = "offered.json";
 
+/// Returns the tools that a daemon offered last from this folder, as they were written beside the journal; none where
+/// nothing can be read.
+#[must_use]
+pub fn offered_tools(folder: &Path) -> Arc<ToolCatalog> {
+    Offered::read(folder).catalog
+}
+
 /// What is offered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {

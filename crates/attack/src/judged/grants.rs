@@ -76,6 +76,21 @@ const BENEATH: &[(&str, &str, &str)] = &[
     ("write_file", "/home/me/desk/docs/..", "src/a.rs"),
 ];
 
+/// A grant for the addresses of one origin, and addresses that are elsewhere.
+const ORIGIN: &str = "https://a.example";
+const OTHER_ORIGINS: &[&str] = &[
+    "https://a.example.evil.example/",
+    "https://a.example@evil.example/",
+    "https://a.example:443@evil.example/",
+    "https://a.example:8443/",
+    "https://a.example\\@evil.example/",
+    "https://a.example\\.evil.example/",
+    "https://a.example%2eevil.example/",
+    "https://a.example\t.evil.example/",
+    "https://a.example\u{3002}evil.example/",
+    "https://a.exampleevil.example/",
+];
+
 /// Makes the arguments of a call.
 type Arguments = fn() -> Value;
 
@@ -100,6 +115,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         let pair = Pair::new(106, format!("`{argument}`, which is not below `{above}`"), GRANTS);
         Trial::new(vec![pair], move |place, pairs| left((tool, above, argument), place, pairs))
     });
+    let origins = OTHER_ORIGINS.iter().map(|&address| {
+        let pair =
+            Pair::new(106, format!("`{}`, which is not on `{ORIGIN}`", address.escape_debug()), GRANTS);
+        Trial::new(vec![pair], move |place, pairs| went_elsewhere(address, place, pairs))
+    });
     let arguments = ARGUMENTS.iter().map(|&(variant, arguments)| {
         let pair = Pair::new(106, variant, GRANTS);
         Trial::new(vec![pair], move |place, pairs| argued(arguments, place, pairs))
@@ -112,7 +132,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         let pair = Pair::new(112, variant, PROGRAMS);
         Trial::new(vec![pair], move |place, pairs| ran(found, place, pairs))
     });
-    changes.chain(beneath).chain(arguments).chain(programs).collect()
+    changes.chain(beneath).chain(origins).chain(arguments).chain(programs).collect()
 }
 
 fn folder(path: &str) -> palyra_types::Redacted<std::path::PathBuf> {
@@ -193,6 +213,7 @@ fn is_started_carelessly(tool: &str, arguments: &Value, grant: &StoredGrantRecor
                     || said.starts_with(above)
                     || resolved.starts_with(above.trim_start_matches("https://"))
             }
+            ArgumentShape::Origin(origin) => said.starts_with(origin.expose()),
             ArgumentShape::Equal(_) | ArgumentShape::Any => true,
         }
     };
@@ -233,6 +254,16 @@ async fn left(
             _ => (honest, &exact),
         };
         carried_out(tool, (&honest, &arguments), (good, &grant))
+    })
+    .await
+}
+
+async fn went_elsewhere(address: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+    told(pairs, place.half, |_| async move {
+        let rules = [("url", ArgumentShape::Origin(ORIGIN.into()))];
+        let grant = Granted::of("http_fetch", rules).within(Path::new(HERE)).0;
+        let (honest, arguments) = (json!({ "url": "https://a.example/docs" }), json!({ "url": address }));
+        carried_out("http_fetch", (&honest, &arguments), (&grant, &grant))
     })
     .await
 }

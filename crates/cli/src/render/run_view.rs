@@ -432,6 +432,7 @@ impl RunView {
         self.close_line(shown);
         let what = match looped.guard.as_str() {
             "same_failure" => "the same failure",
+            "restarts" => "the same model request after a restart of the daemon",
             _ => "the same call with the same result",
         };
         let times = count(looped.repeats.into(), "time");

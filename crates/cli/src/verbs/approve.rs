@@ -79,7 +79,7 @@ enum ApproveVerb {
     },
     /// Approve this call, and run matching calls without asking from now on
     #[command(
-        after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts"
+        after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts\n  palyra approve always last --host url=https://api.example"
     )]
     Always {
         /// Its id or a part of it, or `last` where only one waits in this folder

@@ -150,6 +150,10 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
     let verified = match status.integrity.as_str() {
         "holds" => "every entry holds".to_owned(),
         "faulty" => format!("entry {} does not verify: {}", status.first_bad_seq, status.fault),
+        "table_differs" => format!(
+            "every entry holds, but the derived table `{}` is not what they say; run `palyra journal rebuild`",
+            status.fault
+        ),
         _ => "not yet since the daemon started".to_owned(),
     };
     let signed = match &status.checkpoint {

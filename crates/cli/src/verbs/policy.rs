@@ -174,8 +174,8 @@ fn local(
     folder: Option<&Path>,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let config = context.config_file().ok();
-    let report = (context.daemon.policies)(work, folder, config.as_deref());
+    let (config, state) = (context.config_file().ok(), context.state_dir().ok());
+    let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
     let PolicyReport { folder, files, passed, mistakes, remarks } = report;
     if format == Format::Json {
         let told = serde_json::json!({

@@ -1,4 +1,5 @@
-//! Where heads are kept: `LOG.note` for each log, and under `daemons` which log a daemon served last.
+//! Where heads are kept: `LOG.note` for each log, `LOG.given-up` for the last one that a person gave up, and under `daemons`
+//! which log a daemon served last.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -13,6 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::seen::SeenHead;
 
 const DAEMONS_FOLDER_NAME: &str = "daemons";
+const GIVEN_UP_EXTENSION: &str = "given-up";
 const LOCK_FILE_NAME: &str = ".lock";
 
 /// The folder; it is made when the first head is kept.
@@ -51,6 +53,19 @@ impl HeadsFolder {
             return Ok(());
         }
         replace(&self.note_path(head.log_id), head.note.as_bytes())
+    }
+
+    /// Keeps `now` instead of a larger head that a person gives up, or no head; the one given up is kept aside as evidence.
+    pub(crate) fn give_up(&self, given_up: &SeenHead, now: Option<&SeenHead>) -> io::Result<()> {
+        let lock =
+            open_own(OpenOptions::new().create(true).truncate(false), &self.path.join(LOCK_FILE_NAME))?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        let note = self.note_path(given_up.log_id);
+        replace(&note.with_extension(GIVEN_UP_EXTENSION), given_up.note.as_bytes())?;
+        match now {
+            Some(now) => replace(&note, now.note.as_bytes()),
+            None => fs::remove_file(note),
+        }
     }
 
     fn note_path(&self, log: LogId) -> PathBuf {

@@ -1,8 +1,10 @@
 //! Asking the daemon to prove that its log continues what was seen of it.
 
+use std::path::Path;
+
 use palyra_ledger::tree::{NodeHash, ProofRefused, verify_consistency};
-use palyra_types::ErrorCode;
 use palyra_types::proof::TreeHead;
+use palyra_types::{ErrorCode, LogId};
 use palyra_wire::v1;
 
 use super::folder::HeadsFolder;
@@ -13,6 +15,17 @@ use crate::notice::Notice;
 
 /// Hashes of a proof that are looked at, at most: twice the levels of a tree of 2^63 leaves.
 const PROOF_HASHES_MAX: usize = 126;
+
+/// A signed head that a person gave up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivenUpHead {
+    /// The log.
+    pub log_id: LogId,
+    /// Entries of the head that was seen.
+    pub known: u64,
+    /// Entries of the head that is kept now.
+    pub entries: u64,
+}
 
 impl Client {
     /// Demands that the journal continues what was seen of it, where heads are kept.
@@ -30,6 +43,32 @@ impl Client {
             Err(error) if error.is_lost() => Ok(()),
             kept => kept,
         }
+    }
+
+    /// Gives up the head that is kept in `heads` where the daemon's log does not continue it, and keeps the daemon's newest
+    /// head instead. Returns what was given up; `None` where the log continues what was seen of it.
+    ///
+    /// # Errors
+    /// Why the daemon could not be asked; [`ClientError::HeadNotReplaced`] when the folder cannot be written.
+    pub async fn give_up_kept_head(&self, heads: &Path) -> Result<Option<GivenUpHead>, ClientError> {
+        let folder = HeadsFolder::at(heads);
+        let now = self.checkpoint().await?.map(SeenHead::from_wire).transpose()?;
+        let log = match &now {
+            Some(now) => Some(now.log_id),
+            None => folder.log_of(&self.options().target.to_string()),
+        };
+        let Some(kept) = log.and_then(|log| folder.head(log)) else { return Ok(None) };
+        match demand(self, &kept, now.as_ref().map(|now| now.head)).await {
+            Err(ClientError::RolledBack { .. } | ClientError::Forked { .. }) => {}
+            continued => return continued.map(|()| None),
+        }
+        let replaced = folder.give_up(&kept, now.as_ref());
+        replaced.map_err(|cause| ClientError::HeadNotReplaced { cause: cause.to_string() })?;
+        Ok(Some(GivenUpHead {
+            log_id: kept.log_id,
+            known: kept.head.size,
+            entries: now.map_or(0, |now| now.head.size),
+        }))
     }
 
     fn heads(&self) -> Option<HeadsFolder> {

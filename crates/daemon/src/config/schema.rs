@@ -183,7 +183,7 @@ pub const SETTINGS: &[Setting] = &[
         "limits.output_tokens_max",
         (1, 1_000_000_000),
         1_000_000,
-        "Tokens a model may write in one run.",
+        "Tokens a model may write in one run, as docs/model-failures.md says.",
     ),
     integer("limits.parallel_tools_max", (1, 64), 4, "Read-only tools of one run at once."),
     integer("limits.session_queue_max", (1, 100_000), 1_024, "Runs waiting in one session."),

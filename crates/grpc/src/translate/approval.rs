@@ -162,9 +162,10 @@ pub(crate) fn argument_rule_from(rule: v1::ArgumentRule) -> Result<ArgumentRule,
     let shape = match rule.shape {
         Some(Shape::Equal(value)) => ArgumentShape::Equal(Redacted::new(value)),
         Some(Shape::Beneath(path)) => ArgumentShape::Beneath(Redacted::new(path)),
+        Some(Shape::Origin(origin)) => ArgumentShape::Origin(Redacted::new(origin)),
         Some(Shape::Any(true)) => ArgumentShape::Any,
         Some(Shape::Any(false)) | None => {
-            return Err(InvalidValue { field: "rules", wanted: "equal, beneath or any" });
+            return Err(InvalidValue { field: "rules", wanted: "equal, beneath, origin or any" });
         }
     };
     Ok(ArgumentRule { argument: Redacted::new(rule.argument), shape })
@@ -174,6 +175,7 @@ fn argument_rule(rule: &ArgumentRule) -> v1::ArgumentRule {
     let shape = match &rule.shape {
         ArgumentShape::Equal(value) => Shape::Equal(value.expose().clone()),
         ArgumentShape::Beneath(path) => Shape::Beneath(path.expose().clone()),
+        ArgumentShape::Origin(origin) => Shape::Origin(origin.expose().clone()),
         ArgumentShape::Any => Shape::Any(true),
     };
     v1::ArgumentRule { argument: rule.argument.expose().clone(), shape: Some(shape) }

@@ -148,6 +148,7 @@ names! {
     pub(super) loop_guard(LoopGuard) {
         LoopGuard::SameResult => "same_result",
         LoopGuard::SameFailure => "same_failure",
+        LoopGuard::Restarts => "restarts",
     }
     pub(super) held_cause(HeldCause) {
         HeldCause::LogReopened => "log_reopened",

@@ -205,6 +205,7 @@ fn rule_to_stored(rule: &ArgumentRule) -> store::ArgumentRule {
     let shape = match &rule.shape {
         ArgumentShape::Equal(value) => Shape::Equal(value.expose().clone()),
         ArgumentShape::Beneath(path) => Shape::Beneath(path.expose().clone()),
+        ArgumentShape::Origin(origin) => Shape::Origin(origin.expose().clone()),
         ArgumentShape::Any => Shape::Any(store::Anything {}),
     };
     store::ArgumentRule { argument: rule.argument.expose().clone(), shape: Some(shape) }
@@ -216,6 +217,7 @@ fn rule_from_stored(rule: store::ArgumentRule) -> Read<ArgumentRule> {
     let shape = match rule.shape.ok_or(Unreadable::Newer)? {
         Shape::Equal(value) => ArgumentShape::Equal(value.into()),
         Shape::Beneath(path) => ArgumentShape::Beneath(path.into()),
+        Shape::Origin(origin) => ArgumentShape::Origin(origin.into()),
         Shape::Any(store::Anything {}) => ArgumentShape::Any,
     };
     Ok(ArgumentRule { argument: rule.argument.into(), shape })

@@ -63,7 +63,7 @@ stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
 stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
 stored_enum!(Surface, Surface, LocalSocket Tcp);
 stored_enum!(HeldCause, HeldCause, LogReopened);
-stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure);
+stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure Restarts);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);
 stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);
 stored_enum!(TerminationReason, Termination,

@@ -192,7 +192,9 @@ fn of_grant(stored: &StoredGrant) -> Vec<Text<'_>> {
         texts.push(Text::Plain(rule.argument.expose()));
         match &rule.shape {
             ArgumentShape::Equal(value) => texts.push(Text::Json(value.expose())),
-            ArgumentShape::Beneath(path) => texts.push(Text::Plain(path.expose())),
+            ArgumentShape::Beneath(text) | ArgumentShape::Origin(text) => {
+                texts.push(Text::Plain(text.expose()));
+            }
             ArgumentShape::Any => {}
         }
     }

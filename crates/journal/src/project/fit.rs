@@ -64,7 +64,18 @@ fn expected_definitions() -> rusqlite::Result<Vec<[String; 3]>> {
 
 /// Returns whether every row of the derived tables is the one that a fold over the log makes. Folds into memory.
 pub(crate) fn agrees(database: &Path) -> Result<bool, ReadFault> {
+    differing_table(database, &mut |_| (), &|_, _| ()).map(|table| table.is_none())
+}
+
+/// Returns the first derived table that is not what the log folds to. The caller is handed the connection before the work,
+/// to interrupt it, and is told of the progress.
+pub(crate) fn differing_table(
+    database: &Path,
+    begin: &mut dyn FnMut(&Connection),
+    progress: &dyn Fn(u64, u64),
+) -> Result<Option<&'static str>, ReadFault> {
     let fresh = Connection::open_in_memory()?;
+    begin(&fresh);
     fresh.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     fresh.pragma_update(None, "temp_store", "MEMORY")?;
     add_unseal(&fresh, database)?;
@@ -73,7 +84,7 @@ pub(crate) fn agrees(database: &Path) -> Result<bool, ReadFault> {
     fresh.execute("ATTACH DATABASE ?1 AS kept", [path])?;
     // What is not a derived table is found in the journal; one snapshot for all of it.
     let snapshot = fresh.unchecked_transaction()?;
-    fold_log(&snapshot, &|_, _| ())?;
+    fold_log(&snapshot, progress)?;
     for table in PROJECTION_TABLES {
         let same = format!(
             "SELECT (SELECT count(*) FROM main.{table}) = (SELECT count(*) FROM kept.{table})
@@ -81,8 +92,8 @@ pub(crate) fn agrees(database: &Path) -> Result<bool, ReadFault> {
         );
         if !snapshot.query_row(&same, [], |row| row.get::<_, bool>(0))? {
             tracing::warn!(table, "a derived table is not what the log folds to");
-            return Ok(false);
+            return Ok(Some(table));
         }
     }
-    Ok(true)
+    Ok(None)
 }

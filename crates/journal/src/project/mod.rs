@@ -36,7 +36,7 @@ mod kinds_seen;
 mod folded;
 mod rows;
 
-pub(crate) use fit::{agrees, misfit};
+pub(crate) use fit::{agrees, differing_table, misfit};
 pub(crate) use fold::Projections;
 pub(crate) use folded::Folded;
 pub(crate) use kinds_seen::outside_tapes as kinds_outside_tapes;

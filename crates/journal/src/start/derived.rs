@@ -11,8 +11,9 @@ use super::options::{Derived, OpenOptions};
 use super::tail::Tail;
 use crate::project;
 
-/// Entries up to which a start compares every row with a fold anew. A longer log is compared once it is served.
-const ENTRIES_COMPARED_MAX: u64 = 2_048;
+/// Entries up to which a start compares every row with a fold anew. A longer log is compared beside
+/// the service.
+pub(crate) const ENTRIES_COMPARED_MAX: u64 = 2_048;
 
 /// Rebuilds the derived tables unless they fit.
 pub(super) fn settle(

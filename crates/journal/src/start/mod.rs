@@ -26,4 +26,5 @@ pub use error::OpenError;
 pub use options::{Derived, OpenOptions};
 
 pub(crate) use begin::Signing;
+pub(crate) use derived::ENTRIES_COMPARED_MAX;
 pub(crate) use opening::open;

@@ -1,9 +1,10 @@
 //! What is known of the log as a whole, and the check of it that goes on beside the service.
 //!
-//! Owns the last finding and the thread that looks. Invariant: a fault stays until a later check of everything finds
-//! none; the thread gives way to erasures and to the end. Begin at [`Checking::begin`].
+//! Owns the last finding and the thread that looks: at every entry, and at the rows of derived tables that the start of a
+//! longer log did not compare. Invariant: a fault stays until a later check of everything finds none, and a table that
+//! differs until it is rebuilt; the thread gives way to erasures and to the end. Begin at [`Checking::begin`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +14,8 @@ use rusqlite::{Connection, InterruptHandle};
 
 use crate::connection::{self, Access, Failure, connect};
 use crate::fault::ReadFault;
+use crate::project::differing_table;
+use crate::start::ENTRIES_COMPARED_MAX;
 use crate::verify::{Scope, verify};
 
 /// Passes that are begun again because somebody needed the write-ahead log, at most.
@@ -21,6 +24,9 @@ const PASSES_MAX: u32 = 5;
 const GIVE_WAY_SPAN: Duration = Duration::from_secs(10);
 /// How long it pauses at once, at most.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Entries up to which derived tables are compared beside the service: the fold anew is in memory.
+const ENTRIES_FOLDED_MAX: u64 = 1_000_000;
 
 /// The finding, and the thread that looks for one.
 #[derive(Default)]
@@ -61,6 +67,14 @@ impl Checking {
         self.shared.found(report);
     }
 
+    /// Takes in that the derived tables were made anew.
+    pub(super) fn rebuilt(&self) {
+        let mut state = self.shared.lock();
+        if let Integrity::TableDiffers { .. } = state.integrity {
+            state.integrity = Integrity::NotChecked;
+        }
+    }
+
     /// Begins to check everything on a thread of its own, at half speed.
     pub(super) fn begin(&self, database: PathBuf) {
         let shared = Arc::clone(&self.shared);
@@ -91,13 +105,10 @@ impl Checking {
 }
 
 impl Shared {
-    fn run(self: &Arc<Self>, database: &std::path::Path) {
+    fn run(self: &Arc<Self>, database: &Path) {
         for _ in 0..PASSES_MAX {
-            match self.pass(database) {
-                Ok(report) => {
-                    self.found(&report);
-                    return;
-                }
+            match self.check(database) {
+                Ok(()) => return,
                 Err(ReadFault::Store(error)) if connection::classify(&error) == Failure::Interrupted => {
                     if self.wait(GIVE_WAY_SPAN) == Ended::Yes {
                         return;
@@ -111,29 +122,68 @@ impl Shared {
         }
     }
 
-    fn pass(self: &Arc<Self>, database: &std::path::Path) -> Result<VerifyReport, ReadFault> {
-        let connection: Connection = connect(database, Access::Read)?;
-        {
-            let mut state = self.lock();
-            if state.ended == Ended::Yes {
-                connection.get_interrupt_handle().interrupt();
+    /// Checks every entry, then the rows that the start of this log did not compare.
+    fn check(self: &Arc<Self>, database: &Path) -> Result<(), ReadFault> {
+        let report = self.pass(database)?;
+        let differing = match report.entries {
+            _ if report.fault.is_some() => None,
+            entries if entries <= ENTRIES_COMPARED_MAX => None,
+            entries if entries > ENTRIES_FOLDED_MAX => {
+                tracing::info!(entries, "the log is too long to compare derived tables beside the service");
+                None
             }
-            state.pass = Some(connection.get_interrupt_handle());
-        }
-        let shared = Arc::clone(self);
-        let begun = Mutex::new(Instant::now());
-        let pause = move |_: u64, _: u64| {
-            let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.wait(begun.elapsed().min(PAUSE_MAX));
-            *begun = Instant::now();
+            _ => self.compare(database)?,
         };
-        let report = verify(&connection, Scope::Everything, &(Arc::new(pause) as _));
+        self.found(&report);
+        if let Some(table) = differing {
+            tracing::error!(
+                table,
+                "a derived table is not what the log says; `palyra journal rebuild` mends it"
+            );
+            self.lock().integrity = Integrity::TableDiffers { table: table.to_owned() };
+        }
+        Ok(())
+    }
+
+    fn pass(self: &Arc<Self>, database: &Path) -> Result<VerifyReport, ReadFault> {
+        let connection: Connection = connect(database, Access::Read)?;
+        self.enter(&connection);
+        let report = verify(&connection, Scope::Everything, &(Arc::new(self.pauses()) as _));
         self.lock().pass = None;
         report
     }
 
+    fn compare(self: &Arc<Self>, database: &Path) -> Result<Option<&'static str>, ReadFault> {
+        let compared = differing_table(database, &mut |fresh| self.enter(fresh), &self.pauses());
+        self.lock().pass = None;
+        compared
+    }
+
+    /// Lets the work of a connection be interrupted, at once when the end has come.
+    fn enter(&self, connection: &Connection) {
+        let mut state = self.lock();
+        if state.ended == Ended::Yes {
+            connection.get_interrupt_handle().interrupt();
+        }
+        state.pass = Some(connection.get_interrupt_handle());
+    }
+
+    /// Returns what pauses for as long as the work since the last pause took.
+    fn pauses(self: &Arc<Self>) -> impl Fn(u64, u64) + Send + Sync + use<> {
+        let shared = Arc::clone(self);
+        let begun = Mutex::new(Instant::now());
+        move |_, _| {
+            let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.wait(begun.elapsed().min(PAUSE_MAX));
+            *begun = Instant::now();
+        }
+    }
+
     fn found(&self, report: &VerifyReport) {
-        self.lock().integrity = match &report.fault {
+        let mut state = self.lock();
+        state.integrity = match &report.fault {
+            // A check of entries does not look at tables.
+            None if matches!(state.integrity, Integrity::TableDiffers { .. }) => return,
             None => Integrity::Holds { entries: report.entries },
             Some((seq, what)) => {
                 tracing::error!(%seq, what, "the journal does not verify");

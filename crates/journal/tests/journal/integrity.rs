@@ -34,6 +34,53 @@ async fn a_fault_stays_told_until_a_check_finds_none() {
     assert!(matches!(journal.status().integrity, Integrity::Holds { .. }));
 }
 
+/// Waits for what the check in the background finds.
+async fn found_in_background(journal: &JournalStore) -> Integrity {
+    journal.verify_in_background();
+    let found = tokio::time::timeout(std::time::Duration::from_secs(120), async {
+        loop {
+            match journal.status().integrity {
+                Integrity::NotChecked => tokio::task::yield_now().await,
+                found => return found,
+            }
+        }
+    });
+    found.await.expect("it ends")
+}
+
+/// The start of a long log compares no rows; the check beside the service does, and a rebuild mends what it finds.
+#[tokio::test]
+async fn a_row_of_a_long_log_that_is_not_what_the_log_says_is_found_beside_the_service() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    write_runs(&journal, 0..450).await;
+    assert!(journal.status().entries > 2_048, "{} entries", journal.status().entries);
+    journal.close().await;
+    drop(journal);
+    let turns = |sum: &str| -> i64 {
+        folder.connect().query_row(&format!("SELECT {sum}(turns) FROM run"), [], |row| row.get(0)).unwrap()
+    };
+    let before = turns("sum");
+    // The control: a log without damage holds.
+    let journal = folder.open();
+    assert!(matches!(found_in_background(&journal).await, Integrity::Holds { .. }));
+    journal.close().await;
+    drop(journal);
+    let meddle = "UPDATE run SET turns = turns + 7 WHERE rowid = (SELECT max(rowid) FROM run)";
+    folder.connect().execute_batch(meddle).unwrap();
+    let journal = folder.open();
+    assert_eq!(turns("sum"), before + 7, "the start did not look at it");
+    let found = found_in_background(&journal).await;
+    assert_ne!(found, Integrity::NotChecked);
+    assert!(format!("{found:?}").contains("run"), "{found:?}");
+    // Entries that verify do not hide it; a rebuild mends it.
+    assert_eq!(verify(&journal).await.fault, None);
+    assert_eq!(journal.status().integrity, found);
+    journal.rebuild(crate::written::silent()).await.unwrap();
+    assert_eq!((journal.status().integrity, turns("sum")), (Integrity::NotChecked, before));
+    journal.close().await;
+}
+
 /// What a start does not check is checked beside the service.
 #[tokio::test]
 async fn a_check_in_the_background_finds_what_a_start_did_not_look_at() {

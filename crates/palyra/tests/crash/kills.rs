@@ -7,8 +7,10 @@ use std::time::Duration;
 use palyra_wire::v1::TapeEntry;
 use palyra_wire::v1::tape_entry::Event;
 
-/// Kills within one model request, at most: a third would rightly end the run.
-const KILLS_PER_TURN_MAX: u32 = 2;
+/// Kills within one model request, at most: after a fifth the run would wait for a person.
+const KILLS_PER_TURN_MAX: u32 = 3;
+/// Kills that may have come so late that they hit the request after the one whose entries triggered them.
+const LATE_KILLS_MAX: u32 = 2;
 /// The longest pause between a trigger and its kill.
 const DELAY_MS_MAX: u64 = 50;
 
@@ -93,8 +95,8 @@ impl Tally {
         let phase = Phase::begun_by(entry, self.before.as_ref());
         self.before.clone_from(&entry.event);
         if let Some(Event::ModelMessage(_)) = &entry.event {
-            // The last kill may have come so late that it hit what follows.
-            self.in_turn = self.in_turn.min(1);
+            // The last kills may have come so late that they hit what follows.
+            self.in_turn = self.in_turn.min(LATE_KILLS_MAX);
         }
         let phase = phase?;
         let room = self.in_turn < KILLS_PER_TURN_MAX || phase == Phase::AfterTerminal;

@@ -11,8 +11,8 @@ use crate::watchers::Watched;
 
 /// Steps of the input.
 const STEPS: usize = 12;
-/// A model request is repeated after a restart at most twice.
-const ATTEMPTS_PER_TURN_MAX: usize = 3;
+/// Each kill costs a model request at most one attempt.
+const ATTEMPTS_PER_TURN_MAX: usize = 5;
 
 /// Where runs were really caught, as their tapes tell: a trigger and its kill are a moment apart.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use palyra_testkit::component_text::{About, Wat};
 use palyra_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -149,6 +150,75 @@ fn what_a_bound_host_says_back_reaches_the_program_without_the_secret() {
     assert!(spelled.contains("spelled") && spelled.contains("GET/lantern"), "{spelled}");
     assert!(!spelled.contains(CANARY), "{spelled}");
     assert_eq!(spelled.matches("<secret:vault>").count(), 2, "in a header and in the body: {spelled}");
+}
+
+/// Opens the secret `forge`, asks with it for the page that it was given, and spells the answer, so that its output holds
+/// nothing that a text is searched for.
+fn spelling_component(web: &WebServer) -> Wat {
+    Wat {
+        imports: r#"
+  (import "palyra:tool/secrets@1.0.0" (instance $secrets
+    (export "secret" (type $s (sub resource)))
+    (type $p' (variant (case "refused" string) (case "missing"))) (export "problem" (type $p (eq $p')))
+    (export "open" (func (param "name" string) (result (result (own $s) (error $p)))))))
+  (alias export $secrets "secret" (type $secret))
+  (import "palyra:tool/http@1.0.0" (instance $http
+    (alias outer 1 $secret (type $s')) (export "secret" (type $s (eq $s')))
+    (type $q' (record (field "method" string) (field "url" string) (field "headers" (list (tuple string string))) (field "body" (list u8))))
+    (export "request" (type $q (eq $q')))
+    (type $r' (record (field "status" u16) (field "headers" (list (tuple string string))) (field "body" (list u8)) (field "truncated" bool)))
+    (export "response" (type $r (eq $r')))
+    (type $p' (variant (case "refused" string) (case "invalid" string) (case "failed" string))) (export "problem" (type $p (eq $p')))
+    (export "fetch-with" (func (param "request" $q) (param "secret" (borrow $s)) (result (result $r (error $p)))))))"#,
+        with: r#"
+  (core func $open' (canon lower (func $secrets "open") (memory $memory) (realloc $realloc)))
+  (core func $fetch' (canon lower (func $http "fetch-with") (memory $memory) (realloc $realloc)))
+  (core instance $host (export "open" (func $open')) (export "fetch" (func $fetch')))"#,
+        core_imports: r#"
+    (import "host" "open" (func $open (param i32 i32 i32)))
+    (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))"#,
+        core: r#"(data (i32.const 3000) "GETforge") (global $at (mut i32) (i32.const 0))"#,
+        run: r#"
+    (call $open (i32.const 3003) (i32.const 5) (i32.const 3200))
+    (if (i32.load8_u (i32.const 3200)) (then (unreachable)))
+    (call $fetch (i32.const 3000) (i32.const 3) (i32.const 1024) (global.get $given)
+      (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.load (i32.const 3204)) (i32.const 3300))
+    (if (i32.load8_u (i32.const 3300)) (then
+      (return (call $answer (i32.const 1) (i32.load (i32.const 3308)) (i32.load (i32.const 3312))))))
+    (global.set $at (i32.const 0))
+    (loop $next
+      (i32.store8 (i32.add (i32.const 65536) (i32.mul (global.get $at) (i32.const 2)))
+        (i32.load8_u (i32.add (i32.load (i32.const 3316)) (global.get $at))))
+      (i32.store8 (i32.add (i32.const 65537) (i32.mul (global.get $at) (i32.const 2))) (i32.const 32))
+      (global.set $at (i32.add (global.get $at) (i32.const 1)))
+      (br_if $next (i32.lt_u (global.get $at) (i32.load (i32.const 3320)))))
+    (call $answer (i32.const 0) (i32.const 65536) (i32.mul (global.get $at) (i32.const 2)))"#,
+        about: About {
+            name: "spell_page",
+            contract: 0,
+            capabilities: vec![(2, web.place()), (3, "forge".to_owned())],
+        },
+        given: format!("https://{}/lantern", web.place()),
+        ..Wat::default()
+    }
+}
+
+#[test]
+fn what_a_bound_host_says_back_reaches_a_component_without_the_secret() {
+    let (tls, authority) = identity();
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let (bound, other) = (echo(&tls), echo(&tls));
+    let home = bound_home(&model, &authority, &bound, &other);
+    let file = home.work().join("spell_page.wasm");
+    std::fs::write(&file, spelling_component(&bound).bytes()).unwrap();
+    home.palyra(&["tools", "add", file.to_str().unwrap(), "--yes"]).expect(0);
+    let outcome = approved(&home, "spell_page", &json!({}));
+    assert_eq!(times_heard(&bound), 1, "the control: the host was given it: {outcome:#}");
+    let spelled = output(&outcome).replace(' ', "");
+    assert!(spelled.contains("GET/lantern"), "{spelled}");
+    assert!(!spelled.contains(CANARY), "{spelled}");
+    assert_eq!(spelled.matches("<secret:vault>").count(), 1, "{spelled}");
 }
 
 /// Looks for the value, and for the half of it behind an offset, wherever something was written down.

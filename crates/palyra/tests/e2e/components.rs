@@ -182,3 +182,28 @@ fn what_is_no_component_is_refused_by_a_daemon_that_goes_on() {
     assert!(tools(&home, &["list"]).expect(0).out.contains("read_file"));
     assert_eq!(home.daemon_pid(), daemon);
 }
+
+#[test]
+fn rules_about_a_component_are_checked_and_tested_without_a_daemon() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", PAGE);
+    let home = home_with(&server);
+    allow(&home, &[&web]);
+    let folder = home.work().join("rules");
+    fs::create_dir(&folder).unwrap();
+    let rule = "@id(\"no-pages\")\n@reason(\"nothing is saved here\")\nforbid (principal, action, resource == Tool::\"save_page\");\n";
+    fs::write(folder.join("mine.cedar"), rule).unwrap();
+    let fixture = r#"{"fixtures":[{"name":"a page","tool":"save_page","arguments":{},"expect":"deny"}]}"#;
+    fs::write(folder.join("mine.test.json"), fixture).unwrap();
+    let of_rules = |verb: &str| home.palyra(&["policy", verb, folder.to_str().unwrap()]);
+    let unknown = |told: &crate::home::Ended| told.err.contains("save_page");
+    let (checked, tested) = (of_rules("check"), of_rules("test"));
+    assert!(unknown(&checked) && tested.code != 0, "the control: {checked:?} {tested:?}");
+    tools(&home, &["add", &lay(&home, &web), "--yes"]).expect(0);
+    home.palyra(&["admin", "stop"]).expect(0);
+    let (checked, tested) = (of_rules("check").expect(0), of_rules("test").expect(0));
+    assert!(!unknown(&checked) && !unknown(&tested), "{checked:?} {tested:?}");
+    tools(&home, &["remove", "save_page"]).expect(0);
+    assert!(unknown(&of_rules("check")), "what was removed is not known any more");
+}

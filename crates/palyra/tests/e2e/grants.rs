@@ -3,7 +3,12 @@
 use std::fs;
 
 use crate::asked::{asked, of, tape};
+use serde_json::json;
+
+use crate::fetches::{allow, call, caller};
 use crate::home::{Ended, Home, ended};
+use crate::openai_server::{home_with, runtime, serve};
+use crate::web_server::{WebServer, said};
 
 const ASK: &str = "create a.txt with x";
 
@@ -59,6 +64,42 @@ fn a_grant_ends_with_its_uses_and_reaches_no_further_than_its_folder() {
     assert!(!home.work().join("../outside.txt").exists());
     home.palyra(&["run", "create drafts/three.txt with z"]).expect(0);
     asked(&home, "create drafts/four.txt with z");
+}
+
+#[test]
+fn a_grant_for_a_server_covers_its_pages_and_no_other_server() {
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let other = WebServer::saying("text/plain", "other");
+    let elsewhere = other.url("/");
+    let web = WebServer::start(move |request| {
+        Some(match request.starts_with("GET /away ") {
+            true => said("302 Found", &[("location", &elsewhere)], ""),
+            false => said("200 OK", &[("content-type", "text/plain")], "here"),
+        })
+    });
+    let home = home_with(&model);
+    allow(&home, &[&web, &other]);
+    let fetch = |url: &str| call("http_fetch", &json!({ "url": url }));
+    let first = asked(&home, &fetch(&web.url("/one")));
+    let origin = format!("url={}", web.url(""));
+    let refused = home.palyra(&["approve", "always", "last", "--below", &origin]);
+    assert_ne!(refused.code, 0, "an address is no path: {refused:?}");
+    assert!(refused.err.contains("`url` is not a path"), "{}", refused.err);
+    home.palyra(&["approve", "always", "last", "--host", &origin]).expect(0);
+    tape(&home, &first.run);
+    home.palyra(&["run", &fetch(&web.url("/two?x=1"))]).expect(0);
+    assert_eq!(web.heard().len(), 2);
+    // What it answers may lead elsewhere: nobody goes there.
+    home.palyra(&["run", &fetch(&web.url("/away"))]).expect(0);
+    assert_eq!((web.heard().len(), other.heard().len()), (3, 0));
+    for url in [other.url("/one"), web.url("/one").replace("http://", &format!("http://{}@", other.place()))]
+    {
+        home.palyra(&["run", &fetch(&url)]).expect(3);
+    }
+    assert_eq!((web.heard().len(), other.heard().len()), (3, 0));
+    let listed = home.palyra(&["approve", "grants"]).expect(0);
+    assert!(listed.out.contains(&format!("url on {}", web.url(""))), "{}", listed.out);
 }
 
 /// Runs an input in another folder than the home's own.

@@ -66,3 +66,22 @@ fn what_a_model_says_stays_exact_in_a_pipe() {
     let whole: String = json.json().iter().filter_map(|entry| entry["model_text"]["text"].as_str()).collect();
     assert_eq!(whole, said);
 }
+
+#[test]
+fn an_answer_without_end_is_cut_off_at_the_limit_of_tokens() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text(&"word ".repeat(3_000)).without_usage()));
+    let home = home_with(&server).with("PALYRA__LIMITS__OUTPUT_TOKENS_MAX", "50");
+    let ended = home.palyra(&["run", "hello"]).expect(1);
+    assert!(ended.err.contains("error[PLY-5001]: the run used all the tokens it may write"), "{}", ended.err);
+    assert!(ended.out.starts_with(&"word ".repeat(40)), "what was received is shown: {}", ended.out);
+    let asked: Vec<_> = server.asked().iter().map(|request| request.body["max_tokens"].clone()).collect();
+    assert_eq!(asked, [50]);
+    let tape = home.palyra(&["runs", "tail", "last", "--json"]).json();
+    let said: String = tape.iter().filter_map(|entry| entry["model_text"]["text"].as_str()).collect();
+    assert!(said.starts_with(ended.out.trim_end()), "{said}");
+    home.palyra(&["journal", "verify"]).expect(0);
+    // Without the limit the same answer is a whole one.
+    let home = home_with(&server);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out.trim_end(), "word ".repeat(3_000).trim_end());
+}

@@ -111,6 +111,15 @@ fn a_client_notices_a_rollback_that_took_the_daemons_own_memory_along() {
     let told = scene.home.palyra(&["run", "read README.md"]).expect(1);
     assert!(told.err.contains("PLY-2010"), "{}", told.err);
     assert_eq!(told.out, "", "nothing ran");
+
+    // Only this client has seen more, and only an explicit act gives that up.
+    let accepted = scene.home.palyra(&["journal", "accept-rollback", "--yes"]).expect(0);
+    assert!(accepted.err.contains("gave up the signed head of "), "{}", accepted.err);
+    scene.run(1);
+    let again = scene.home.palyra(&["journal", "accept-rollback", "--yes"]).expect(0);
+    assert!(!again.err.contains("gave up"), "{}", again.err);
+    scene.run(1);
+    scene.home.palyra(&["journal", "verify"]).expect(0);
 }
 
 #[test]
@@ -130,6 +139,9 @@ fn a_client_notices_a_past_that_was_lived_again() {
     }
     let told = scene.home.palyra(&["run", "read README.md"]).expect(1);
     assert!(told.err.contains("PLY-2011"), "{}", told.err);
+    let accepted = scene.home.palyra(&["journal", "accept-rollback", "--yes"]).expect(0);
+    assert!(accepted.err.contains("gave up the signed head of "), "{}", accepted.err);
+    scene.run(1);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What "at or below" may be said of in a grant: arguments that are paths, and texts with one reading as a path.
+//! What a rule of a grant may be about: "at or below" only arguments that are paths, with one reading as a path; "on this
+//! origin" only arguments that are addresses.
 //!
-//! An address is no path: its host, its port and its escapes are not names of folders. Invariant: a rule that is not about
-//! a path covers nothing, also where it was stored before.
+//! An address is no path: its host, its port and its escapes are not names of folders. Invariant: a rule about another kind
+//! of argument covers nothing, also where it was stored before.
 
 use std::borrow::Cow;
 
@@ -11,23 +12,31 @@ use palyra_types::tool::ToolSpec;
 
 use crate::request::meaning_of;
 
-/// Returns the grants all of whose path rules are about paths of this tool.
-pub(crate) fn grants_about_paths<'g>(
+/// Returns the grants all of whose rules are about arguments of their kind: paths, or addresses.
+pub(crate) fn grants_about_their_kind<'g>(
     tool: &ToolSpec,
     grants: &'g [StoredGrantRecord],
 ) -> Cow<'g, [StoredGrantRecord]> {
-    let is_about_paths = |grant: &StoredGrantRecord| are_about_paths(tool, &grant.stored.matcher);
-    if grants.iter().all(is_about_paths) {
+    let fits = |grant: &StoredGrantRecord| are_about_their_kind(tool, &grant.stored.matcher);
+    if grants.iter().all(fits) {
         return Cow::Borrowed(grants);
     }
-    Cow::Owned(grants.iter().filter(|grant| is_about_paths(grant)).cloned().collect())
+    Cow::Owned(grants.iter().filter(|grant| fits(grant)).cloned().collect())
 }
 
-fn are_about_paths(tool: &ToolSpec, rules: &[ArgumentRule]) -> bool {
-    rules.iter().all(|rule| match rule.shape {
-        ArgumentShape::Beneath(_) => meaning_of(tool, rule.argument.expose()) == ArgumentMeaning::Path,
-        ArgumentShape::Equal(_) | ArgumentShape::Any => true,
-    })
+fn are_about_their_kind(tool: &ToolSpec, rules: &[ArgumentRule]) -> bool {
+    rules.iter().all(|rule| wanted_kind(tool, rule).is_none())
+}
+
+/// Returns what the argument of a rule would have to be, where it is something else.
+#[must_use]
+pub fn wanted_kind(tool: &ToolSpec, rule: &ArgumentRule) -> Option<&'static str> {
+    let (kind, name) = match rule.shape {
+        ArgumentShape::Beneath(_) => (ArgumentMeaning::Path, "a path"),
+        ArgumentShape::Origin(_) => (ArgumentMeaning::Host, "an address"),
+        ArgumentShape::Equal(_) | ArgumentShape::Any => return None,
+    };
+    (meaning_of(tool, rule.argument.expose()) != kind).then_some(name)
 }
 
 /// Whether a text is read as the same path by everybody: it begins no address, spells no step upwards and escapes nothing
@@ -47,7 +56,7 @@ mod tests {
     use crate::fixture::tool;
 
     #[test]
-    fn only_an_argument_that_is_a_path_has_something_below_it() {
+    fn a_rule_is_about_arguments_of_its_kind_only() {
         let properties = json!({
             "path": {"type": "string", "x-palyra-meaning": "path"}, "url": {"type": "string", "x-palyra-meaning": "host"},
             "folder": {"type": "string"}, "target": {"type": "string", "x-palyra-meaning": "host"},
@@ -65,10 +74,18 @@ mod tests {
         ] {
             let rules =
                 [ArgumentRule { argument: argument.into(), shape: ArgumentShape::Beneath("docs".into()) }];
-            let found = (are_about_paths(&built_in, &rules), are_about_paths(&component, &rules));
+            let found = (are_about_their_kind(&built_in, &rules), are_about_their_kind(&component, &rules));
             assert_eq!(found, (of_built_in, of_component), "{argument}");
             let any = [ArgumentRule { argument: argument.into(), shape: ArgumentShape::Any }];
-            assert!(are_about_paths(&built_in, &any));
+            assert!(are_about_their_kind(&built_in, &any));
+        }
+        for (argument, of_built_in, of_component) in
+            [("url", true, true), ("target", true, false), ("path", false, false), ("missing", false, false)]
+        {
+            let shape = ArgumentShape::Origin("https://a.example".into());
+            let rules = [ArgumentRule { argument: argument.into(), shape }];
+            let found = (are_about_their_kind(&built_in, &rules), are_about_their_kind(&component, &rules));
+            assert_eq!(found, (of_built_in, of_component), "{argument}");
         }
     }
 }

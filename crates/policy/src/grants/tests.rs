@@ -97,6 +97,83 @@ fn an_address_has_nothing_below_it() {
 }
 
 #[test]
+fn a_grant_for_an_origin_covers_its_addresses_and_no_other_host() {
+    let medium = ApprovalRiskLevel::Medium;
+    let origin = |origin: &str| record(vec![rule("url", ArgumentShape::Origin(origin.into()))]);
+    let api = origin("https://api.example");
+    for url in [
+        "https://api.example",
+        "https://api.example/",
+        "https://API.Example./v1/items?q=@evil.example#x",
+        "https://api.example:443/a",
+        "HTTPS://api.example/..%2f",
+    ] {
+        assert_eq!(covers(&api, &json!({ "url": url }), medium), "covered", "{url}");
+    }
+    for url in [
+        "https://api.example.evil.example/",
+        "https://api.example@evil.example/",
+        "https://api.example:443@evil.example/",
+        "https://evil.example/https://api.example/",
+        "https://evil.example\\@api.example/",
+        "https://api.example\\.evil.example/",
+        "https://evil.example#https://api.example",
+        "https://xapi.example/",
+        "https://sub.api.example/",
+        "http://api.example/",
+        "https://api.example:8443/",
+        "https://api.ex\tample/",
+        "https://\u{430}pi.example/",
+        "https://%61pi.example/",
+        "//api.example/",
+        "api.example",
+        " https://api.example/",
+    ] {
+        assert_eq!(covers(&api, &json!({ "url": url }), medium), "url leaves", "{url}");
+    }
+    assert_eq!(covers(&api, &json!({ "url": ["https://api.example/"] }), medium), "url leaves");
+    assert_eq!(covers(&api, &json!({}), medium), "url leaves");
+    let address = origin("http://[0:0::1]:8080");
+    assert_eq!(covers(&address, &json!({ "url": "http://[::1]:8080/x" }), medium), "covered");
+    assert_eq!(covers(&address, &json!({ "url": "http://[::2]:8080/x" }), medium), "url leaves");
+    // What was stored with a path is no origin, and covers nothing.
+    let odd = origin("https://api.example/docs");
+    assert_eq!(covers(&odd, &json!({ "url": "https://api.example/docs" }), medium), "url leaves");
+    assert_eq!(
+        covers(&api, &json!({ "url": "https://api.example/" }), ApprovalRiskLevel::Critical),
+        "url leaves"
+    );
+}
+
+#[test]
+fn a_rule_for_an_origin_names_nothing_but_one() {
+    let (tool, context) = (ToolName::new("http_fetch"), context());
+    let arguments = json!({"url": "https://api.example/v1"});
+    let check = |origin: &str| {
+        let call = GrantedCall {
+            tool: &tool,
+            arguments: &arguments,
+            risk: ApprovalRiskLevel::High,
+            context: &context,
+            workspace: Some(ROOT),
+            tool_version: 1,
+            programs: ProgramsFound::NotLookedAt,
+        };
+        let matcher = vec![rule("url", ArgumentShape::Origin(origin.into()))];
+        let grant = StoredGrantId::from_parts(9, 9);
+        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max: None, matcher };
+        check_wish(&wish, call).map_err(|error| error.to_string())
+    };
+    assert_eq!(check("https://api.example"), Ok(()));
+    assert!(check("https://other.example").expect_err("another host").contains("`url` leaves"));
+    for origin in ["https://api.example/v1", "api.example", "https://*.example", "https://me@api.example", ""]
+    {
+        let refused = check(origin).expect_err(origin);
+        assert!(refused.contains("scheme, host and port and nothing else"), "{refused}");
+    }
+}
+
+#[test]
 fn what_is_critical_is_covered_only_word_for_word() {
     let arguments = json!({"path": ".envrc"});
     let critical = ApprovalRiskLevel::Critical;

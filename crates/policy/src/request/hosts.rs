@@ -37,6 +37,41 @@ pub fn host_of(written: &str) -> String {
     format!("{star}{}", host.to_ascii_lowercase())
 }
 
+/// Returns the scheme, host and port of an address in one spelling, such as `https://example.com:443`; `None` for what is
+/// not read with certainty, for another scheme than `http` and `https`, and for all hosts below a domain.
+pub(crate) fn origin_of(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let default_port = match scheme.as_str() {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let host = host_of(address);
+    if host == UNREADABLE {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let behind_host = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
+    let port = match behind_host.split_once(':') {
+        None => default_port,
+        Some((_, port)) => port
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then_some(())
+            .and_then(|()| port.parse::<u16>().ok())?,
+    };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
+    Some(format!("{scheme}://{host}:{port}"))
+}
+
+/// Returns the same for a text that is nothing but an origin, with `/` behind it at most.
+pub(crate) fn origin_alone(written: &str) -> Option<String> {
+    let (_, rest) = written.split_once("://")?;
+    let authority = rest.strip_suffix('/').unwrap_or(rest);
+    if authority.contains(['/', '?', '#']) { None } else { origin_of(written) }
+}
+
 /// Reads `address]` or `address]:port`.
 fn bracketed(rest: &str) -> Option<String> {
     let (address, behind) = rest.split_once(']')?;
@@ -52,6 +87,41 @@ fn port_reads(port: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_has_one_spelling_or_is_not_read() {
+        for (written, expect) in [
+            ("https://Example.COM/a?b#c", Some("https://example.com:443")),
+            ("HTTPS://example.com.", Some("https://example.com:443")),
+            ("http://example.com", Some("http://example.com:80")),
+            ("https://example.com:0443/", Some("https://example.com:443")),
+            ("http://[0:0:0:0:0:0:0:1]:9/x", Some("http://[::1]:9")),
+            ("https://xn--bcher-kva.example/", Some("https://xn--bcher-kva.example:443")),
+            ("https://a.example/x@evil.example", Some("https://a.example:443")),
+            ("https://b\u{fc}cher.example/", None),
+            ("https://a.example:+443/", None),
+            ("https://a.example:/", None),
+            ("https://a.example@evil.example/", None),
+            ("https://a.example\\.evil.example/", None),
+            (" https://a.example/", None),
+            ("https:///evil.example/", None),
+            ("https:evil.example/", None),
+            ("ftp://a.example/", None),
+            ("a.example:443", None),
+            ("*.example.com", None),
+        ] {
+            assert_eq!(origin_of(written).as_deref(), expect, "{written:?}");
+        }
+        for (written, alone) in [
+            ("https://a.example", true),
+            ("https://a.example:8443/", true),
+            ("https://a.example/docs", false),
+            ("https://a.example/?q", false),
+            ("https://a.example#x", false),
+        ] {
+            assert_eq!(origin_alone(written).is_some(), alone, "{written:?}");
+        }
+    }
 
     #[test]
     fn a_host_is_read_or_it_is_unreadable() {

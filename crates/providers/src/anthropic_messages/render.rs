@@ -19,7 +19,7 @@ use crate::wire_format::{names, schema};
 /// How a server is spoken to, beside what the request itself says.
 #[derive(Debug, Clone)]
 pub(super) struct Manner {
-    /// The cap on an answer when the request names none.
+    /// The longest answer that is asked for; a request may name a lower cap.
     pub(super) output_tokens: u32,
     /// Whether the model is asked to reason.
     pub(super) thinking: Thinking,
@@ -32,7 +32,7 @@ pub(super) fn render(request: &ModelRequest, manner: &Manner) -> (Value, Vec<Wis
     let mut wishes = Vec::new();
     let mut body = json!({
         "model": request.model.model.as_str(),
-        "max_tokens": request.output_tokens_max.unwrap_or(manner.output_tokens),
+        "max_tokens": request.output_tokens_max.map_or(manner.output_tokens, |cap| cap.min(manner.output_tokens)),
         "stream": true,
     });
     if !request.tools.is_empty() {

@@ -16,7 +16,7 @@ use super::assembly::Assembly;
 use super::config::{Addresses, OpenAiChatConfig};
 use super::failure::ROWS;
 use super::models::models;
-use super::render::{SchemaBy, render};
+use super::render::{OutputCapField, SchemaBy, render};
 use crate::image_models::takes_images;
 use crate::wire_format::ProviderConfigError;
 use crate::wire_format::exchange::{self, Rendered, WireFormat};
@@ -152,11 +152,14 @@ impl WireFormat for Chat {
     fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered {
         let refused = left_out.contains(&Wish::Schema);
         let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
-        let wishes = match (&request.response_format, schema_by) {
+        let mut wishes = match (&request.response_format, schema_by) {
             (Some(_), SchemaBy::Field) => vec![Wish::Schema],
             _ => Vec::new(),
         };
-        Rendered { body: render(request, self.addresses.cap, schema_by), wishes }
+        let capped = request.output_tokens_max.is_some() && !left_out.contains(&Wish::OutputCap);
+        let cap = if capped { self.addresses.cap } else { OutputCapField::None };
+        wishes.extend(capped.then_some(Wish::OutputCap));
+        Rendered { body: render(request, cap, schema_by), wishes }
     }
 
     fn assembly(&self, _: &ModelRequest) -> Assembly {

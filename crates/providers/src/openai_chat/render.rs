@@ -20,6 +20,8 @@ pub(super) enum OutputCapField {
     MaxTokens,
     /// What OpenAI's newer models want instead.
     MaxCompletionTokens,
+    /// It is not sent: the server has refused it.
+    None,
 }
 
 /// Who makes an answer fit a schema.
@@ -82,6 +84,7 @@ pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: Sch
     let (max_tokens, max_completion_tokens) = match cap {
         OutputCapField::MaxTokens => (request.output_tokens_max, None),
         OutputCapField::MaxCompletionTokens => (None, request.output_tokens_max),
+        OutputCapField::None => (None, None),
     };
     let body = Body {
         max_completion_tokens,

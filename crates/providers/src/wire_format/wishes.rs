@@ -20,10 +20,12 @@ pub(crate) enum Wish {
     Schema,
     /// That the model reasons and shows it.
     Reasoning,
+    /// That the answer ends at a cap; otherwise the run ends it.
+    OutputCap,
 }
 
 impl Wish {
-    const ALL: [Self; 2] = [Self::Schema, Self::Reasoning];
+    const ALL: [Self; 3] = [Self::Schema, Self::Reasoning, Self::OutputCap];
 
     /// What servers name when they refuse it, in lower case.
     fn signs(self) -> &'static [&'static str] {
@@ -32,12 +34,33 @@ impl Wish {
                 &["output_config", "output_format", "response_format", "json_schema", "structured output"]
             }
             Self::Reasoning => &["thinking", "reasoning"],
+            Self::OutputCap => &["max_tokens", "max_completion_tokens", "max_output_tokens"],
+        }
+    }
+
+    /// Returns whether a failure of this class may be a refusal of it. A cap that does not fit the window beside the
+    /// request is refused like a request that is too large.
+    fn may_be_refused_by(self, class: ModelFailureClass) -> bool {
+        match self {
+            Self::Schema | Self::Reasoning => class == ModelFailureClass::Permanent,
+            Self::OutputCap => {
+                matches!(class, ModelFailureClass::Permanent | ModelFailureClass::ContextExceeded)
+            }
         }
     }
 }
 
-/// What servers say when it is one schema that they do not take, in lower case.
-const OF_ONE_SCHEMA: &[&str] = &["invalid schema", "format.schema", "json_schema.schema"];
+/// What servers say when it is one schema, or one cap, that they do not take, in lower case.
+const OF_ONE_VALUE: &[&str] = &[
+    "invalid schema",
+    "format.schema",
+    "json_schema.schema",
+    "too large",
+    "at most",
+    "maximum",
+    "less than",
+    "exceed",
+];
 
 /// What models have refused.
 #[derive(Debug, Default)]
@@ -58,13 +81,11 @@ impl Refusals {
 
     /// Returns which of the wishes a failure refuses, and remembers it where the model knows it not at all.
     pub(crate) fn learn(&self, model: &ModelName, wishes: &[Wish], failure: &ModelFailure) -> Option<Wish> {
-        if failure.class != ModelFailureClass::Permanent {
-            return None;
-        }
         let said = failure.detail.expose().to_lowercase();
         let names_one = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
-        let refused = *wishes.iter().find(|wish| names_one(wish.signs()))?;
-        if !names_one(OF_ONE_SCHEMA) {
+        let refuses = |wish: &&Wish| wish.may_be_refused_by(failure.class) && names_one(wish.signs());
+        let refused = *wishes.iter().find(refuses)?;
+        if !names_one(OF_ONE_VALUE) {
             let mut known = self.lock();
             if known.len() >= REFUSALS_MAX {
                 known.clear();
@@ -106,6 +127,22 @@ mod tests {
         assert_eq!(learn(&wishes, permanent, unknown), Some(Wish::Schema));
         assert_eq!(refusals.of(&model), [Wish::Schema]);
         assert_eq!(refusals.of(&ModelName::new("n")), []);
+    }
+
+    #[test]
+    fn a_cap_is_refused_for_good_or_for_its_size() {
+        let refusals = Refusals::default();
+        let model = ModelName::new("m");
+        let learn = |class, detail: &str| refusals.learn(&model, &[Wish::OutputCap], &failure(class, detail));
+        let (permanent, context) = (ModelFailureClass::Permanent, ModelFailureClass::ContextExceeded);
+        assert_eq!(learn(context, "This model's maximum context length is 4096 tokens"), None);
+        assert_eq!(
+            learn(context, "`max_tokens` is too large: 9. Maximum context length is 8"),
+            Some(Wish::OutputCap)
+        );
+        assert_eq!(refusals.of(&model), [], "a smaller one may do");
+        assert_eq!(learn(permanent, "Unsupported parameter: 'max_tokens'"), Some(Wish::OutputCap));
+        assert_eq!(refusals.of(&model), [Wish::OutputCap]);
     }
 
     #[test]

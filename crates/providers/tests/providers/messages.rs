@@ -193,6 +193,28 @@ async fn one_schema_that_is_too_much_says_nothing_of_others() {
 }
 
 #[tokio::test]
+async fn a_cap_that_a_server_refuses_is_left_out() {
+    let field = |body: &serde_json::Value| body.get("max_tokens").is_some();
+    for (said, then) in [
+        ("max_tokens is too large: 100. This model's maximum context length is 80 tokens", 4),
+        ("Unsupported parameter: 'max_tokens' is not supported with this model", 3),
+    ] {
+        let behaviour = Behaviour::by(move |body| match field(body) {
+            true => Reply::error(400, "invalid_request_error", said),
+            false => Reply::text("Whole"),
+        });
+        let (server, provider) = Subject::Chat.served(behaviour).await;
+        let request = Subject::Chat.request("Say it");
+        assert!(request.output_tokens_max.is_some());
+        for requests in [2, then] {
+            let given = read(provider.as_ref(), &request).await;
+            given.end.expect("an answer");
+            assert_eq!((given.texts.concat().as_str(), server.counts().requests), ("Whole", requests));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_of_something_else_is_no_reason_to_ask_again() {
     for subject in Subject::BARE {
         let no = Reply::error(400, "invalid_request_error", "temperature: unknown");

@@ -1,12 +1,12 @@
 //! What follows a model request that yielded no answer: once more, another model, a shorter request, or the end.
 //!
 //! Owns the way from a failure to the next attempt, by [`failure_table`](crate::failure_table). Invariant: one turn
-//! makes at most [`ATTEMPTS_PER_TURN_MAX`] requests, and words that were shown are only ever repeated by the model
+//! makes at most [`ATTEMPTS_PER_TURN_MAX`] requests beside those that restarts caught, and words that were shown are only ever repeated by the model
 //! that said them.
 
 use std::time::Duration;
 
-use palyra_types::event::{AbandonCause, NextAttempt};
+use palyra_types::event::{AbandonCause, LoopGuard, NextAttempt, TapeEvent};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::{ErrorCode, Redacted, Timestamp};
 
@@ -17,7 +17,7 @@ use crate::failure_table::{
     REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
 };
 use crate::input::Effect;
-use crate::model_call::{RESTART_REPEATS_MAX, Words};
+use crate::model_call::Words;
 
 /// A provider's failure, as it enters the run.
 pub(super) struct Failure<'a> {
@@ -47,17 +47,23 @@ pub(super) fn pause(step: &mut Step) {
     }
 }
 
-/// Returns whether a request caught by a restart may be made again.
-pub(super) fn may_repeat_after_restart(step: &Step) -> bool {
-    let tried = step.machine.model.tried();
-    tried.restarts < RESTART_REPEATS_MAX && tried.attempts < ATTEMPTS_PER_TURN_MAX
+/// Gives up a request that a restart caught. Where restarts catch the same request again and again, the run waits for a
+/// person: a request that itself ends the daemon is not made for ever.
+pub(super) fn caught_by_restart(step: &mut Step) {
+    if step.machine.model.open().is_none() {
+        return;
+    }
+    step.abandon_open_attempt(AbandonCause::Restart, Successor::NONE, Redacted::default());
+    if let Some(repeats) = step.machine.model.tried().restart_counts.verdict() {
+        step.record(TapeEvent::LoopDetected { guard: LoopGuard::Restarts, repeats });
+    }
 }
 
 fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> Successor {
     let model = &step.machine.model;
     let tried = model.tried();
     let shown = tried.words == Words::Shown;
-    if tried.attempts >= ATTEMPTS_PER_TURN_MAX
+    if tried.counted_attempts() >= ATTEMPTS_PER_TURN_MAX
         || (shown && tried.repeats_after_text >= REPEATS_AFTER_TEXT_MAX)
     {
         return Successor::NONE;

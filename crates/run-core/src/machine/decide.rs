@@ -10,6 +10,7 @@ use super::attempts::{self, Failure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{Step, Successor};
 use super::{Accepted, Held, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering};
+use crate::budget::TOKENS_USED_UP;
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
 /// Told to the person when the model ran out of room.
@@ -108,11 +109,13 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::Text { attempt, text } => {
             if !text.expose().is_empty() {
                 step.record(TapeEvent::ModelText { attempt: *attempt, text: text.clone() });
+                step.end_at_token_limit();
             }
         }
         RunInput::Reasoning { attempt, text } => {
             if !text.expose().is_empty() {
                 step.record(TapeEvent::ModelReasoning { attempt: *attempt, text: text.clone() });
+                step.end_at_token_limit();
             }
         }
         RunInput::Answered { answer, model, calls, .. } => answered(step, answer, model, calls),
@@ -163,6 +166,10 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
                 if step.machine.heard.is_unanswered() =>
             {
                 proceed(step);
+            }
+            // The provider was sent what is left of the limit, and kept to it.
+            FinishReason::Length if step.machine.budget.output_tokens_left() == 0 => {
+                step.finish(TerminationReason::TurnLimit, Some(ErrorCode::TurnLimit), TOKENS_USED_UP);
             }
             FinishReason::Length => step.finish(TerminationReason::FinalAnswer, None, CUT_OFF_MESSAGE),
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other => {
@@ -253,18 +260,7 @@ fn recovered(step: &mut Step) {
         attempts::pause(step);
         return;
     }
-    if step.machine.model.open().is_some() {
-        let may_repeat = attempts::may_repeat_after_restart(step);
-        give_up_attempt(step, AbandonCause::Restart);
-        if !may_repeat {
-            step.finish(
-                TerminationReason::ProviderError,
-                Some(ErrorCode::ModelTransient),
-                "the daemon was restarted during this model request again and again",
-            );
-            return;
-        }
-    }
+    attempts::caught_by_restart(step);
     effects::recover_started(step);
     calls::deny_unjudged(step);
     proceed(step);

@@ -49,7 +49,8 @@ pub(super) fn ask_model(step: &mut Step) {
     }
     let (attempt, tokens_wished) = (model.next_attempt(), model.tokens_wished());
     let (model, instead) = (model.model().cloned(), model.instead().to_vec());
-    step.perform(Effect::AssembleContext { attempt, model, instead, tokens_wished });
+    let output_tokens_left = step.machine.budget.output_tokens_left();
+    step.perform(Effect::AssembleContext { attempt, model, instead, tokens_wished, output_tokens_left });
 }
 
 /// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.

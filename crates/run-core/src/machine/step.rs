@@ -7,15 +7,15 @@ use palyra_types::event::{
     AbandonCause, ContentDigest, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished,
     TapeEvent,
 };
-use palyra_types::model::{ModelAnswer, ModelRef, TokenUsage, UsageSource};
+use palyra_types::model::{FinishReason, ModelAnswer, ModelRef, TokenUsage};
 use palyra_types::run::{Surface, TerminationReason};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use super::RunStateMachine;
 use crate::approvals::PendingApproval;
+use crate::budget::TOKENS_USED_UP;
 use crate::input::{ApprovalAnswer, Decision, Effect};
 use crate::model_call::OpenAttempt;
-use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
 /// Told to the person when a run ends before a model has seen what was said last.
 const UNANSWERED_NOTE: &str = "; the last input was not answered";
@@ -163,6 +163,29 @@ impl Step {
         };
         self.record(TapeEvent::ModelMessage(message));
     }
+
+    /// Ends the open answer where the model has written more than the run may, and the run with it. What was received
+    /// stays on the tape as an answer that was cut off.
+    pub(super) fn end_at_token_limit(&mut self) {
+        let Some(open) = self.machine.model.open() else { return };
+        let usage = open.estimated_usage(0);
+        if usage.output_tokens <= self.machine.budget.output_tokens_left() {
+            return;
+        }
+        self.perform(Effect::AbortModel { attempt: open.attempt });
+        self.record(TapeEvent::ModelMessage(ModelMessage {
+            attempt: open.attempt,
+            text_from: open.text_from,
+            text_to: open.text_to,
+            proposals: 0,
+            finish: FinishReason::Length,
+            usage,
+            model: Redacted::new(self.machine.model.model().cloned()),
+            response_id: Redacted::default(),
+            continuation: None,
+        }));
+        self.finish(TerminationReason::TurnLimit, Some(ErrorCode::TurnLimit), TOKENS_USED_UP);
+    }
 }
 
 /// Returns whether a run ended by what somebody asked for, so that nobody has to be told what it left.
@@ -184,14 +207,5 @@ fn is_wanted(reason: TerminationReason) -> bool {
 
 /// Estimates what an answer cost where the provider did not say.
 fn estimate_usage(answer: &ModelAnswer, open: &OpenAttempt) -> TokenUsage {
-    let calls = answer.proposals.iter().map(|call| call.arguments.expose().len() as u64);
-    let reasoning_tokens = open.reasoning_bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED);
-    let said_tokens = (open.text_bytes + calls.sum::<u64>()).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
-    TokenUsage {
-        input_tokens: open.context_tokens,
-        output_tokens: said_tokens + reasoning_tokens,
-        reasoning_tokens,
-        source: UsageSource::Estimated,
-        ..TokenUsage::default()
-    }
+    open.estimated_usage(answer.proposals.iter().map(|call| call.arguments.expose().len() as u64).sum())
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{TapeEvent, ToolDecided, UnknownOutcomeCause};
+use palyra_types::event::{AbandonCause, TapeEvent, ToolDecided, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
@@ -378,9 +378,12 @@ impl World {
                     assert_eq!(self.pausing.replace(*attempt), None, "two pauses at once");
                 }
                 Effect::AbortModel { attempt } => {
-                    assert!(tells(
-                        &|e| matches!(e, TapeEvent::ModelAttemptAbandoned { attempt: a, .. } if a == attempt)
-                    ));
+                    assert!(tells(&|e| match e {
+                        TapeEvent::ModelAttemptAbandoned { attempt: a, .. } => a == attempt,
+                        // It was cut off at the limit of tokens.
+                        TapeEvent::ModelMessage(message) => message.attempt == *attempt,
+                        _ => false,
+                    }));
                     self.asked = None;
                 }
                 Effect::Prepare(intent) => {
@@ -463,6 +466,7 @@ impl World {
                     );
                     turn.2 = model;
                 }
+                TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => turn.1 -= 1,
                 TapeEvent::ModelText { .. } => turn.3 = true,
                 _ => {}
             }

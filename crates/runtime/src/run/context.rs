@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::StaticText;
-use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble};
+use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
 use palyra_types::Redacted;
 use palyra_types::event::{ContextPlan, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
@@ -28,6 +28,8 @@ pub(super) struct Wanted<'a> {
     pub(super) model: Option<&'a ModelRef>,
     /// How many estimated tokens it should hold at most, if possible.
     pub(super) tokens: Option<u64>,
+    /// How many tokens the run may still write.
+    pub(super) output_tokens_left: u64,
 }
 
 /// A request with its plan, and the texts that the plan names by digest.
@@ -35,6 +37,14 @@ pub(super) struct PreparedInput {
     pub(super) request: ModelRequest,
     pub(super) plan: ContextPlan,
     pub(super) statics: Vec<StaticText>,
+}
+
+/// Returns the cap that is sent with a request: what is left of the run's limit, once that is no more than each request
+/// leaves room for. Servers refuse a larger one that does not fit the window beside the request, or that is above the
+/// longest answer of their model; the run machine ends what goes on beyond the limit in any case.
+fn output_cap(tokens_left: u64, window_tokens: u64) -> Option<u32> {
+    let reserved = window_tokens - request_tokens_max(window_tokens);
+    u32::try_from(tokens_left).ok().filter(|_| tokens_left <= reserved)
 }
 
 impl ContextSource<'_> {
@@ -79,7 +89,7 @@ impl ContextSource<'_> {
             system: Redacted::new(instructions.to_string()),
             messages: prompt.messages,
             tools: Arc::clone(&catalog.tools),
-            output_tokens_max: None,
+            output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens),
             response_format: started.and_then(|started| started.response_format.clone()),
         };
         let statics = vec![

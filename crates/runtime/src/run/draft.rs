@@ -84,9 +84,13 @@ impl Draft {
         }
         for effect in decision.effects {
             match effect {
-                Effect::AssembleContext { model, instead, tokens_wished, .. } => {
-                    let first = Wanted { model: model.as_ref(), tokens: tokens_wished };
-                    let others = instead.iter().map(|model| Wanted { model: Some(model), tokens: None });
+                Effect::AssembleContext { model, instead, tokens_wished, output_tokens_left, .. } => {
+                    let first = Wanted { model: model.as_ref(), tokens: tokens_wished, output_tokens_left };
+                    let others = instead.iter().map(|model| Wanted {
+                        model: Some(model),
+                        tokens: None,
+                        output_tokens_left,
+                    });
                     let answer = self.assemble(state, source, std::iter::once(first).chain(others));
                     self.decide(&answer, state, source)?;
                 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use palyra_policy::{
     ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, PolicyRequest, ProgramsFound, SkillStanding,
-    check_wish, decide_tool_call, exact_matcher, read_only_folders,
+    check_wish, decide_tool_call, exact_matcher, read_only_folders, wanted_kind,
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
@@ -246,7 +246,15 @@ impl<'a> Judging<'a> {
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
-        let tool_version = self.engine.policy.snapshot().catalog().get(tool).map_or(0, |spec| spec.version);
+        let snapshot = self.engine.policy.snapshot();
+        let spec = snapshot.catalog().get(tool);
+        let misfit = |rule: &ArgumentRule| {
+            let kind = wanted_kind(spec?, rule)?;
+            Some(format!("the rule for `{0}` cannot be used: `{0}` is not {kind}", rule.argument.expose()))
+        };
+        if let Some(what) = wish.matcher.iter().find_map(misfit) {
+            return Err(wrong(what));
+        }
         let request = PolicyRequest::from_json(judged.request.expose());
         let call = GrantedCall {
             tool,
@@ -254,7 +262,7 @@ impl<'a> Judging<'a> {
             risk: judged.risk,
             context,
             workspace,
-            tool_version,
+            tool_version: spec.map_or(0, |spec| spec.version),
             programs: ProgramsFound::NotLookedAt,
             shell_line: request.is_ok_and(|request| request.is_shell_line()),
         };

@@ -72,6 +72,39 @@ async fn reasoning_that_was_reported_is_not_counted_again() {
     assert_eq!((estimated.output_tokens, estimated.reasoning_tokens), (101, 100));
 }
 
+#[tokio::test]
+async fn a_model_that_writes_on_beyond_the_limit_of_tokens_is_cut_off() {
+    let rig = Rig::start().await;
+    rig.configure(|config| config.limits.output_tokens_max = 50);
+    // It never ends by itself.
+    let endless = Script::new().text(&"word".repeat(40)).text(&"word".repeat(300)).text("late");
+    rig.model.push(endless.hold(&Gate::closed()));
+    let run = rig.submit("k", "go").await.run;
+    let ended = rig.finished(run).await;
+    assert_eq!(ended.reason, Some(TerminationReason::TurnLimit));
+    assert_eq!((ended.usage.output_tokens, ended.usage.source), (340, UsageSource::Estimated));
+    let tape = shape(&rig.tape(run).await);
+    let said: String = tape.iter().filter_map(|entry| entry.strip_prefix("text ")).collect();
+    assert_eq!(said, "word".repeat(340), "what was received is kept");
+    assert_eq!(rig.model.requests()[0].output_tokens_max, Some(50));
+    settle().await;
+    assert_eq!(rig.model.counts().dropped, 1, "the stream is closed");
+}
+
+#[tokio::test]
+async fn what_is_left_of_the_limit_is_sent_where_a_window_has_room_for_it() {
+    let rig = Rig::start().await;
+    rig.configure(|config| config.limits.output_tokens_max = 10_000);
+    let usage =
+        |output_tokens| TokenUsage { output_tokens, source: UsageSource::Reported, ..TokenUsage::default() };
+    rig.model.push(Script::new().call(LOOK, "{}").usage(usage(4_000)));
+    rig.model.push(Script::new().call(LOOK, r#"{"again": 1}"#).usage(usage(5_990)));
+    let run = rig.submit("k", "go").await.run;
+    assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::FinalAnswer));
+    let asked: Vec<_> = rig.model.requests().iter().map(|asked| asked.output_tokens_max).collect();
+    assert_eq!(asked, [None, Some(6_000), Some(10)]);
+}
+
 const SCHEMA: &str =
     r#"{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}"#;
 

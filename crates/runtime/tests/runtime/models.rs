@@ -97,6 +97,7 @@ async fn arguments_that_no_journal_takes_fail_the_run_and_no_more() {
 #[tokio::test]
 async fn a_huge_piece_of_text_is_recorded_whole_in_bounded_entries() {
     let rig = Rig::start().await;
+    rig.configure(|config| config.limits.output_tokens_max = u64::MAX);
     let text = "ä".repeat(10 * 1024 * 1024);
     rig.model.push(Script::new().text("a").text(&text).text(&text));
     let run = rig.submit("k", "go").await.run;
@@ -142,7 +143,10 @@ impl ModelProvider for Endless {
 #[tokio::test]
 async fn a_model_that_never_stops_talking_is_stopped_by_the_time_limit() {
     let rig = Rig::start().await;
-    rig.configure(|config| config.limits.active_time_max = Duration::from_secs(10));
+    rig.configure(|config| {
+        config.limits.active_time_max = Duration::from_secs(10);
+        config.limits.output_tokens_max = u64::MAX;
+    });
     let endless: Arc<dyn ModelProvider> = Arc::new(Endless(rig.clock.clone()));
     rig.replace_models(ModelDirectory::new(vec![endless], ModelRef::new("scripted", "x"), Vec::new()));
     let run = rig.submit("k", "go").await.run;

@@ -8,7 +8,7 @@ use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, MemoryJournal, Script};
 use palyra_types::RunId;
 use palyra_types::event::{AbandonCause, JournalEvent, TapeEvent};
-use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason};
+use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 
@@ -117,13 +117,12 @@ async fn nothing_is_run_again_on_a_read_only_journal_whoever_knocks() {
 }
 
 #[tokio::test]
-async fn a_model_request_caught_again_and_again_is_given_up_after_the_second_repetition() {
-    let rig = Rig::start().await;
+async fn a_model_request_caught_again_and_again_waits_for_a_person_and_is_not_given_up() {
+    let mut rig = Rig::start().await;
     rig.model.otherwise(Script::new().text("half ").hang());
     let run = rig.submit("k", "go").await.run;
     rig.until(run, "its text", |event| matches!(event, TapeEvent::ModelText { .. })).await;
-    let mut rig = rig;
-    for repetition in 1..=2 {
+    for repetition in 1..=4 {
         let parts = Parts { memory: rig.memory.restarted(), seed: repetition, ..Parts::new() };
         parts.model.otherwise(Script::new().text("half ").hang());
         rig = parts.start().await;
@@ -131,13 +130,16 @@ async fn a_model_request_caught_again_and_again_is_given_up_after_the_second_rep
         settle().await;
     }
     let rig = rig.restarted().await;
-    let record = rig.finished(run).await;
-    assert_eq!(record.reason, Some(TerminationReason::ProviderError));
+    rig.until(run, "a question to a person", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    settle().await;
+    assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::LoopCheck));
     assert_eq!(rig.model.counts().begun, 0);
     let abandoned = rig.tape(run).await.into_iter().filter(|entry| {
         matches!(entry.event, TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. })
     });
-    assert_eq!(abandoned.count(), 3);
+    assert_eq!(abandoned.count(), 5);
+    rig.input(run, "go on").await.unwrap();
+    assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::FinalAnswer));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use palyra_run_core::failure_table::ATTEMPTS_PER_TURN_MAX;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::OutputRest;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{AbandonCause, TapeEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
@@ -144,20 +144,24 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
 fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
     let mut turn = 0;
     let mut asked = Vec::new();
-    let mut spoke = false;
+    let (mut spoke, mut restarts) = (false, 0);
     for entry in entries {
         match &entry.event {
             TapeEvent::ModelRequested(requested) => {
                 if requested.turn != turn {
                     turn = requested.turn;
                     asked.clear();
-                    spoke = false;
+                    (spoke, restarts) = (false, 0);
                 }
                 let model = requested.model.expose();
                 assert!(!spoke || asked.last() == Some(model), "words change their model: {words:?}");
                 asked.push(model.clone());
-                assert!(asked.len() <= ATTEMPTS_PER_TURN_MAX as usize, "asked without end: {words:?}");
+                assert!(
+                    asked.len() - restarts <= ATTEMPTS_PER_TURN_MAX as usize,
+                    "asked without end: {words:?}"
+                );
             }
+            TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => restarts += 1,
             TapeEvent::ModelText { .. } => spoke = true,
             _ => {}
         }

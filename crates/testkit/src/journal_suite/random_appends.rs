@@ -217,7 +217,7 @@ impl RandomAppends {
                 idempotency: self.maybe(|me| IdempotencyDigest(me.digest())),
             },
             1 => TapeEvent::LoopDetected {
-                guard: self.one_of(&[LoopGuard::SameFailure, LoopGuard::SameResult]),
+                guard: self.one_of(&[LoopGuard::SameFailure, LoopGuard::SameResult, LoopGuard::Restarts]),
                 repeats: self.number(),
             },
             2 => TapeEvent::CancelRequested {

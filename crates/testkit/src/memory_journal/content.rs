@@ -225,7 +225,9 @@ fn visit_grant(stored: &mut StoredGrant, empty: &mut dyn FnMut(&mut Redacted<Str
     for rule in &mut stored.matcher {
         empty(&mut rule.argument);
         match &mut rule.shape {
-            ArgumentShape::Equal(text) | ArgumentShape::Beneath(text) => empty(text),
+            ArgumentShape::Equal(text) | ArgumentShape::Beneath(text) | ArgumentShape::Origin(text) => {
+                empty(text);
+            }
             ArgumentShape::Any => {}
         }
     }

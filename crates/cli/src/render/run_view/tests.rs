@@ -327,6 +327,11 @@ fn what_may_wait_is_known_until_something_goes_on() {
         "again\n[! the run repeats itself: the same call with the same result, 3 times]\n",
     );
     assert!(view.may_wait());
+    let restarted = Event::LoopDetected(v1::LoopDetected { guard: "restarts".to_owned(), repeats: 5 });
+    check(
+        vec![restarted],
+        "[! the run repeats itself: the same model request after a restart of the daemon, 5 times]\n",
+    );
     let (_, view) = told(Echo::No, vec![looped, Event::InputReceived(v1::InputReceived::default())]);
     assert!(!view.may_wait());
     let unknown =

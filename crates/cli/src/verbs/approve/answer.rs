@@ -94,6 +94,15 @@ pub(super) struct RememberArgs {
     /// Where ARG is a path at or below PATH
     #[arg(long, value_name = "ARG=PATH", value_parser = below)]
     below: Vec<(String, String)>,
+    /// Where ARG is an address with this scheme, host and port, whatever its path is
+    #[arg(long, value_name = "ARG=ORIGIN", value_parser = origin)]
+    host: Vec<(String, String)>,
+}
+
+fn origin(text: &str) -> Result<(String, String), String> {
+    let expected = "ARGUMENT=ORIGIN is expected, as in url=https://api.example";
+    let (name, origin) = text.split_once('=').ok_or(expected)?;
+    Ok((name.to_owned(), origin.to_owned()))
 }
 
 fn below(text: &str) -> Result<(String, String), String> {
@@ -106,8 +115,11 @@ impl RememberArgs {
     pub(super) fn wish(&self) -> v1::GrantWish {
         let any = self.any.iter().map(|name| (name.clone(), Shape::Any(true)));
         let below = self.below.iter().map(|(name, path)| (name.clone(), Shape::Beneath(path.clone())));
-        let rules =
-            any.chain(below).map(|(argument, shape)| v1::ArgumentRule { argument, shape: Some(shape) });
+        let hosts = self.host.iter().map(|(name, origin)| (name.clone(), Shape::Origin(origin.clone())));
+        let rules = any
+            .chain(below)
+            .chain(hosts)
+            .map(|(argument, shape)| v1::ArgumentRule { argument, shape: Some(shape) });
         let now = jiff::Timestamp::now().as_second();
         let end = |hours: u32| prost_types::Timestamp { seconds: now + i64::from(hours) * 3_600, nanos: 0 };
         v1::GrantWish {

@@ -59,6 +59,7 @@ fn calls(grant: &v1::StoredGrant) -> String {
     let rules = grant.rules.iter().map(|rule| match &rule.shape {
         Some(Shape::Equal(value)) => format!("{}={value}", rule.argument),
         Some(Shape::Beneath(path)) => format!("{} below {path}", rule.argument),
+        Some(Shape::Origin(origin)) => format!("{} on {origin}", rule.argument),
         Some(Shape::Any(_)) | None => format!("any {}", rule.argument),
     });
     let rules: Vec<String> = rules.collect();
@@ -102,6 +103,12 @@ mod tests {
             row(&grant),
             ["G", "/home/me/desk", "1 of 5", "no end", "write_file(path below drafts, any content)"]
         );
+        let fetches = v1::StoredGrant {
+            tool: "http_fetch".to_owned(),
+            rules: vec![rule("url", Shape::Origin("https://api.example".to_owned()))],
+            ..grant.clone()
+        };
+        assert_eq!(row(&fetches)[4], "http_fetch(url on https://api.example)");
         let everywhere = v1::StoredGrant { workspace: String::new(), any_workspace: true, ..grant.clone() };
         assert_eq!(row(&everywhere)[1], "any folder");
         let old = v1::StoredGrant { workspace: String::new(), ..grant.clone() };

@@ -1,13 +1,14 @@
 //! `palyra journal accept-rollback`: going on with a journal that has lost its end.
 //!
-//! Owns the order that is left for the next start. The daemon carries it out, because nobody else writes the journal.
+//! Owns the order that is left for the next start, and that this account gives up a signed head which the log does not
+//! continue. The daemon carries the order out, because nobody else writes the journal.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use palyra_client::ClientError;
+use palyra_client::{ClientError, GivenUpHead};
 use palyra_types::ErrorCode;
 use palyra_types::state_dir::ACCEPT_ROLLBACK_FILE_NAME;
 use palyra_wire::json::to_json_with_defaults;
@@ -35,7 +36,8 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
     if !args.yes {
         return Err(Failure::Usage(
             "this ends the present log and begins a new one over the entries that are left; runs that are open \
-             then wait for you. Bring back a newer copy of the state directory instead if you have one. \
+             then wait for you. Where this account has seen more entries signed than are left, it gives that signed head \
+             up. Bring back a newer copy of the state directory instead if you have one. \
              Repeat it with --yes to go on"
                 .to_owned(),
         ));
@@ -48,6 +50,18 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
     }
     leave_order(&state)?;
     let client = context.connect_to_inspect().await?;
+    let heads = context.heads_folder()?;
+    let given_up = match heads {
+        Some(heads) => client.give_up_kept_head(&heads).await?,
+        None => None,
+    };
+    if let Some(GivenUpHead { log_id, known, entries }) = given_up {
+        let told = format!(
+            "gave up the signed head of {known} entries that this account has seen of log {log_id}; its newest signed \
+             head has {entries}, and what came after the entries that both have in common is not proved any more"
+        );
+        context.output.note(Mark::Doubt, &told);
+    }
     let status = client.journal_status().await?;
     match Format::from(args.json) {
         Format::Json => context.output.json(&to_json_with_defaults(&status))?,

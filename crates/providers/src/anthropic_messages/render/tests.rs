@@ -95,6 +95,8 @@ fn a_text_request_has_what_the_format_wants_and_no_more() {
     bare.output_tokens_max = Some(9);
     let (body, _) = render(&bare, &manner());
     assert_eq!((body.get("system"), &body["max_tokens"]), (None, &json!(9)));
+    bare.output_tokens_max = Some(100_000);
+    assert_eq!(render(&bare, &manner()).0["max_tokens"], 32_000, "no more than the model gives");
 }
 
 #[test]

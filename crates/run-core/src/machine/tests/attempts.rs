@@ -187,7 +187,7 @@ fn a_new_turn_may_try_everything_again() {
 }
 
 #[test]
-fn restarts_and_failures_of_one_turn_are_bounded_together() {
+fn restarts_and_failures_of_one_turn_are_bounded_apart() {
     let run = check(
         &[
             start(),
@@ -199,6 +199,7 @@ fn restarts_and_failures_of_one_turn_are_bounded_together() {
             fails(4, Class::Network),
             due(4),
             restart(),
+            fails(6, Class::Network),
         ],
         "RunStarted
          ModelRequested 1 turn 1 > ask 1
@@ -208,7 +209,8 @@ fn restarts_and_failures_of_one_turn_are_bounded_together() {
          Abandoned 3 0-0 Restart, ModelRequested 4 turn 1 > ask 4
          Abandoned 4 0-0 Network SameModel > pause after 4
          ModelRequested 5 turn 1 > ask 5
-         Abandoned 5 0-0 Restart, RunFinished Failed ProviderError > end",
+         Abandoned 5 0-0 Restart, ModelRequested 6 turn 1 > ask 6
+         Abandoned 6 0-0 Network, RunFinished Failed ProviderError > end",
     );
     assert_eq!(run.end().turns, 1);
 }

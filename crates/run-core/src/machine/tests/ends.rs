@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
-use palyra_types::model::{ModelFailureClass, UsageSource};
+use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::run::{CancelReason, RunLimits, RunPhase, TerminationReason, WaitReason};
 use palyra_types::{ErrorCode, Timestamp};
 
 use crate::scenario::{
-    ANSWER_TOKENS, CALL_DEADLINE, answer, begin, broken, calls, cancel, cancel_because, check, check_from,
-    denied, done, done_with, fails, fails_with, input, lost, post, read, replay, reported, scan, shell,
-    start, start_with, text, wait,
+    ANSWER_TOKENS, CALL_DEADLINE, answer, answer_finished, begin, broken, calls, cancel, cancel_because,
+    check, check_from, denied, done, done_with, fails, fails_with, input, lost, post, read, reasoning,
+    replay, reported, scan, shell, start, start_with, text, wait,
 };
 use crate::scenario::{Act, Call, Contexts, Driver};
 
@@ -81,6 +81,61 @@ fn written_tokens_are_limited_too_and_the_end_says_so() {
     );
     assert_eq!(run.end().usage, reported(ANSWER_TOKENS));
     assert!(run.end().message.expose().contains("tokens"));
+}
+
+#[test]
+fn an_answer_that_goes_on_beyond_the_token_limit_is_ended_while_it_streams() {
+    let limits = RunLimits { output_tokens_max: 3, ..RunLimits::default() };
+    let run = check(
+        &[start_with(limits), begin(), text(1, "12345678"), reasoning(1, "1234"), text(1, "x"), answer(1)],
+        "RunStarted
+         ModelRequested 1 turn 1 > ask 1
+         ModelText 1 12345678
+         ModelReasoning 1 1234
+         ModelText 1 x, ModelMessage 1 text 3-5, RunFinished Failed TurnLimit > hang up 1, end
+         refused: Finished",
+    );
+    let end = run.end();
+    assert_eq!((end.error, end.usage.source), (Some(ErrorCode::TurnLimit), UsageSource::Estimated));
+    assert_eq!((end.usage.output_tokens, end.usage.reasoning_tokens), (4, 1));
+    assert!(end.message.expose().contains("tokens"));
+}
+
+#[test]
+fn an_answer_that_ends_at_the_token_limit_is_whole() {
+    let limits = RunLimits { output_tokens_max: 3, ..RunLimits::default() };
+    check(
+        &[start_with(limits), begin(), text(1, "123456789012"), answer(1)],
+        "RunStarted
+         ModelRequested 1 turn 1 > ask 1
+         ModelText 1 123456789012
+         ModelMessage 1 text 3-3, RunFinished Done FinalAnswer > end",
+    );
+}
+
+#[test]
+fn what_earlier_turns_wrote_counts_for_the_answer_that_streams() {
+    let limits = RunLimits { output_tokens_max: ANSWER_TOKENS + 1, ..RunLimits::default() };
+    check(
+        &[start_with(limits), begin(), calls(1, &[read("a")]), done(1), text(2, "1234"), text(2, "5")],
+        "RunStarted
+         ModelRequested 1 turn 1 > ask 1
+         ModelMessage 1 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
+         Finished 1, ModelRequested 2 turn 2 > ask 2
+         ModelText 2 1234
+         ModelText 2 5, ModelMessage 2 text 9-10, RunFinished Failed TurnLimit > hang up 2, end",
+    );
+}
+
+#[test]
+fn an_answer_that_the_provider_cut_off_at_the_token_limit_is_not_final() {
+    let limits = RunLimits { output_tokens_max: ANSWER_TOKENS, ..RunLimits::default() };
+    let cut_off = || answer_finished(1, FinishReason::Length);
+    let begun = "RunStarted\nModelRequested 1 turn 1 > ask 1\n";
+    let expected = format!("{begun}ModelMessage 1 no text, RunFinished Failed TurnLimit > end");
+    check(&[start_with(limits), begin(), cut_off()], &expected);
+    let expected = format!("{begun}ModelMessage 1 no text, RunFinished Done FinalAnswer > end");
+    check(&[start(), begin(), cut_off()], &expected);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use palyra_types::event::{AbandonCause, Ask, ContentDigest, DecidedBy, NextAttem
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct, ToolVerdict};
-use palyra_types::{ApprovalId, EffectId, PrincipalId, Timestamp};
+use palyra_types::{ApprovalId, Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 use proptest::prelude::*;
 
 use crate::scenario::asks::PolicyNow;
@@ -24,11 +24,11 @@ mod asks;
 #[derive(Debug, Clone, PartialEq)]
 enum Fact {
     Accepted(RunLimits, usize),
-    Asked { attempt: u32, turn: u32, model: usize, tokens: u64 },
-    Said { attempt: u32 },
-    Thought,
+    Asked { attempt: u32, turn: u32, model: usize, tokens: u64, at: Timestamp },
+    Said { attempt: u32, bytes: usize },
+    Thought { attempt: u32, bytes: usize },
     Answered { attempt: u32, tokens: u64 },
-    GaveUp { attempt: u32, cause: AbandonCause, next: NextAttempt, waits: bool },
+    GaveUp { attempt: u32, cause: AbandonCause, next: NextAttempt, waits: bool, at: Timestamp },
     Proposed { effect: u32, call: ContentDigest },
     Judged(Judged),
     AskedPerson(AskedPerson),
@@ -72,7 +72,15 @@ struct AskedPerson {
     again: bool,
 }
 
-fn fact(event: &TapeEvent) -> Fact {
+fn said(attempt: Attempt, text: &Redacted<String>) -> Fact {
+    Fact::Said { attempt: attempt.0, bytes: text.expose().len() }
+}
+
+fn thought(attempt: Attempt, text: &Redacted<String>) -> Fact {
+    Fact::Thought { attempt: attempt.0, bytes: text.expose().len() }
+}
+
+fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
     match event {
         TapeEvent::RunStarted(started) => {
             Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len())
@@ -85,14 +93,15 @@ fn fact(event: &TapeEvent) -> Fact {
             turn: asked.turn,
             model: asked.model.expose().as_ref().map_or(0, place_of),
             tokens: asked.context.tokens_estimated,
+            at,
         },
-        TapeEvent::ModelText { attempt, .. } => Fact::Said { attempt: attempt.0 },
-        TapeEvent::ModelReasoning { .. } => Fact::Thought,
+        TapeEvent::ModelText { attempt, text } => said(*attempt, text),
+        TapeEvent::ModelReasoning { attempt, text } => thought(*attempt, text),
         TapeEvent::ModelMessage(message) => {
             Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
         }
         TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
-            Fact::GaveUp { attempt: attempt.0, cause: *cause, next: *next, waits: retry_at.is_some() }
+            Fact::GaveUp { attempt: attempt.0, cause: *cause, next: *next, waits: retry_at.is_some(), at }
         }
         TapeEvent::ToolProposed(proposed) => {
             Fact::Proposed { effect: proposed.effect.0, call: proposed.call_digest }
@@ -200,9 +209,29 @@ impl Reference {
         &self.tape[answer..]
     }
 
-    fn restarts_since_answer(&self) -> usize {
+    /// Returns how long each request of this turn that a restart caught was open, since a person looked last.
+    fn caught_by_restarts(&self) -> Vec<Duration> {
+        let turn = self.turn_so_far();
+        let looked = turn.iter().rposition(|fact| *fact == Fact::Circling).map_or(0, |at| at + 1);
+        let asked_at = |wanted: u32| {
+            self.tape.iter().find_map(|fact| match fact {
+                Fact::Asked { attempt, at, .. } if *attempt == wanted => Some(*at),
+                _ => None,
+            })
+        };
+        let span = |fact: &Fact| match fact {
+            Fact::GaveUp { attempt, cause: AbandonCause::Restart, at, .. } => {
+                Some(at.since(asked_at(*attempt)?))
+            }
+            _ => None,
+        };
+        turn[looked..].iter().filter_map(span).collect()
+    }
+
+    /// Returns how many requests of this turn a model may have failed.
+    fn counted_in_turn(&self) -> usize {
         let restarted = |fact: &&Fact| matches!(fact, Fact::GaveUp { cause: AbandonCause::Restart, .. });
-        self.turn_so_far().iter().filter(restarted).count()
+        self.attempts_in_turn() - self.turn_so_far().iter().filter(restarted).count()
     }
 
     fn attempts_in_turn(&self) -> usize {
@@ -246,7 +275,7 @@ impl Reference {
             matches!(fact, Fact::GaveUp { next: NextAttempt::SameModel | NextAttempt::ShorterContext, .. })
         };
         let again_after_words = said.map_or(0, |at| turn[at..].iter().filter(again).count());
-        if self.attempts_in_turn() == 6 || again_after_words == 1 {
+        if self.counted_in_turn() == 6 || again_after_words == 1 {
             return NextAttempt::None;
         }
         let is = |wanted: NextAttempt| move |fact: &Fact| matches!(fact, Fact::GaveUp { next, .. } if *next == wanted);
@@ -279,7 +308,13 @@ impl Reference {
     fn fail(&mut self, attempt: u32, class: ModelFailureClass, asked: Option<Duration>) {
         let next = self.after_failure(class, asked);
         let waits = next == NextAttempt::SameModel;
-        self.tape.push(Fact::GaveUp { attempt, cause: AbandonCause::Failure(class), next, waits });
+        self.tape.push(Fact::GaveUp {
+            attempt,
+            cause: AbandonCause::Failure(class),
+            next,
+            waits,
+            at: self.now,
+        });
         if waits {
             self.work.push(format!("pause after {attempt}"));
         }
@@ -328,7 +363,7 @@ impl Reference {
         let cost = |fact: &Fact| match fact {
             Fact::Answered { tokens, .. } => *tokens,
             Fact::GaveUp { attempt, .. } => {
-                let said = |fact: &Fact| *fact == Fact::Said { attempt: *attempt };
+                let said = |fact: &Fact| matches!(fact, Fact::Said { attempt: of, .. } if of == attempt);
                 let from = self.tape.iter().position(said);
                 let entries = from.zip(self.last(said)).map_or(0, |(from, to)| to - from + 1);
                 6 * entries as u64
@@ -336,6 +371,24 @@ impl Reference {
             _ => 0,
         };
         self.tape.iter().map(cost).sum()
+    }
+
+    /// Ends an answer that is longer than what the run may write, a token for each four bytes begun.
+    fn cut_off(&mut self, open: u32) {
+        let (mut said, mut thought) = (0, 0);
+        for fact in &self.tape {
+            match fact {
+                Fact::Said { attempt, bytes } if *attempt == open => said += bytes,
+                Fact::Thought { attempt, bytes } if *attempt == open => thought += bytes,
+                _ => {}
+            }
+        }
+        let tokens = (said.div_ceil(4) + thought.div_ceil(4)) as u64;
+        if self.tokens() + tokens > self.limits().output_tokens_max {
+            self.work.push(format!("hang up {open}"));
+            self.tape.push(Fact::Answered { attempt: open, tokens });
+            self.end(TerminationReason::TurnLimit);
+        }
     }
 
     fn circles(&self) -> bool {
@@ -439,7 +492,7 @@ impl Reference {
         }
         let (attempt, turn) = (self.attempts() + 1, self.next_turn());
         self.work.push(format!("ask {attempt}"));
-        self.tape.push(Fact::Asked { attempt, turn, model, tokens });
+        self.tape.push(Fact::Asked { attempt, turn, model, tokens, at: self.now });
         true
     }
 
@@ -452,7 +505,8 @@ impl Reference {
 
     fn give_up(&mut self, cause: AbandonCause) {
         if let Some(attempt) = self.open_attempt() {
-            self.tape.push(Fact::GaveUp { attempt, cause, next: NextAttempt::None, waits: false });
+            let (next, at) = (NextAttempt::None, self.now);
+            self.tape.push(Fact::GaveUp { attempt, cause, next, waits: false, at });
         }
     }
 
@@ -558,11 +612,17 @@ impl Reference {
             RunInput::RetryDue { .. } => {
                 self.ask_or_end();
             }
-            RunInput::Reasoning { .. } => self.tape.push(Fact::Thought),
+            RunInput::Reasoning { attempt, text } => {
+                self.tape.push(thought(*attempt, text));
+                self.cut_off(attempt.0);
+            }
             RunInput::ContextTooLarge => {
                 self.end(TerminationReason::ContextExhausted);
             }
-            RunInput::Text { attempt, .. } => self.tape.push(Fact::Said { attempt: attempt.0 }),
+            RunInput::Text { attempt, text } => {
+                self.tape.push(said(*attempt, text));
+                self.cut_off(attempt.0);
+            }
             RunInput::Answered { .. } => self.take_answer(input),
             RunInput::ModelFailed { attempt, class, retry_after, .. } => {
                 self.fail(attempt.0, *class, *retry_after);
@@ -651,7 +711,9 @@ impl Reference {
             if answer.finish == FinishReason::ContentFilter {
                 self.end(TerminationReason::ContentPolicy);
             } else if self.unanswered() == 0 {
-                self.end(TerminationReason::FinalAnswer);
+                let cut_off =
+                    answer.finish == FinishReason::Length && self.tokens() >= self.limits().output_tokens_max;
+                self.end(if cut_off { TerminationReason::TurnLimit } else { TerminationReason::FinalAnswer });
             }
         } else if by_budget {
             self.end(TerminationReason::ToolLimit);
@@ -686,11 +748,12 @@ impl Reference {
             self.work.push(format!("pause after {attempt}"));
             return;
         }
-        let repeated = self.restarts_since_answer();
         if self.open_attempt().is_some() {
             self.give_up(AbandonCause::Restart);
-            if repeated == 2 || self.attempts_in_turn() == 6 {
-                self.end(TerminationReason::ProviderError);
+            let caught = self.caught_by_restarts();
+            let soon = caught.iter().filter(|span| **span <= Duration::from_secs(60)).count();
+            if soon == 5 || caught.len() == 20 {
+                self.tape.push(Fact::Circling);
             }
         }
         for effect in self.at_work() {
@@ -705,12 +768,12 @@ impl Reference {
 
 /// Says what the simple machine would do.
 fn predict(
-    tape: &[TapeEvent],
+    tape: &[(TapeEvent, Timestamp)],
     input: &RunInput,
     now: Timestamp,
     policy: PolicyNow,
 ) -> Result<(Vec<Fact>, Vec<String>), RunError> {
-    let tape: Vec<Fact> = tape.iter().map(fact).collect();
+    let tape: Vec<Fact> = tape.iter().map(|(event, at)| fact(event, *at)).collect();
     let (before, work, looked) = (tape.len(), Vec::new(), Vec::new());
     let mut reference = Reference { before, tape, now, work, policy, looked };
     match reference.refusal(input) {
@@ -723,13 +786,13 @@ fn predict(
 }
 
 fn compare(world: &World) {
-    let tape: Vec<TapeEvent> = world.driver.tape.iter().map(|(event, _)| event.clone()).collect();
+    let tape = &world.driver.tape;
     for past in &world.history {
         let predicted = predict(&tape[..past.entries_before], &past.input, past.now, past.policy);
         let happened = past.outcome.clone().map(|(events, mut work)| {
             // What is prepared may be said before what starts beside it.
             work.sort_by_key(|line| line.starts_with("prepare"));
-            (events.iter().map(fact).collect::<Vec<_>>(), work)
+            (events.iter().map(|event| fact(event, past.now)).collect::<Vec<_>>(), work)
         });
         assert_eq!(
             predicted,

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 
 use crate::RunInput;
 use crate::scenario::{Call, Driver};
 use crate::scenario::{
-    answer, begin, calls, cancel, check, check_from, done, input, lost, post, read, replay, restart, scan,
-    shell, start, start_with, text, wait,
+    answer, begin, calls, cancel, check, check_from, done, due, fails, input, lost, post, read, replay,
+    restart, scan, shell, start, start_with, text, wait,
 };
 
 fn with_calls(wanted: &[Call]) -> Driver {
@@ -40,7 +41,7 @@ fn an_empty_tape_has_nothing_to_recover() {
 }
 
 #[test]
-fn a_request_in_flight_is_abandoned_and_repeated_at_most_twice_in_the_same_turn() {
+fn a_request_that_restarts_catch_is_made_again_and_the_run_fails_by_none_of_them() {
     let run = check(
         &[
             start(),
@@ -51,6 +52,8 @@ fn a_request_in_flight_is_abandoned_and_repeated_at_most_twice_in_the_same_turn(
             text(2, "again"),
             restart(),
             restart(),
+            restart(),
+            answer(5),
         ],
         "RunStarted
          ModelRequested 1 turn 1 > ask 1
@@ -59,36 +62,85 @@ fn a_request_in_flight_is_abandoned_and_repeated_at_most_twice_in_the_same_turn(
          refused: Stale
          ModelText 2 again
          Abandoned 2 6-6 Restart, ModelRequested 3 turn 1 > ask 3
-         Abandoned 3 0-0 Restart, RunFinished Failed ProviderError > end",
+         Abandoned 3 0-0 Restart, ModelRequested 4 turn 1 > ask 4
+         Abandoned 4 0-0 Restart, ModelRequested 5 turn 1 > ask 5
+         ModelMessage 5 no text, RunFinished Done FinalAnswer > end",
     );
     assert_eq!(run.end().turns, 1);
-    assert_eq!(run.end().usage.input_tokens, 300, "each attempt is charged as estimated");
+    assert_eq!(run.end().usage.input_tokens, 400, "each attempt is charged as estimated");
 }
 
 #[test]
-fn a_new_turn_may_be_repeated_again() {
+fn a_request_that_ends_the_daemon_each_time_waits_for_a_person_and_is_not_given_up() {
+    let ever = || [start(), begin(), restart(), restart(), restart(), restart(), restart(), restart()];
+    let tape = "RunStarted
+         ModelRequested 1 turn 1 > ask 1
+         Abandoned 1 0-0 Restart, ModelRequested 2 turn 1 > ask 2
+         Abandoned 2 0-0 Restart, ModelRequested 3 turn 1 > ask 3
+         Abandoned 3 0-0 Restart, ModelRequested 4 turn 1 > ask 4
+         Abandoned 4 0-0 Restart, ModelRequested 5 turn 1 > ask 5
+         Abandoned 5 0-0 Restart, LoopDetected Restarts 5
+         nothing";
+    let run = check(&ever(), tape);
+    assert_eq!(run.phase(), RunPhase::Waiting(WaitReason::LoopCheck));
+    let run = check_from(
+        run,
+        &[input(), restart(), answer(7)],
+        "InputReceived, ModelRequested 6 turn 1 > ask 6
+         Abandoned 6 0-0 Restart, ModelRequested 7 turn 1 > ask 7
+         ModelMessage 7 no text, RunFinished Done FinalAnswer > end",
+    );
+    assert_eq!(run.end().turns, 1);
+    check_from(
+        check(&ever(), tape),
+        &[cancel()],
+        "CancelRequested User, RunFinished Failed LoopStopped > end",
+    );
+}
+
+#[test]
+fn restarts_long_after_the_request_count_less_and_not_for_ever() {
+    let mut driver = Driver::new();
+    for act in [start(), begin()] {
+        driver.act(&act);
+    }
+    for round in 1..=20 {
+        assert_eq!(driver.phase(), RunPhase::Running, "after {} restarts", round - 1);
+        driver.act(&wait(61));
+        driver.act(&restart()).expect("an input").expect("taken");
+    }
+    assert_eq!(driver.phase(), RunPhase::Waiting(WaitReason::LoopCheck));
+    assert!(driver.tape_line().ends_with("LoopDetected Restarts 20"));
+}
+
+#[test]
+fn restarts_are_no_failures_of_a_model() {
+    let acts =
+        [start(), begin(), restart(), restart(), restart(), fails(4, ModelFailureClass::Network), due(4)];
     check(
-        &[
-            start(),
-            begin(),
-            restart(),
-            restart(),
-            calls(3, &[read("a")]),
-            done(1),
-            restart(),
-            restart(),
-            answer(6),
-        ],
+        &acts,
         "RunStarted
          ModelRequested 1 turn 1 > ask 1
          Abandoned 1 0-0 Restart, ModelRequested 2 turn 1 > ask 2
          Abandoned 2 0-0 Restart, ModelRequested 3 turn 1 > ask 3
-         ModelMessage 3 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
-         Finished 1, ModelRequested 4 turn 2 > ask 4
-         Abandoned 4 0-0 Restart, ModelRequested 5 turn 2 > ask 5
-         Abandoned 5 0-0 Restart, ModelRequested 6 turn 2 > ask 6
-         ModelMessage 6 no text, RunFinished Done FinalAnswer > end",
+         Abandoned 3 0-0 Restart, ModelRequested 4 turn 1 > ask 4
+         Abandoned 4 0-0 Network SameModel > pause after 4
+         ModelRequested 5 turn 1 > ask 5",
     );
+}
+
+#[test]
+fn each_turn_counts_its_own_restarts() {
+    let mut acts = vec![start(), begin()];
+    acts.extend((0..4).map(|_| restart()));
+    acts.extend([calls(5, &[read("a")]), done(1)]);
+    acts.extend((0..4).map(|_| restart()));
+    acts.push(answer(10));
+    let mut driver = Driver::new();
+    for act in &acts {
+        driver.act(act).expect("an input").expect("taken");
+    }
+    assert_eq!(driver.end().turns, 2);
 }
 
 #[test]

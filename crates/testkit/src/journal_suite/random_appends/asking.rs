@@ -195,9 +195,10 @@ impl RandomAppends {
     }
 
     fn rule(&mut self) -> ArgumentRule {
-        let shape = match self.below(3) {
+        let shape = match self.below(4) {
             0 => ArgumentShape::Equal(self.text()),
             1 => ArgumentShape::Beneath(self.text()),
+            2 => ArgumentShape::Origin(self.text()),
             _ => ArgumentShape::Any,
         };
         ArgumentRule { argument: self.text(), shape }
