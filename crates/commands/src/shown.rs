@@ -134,6 +134,7 @@ mod tests {
             environment: Vec::new(),
             files: Vec::new(),
             unbound: Vec::new(),
+            read_only: Vec::new(),
             folder: "/desk".into(),
             program: bound("/bin/sh"),
             script: None,

@@ -287,6 +287,10 @@ impl GatewayService for Script {
     ) -> Answer<v1::ReadSessionTapeResponse> {
         Err(Status::unimplemented("not in the script"))
     }
+
+    async fn resolve_id(&self, _: Request<v1::ResolveIdRequest>) -> Answer<v1::ResolveIdResponse> {
+        Err(Status::unimplemented("not in the script"))
+    }
 }
 
 #[tonic::async_trait]

@@ -5,7 +5,8 @@ use std::fs;
 use crate::asked::{asked, of, tape};
 use serde_json::json;
 
-use crate::fetches::{allow, call, caller};
+use crate::caller::{call, caller};
+use crate::fetches::allow;
 use crate::home::{Ended, Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::web_server::{WebServer, said};

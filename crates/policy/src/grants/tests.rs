@@ -158,6 +158,7 @@ fn a_rule_for_an_origin_names_nothing_but_one() {
             workspace: Some(ROOT),
             tool_version: 1,
             programs: ProgramsFound::NotLookedAt,
+            shell_line: false,
         };
         let matcher = vec![rule("url", ArgumentShape::Origin(origin.into()))];
         let grant = StoredGrantId::from_parts(9, 9);
