@@ -3,6 +3,7 @@
 //! Owns the hidden sub-commands of the program: a keeper is this same executable, run again.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -47,7 +48,11 @@ impl HostSandbox {
     /// Tells what holds the programs of tools here; probes if nobody did yet.
     pub(crate) fn check(&self) -> Check {
         let mut check = check_of(self.offer());
-        check.found.push_str(user_note(rustix::process::geteuid()));
+        check.found.push_str(&user_note(
+            rustix::process::geteuid(),
+            self.offer(),
+            self.found().runs_as_root(),
+        ));
         check
     }
 }
@@ -65,12 +70,29 @@ impl ProcessSandbox for HostSandbox {
     }
 }
 
-/// Returns what commands are beside how they are held: the user of the daemon.
-fn user_note(user: rustix::process::Uid) -> &'static str {
-    if user.is_root() {
-        "; the daemon runs as root, and so do commands, without capabilities: run it as an ordinary user"
-    } else {
-        ""
+/// Returns what commands are beside how they are held: as whom they run where the daemon is root.
+fn user_note(
+    user: rustix::process::Uid,
+    offer: &SandboxOffer,
+    runs_as_root: Option<(PathBuf, io::Error)>,
+) -> String {
+    if !user.is_root() {
+        return String::new();
+    }
+    if !offer.own_users {
+        let missing = &offer.own_users_missing;
+        return format!(
+            "; the daemon runs as root, and so do commands, without capabilities, for this host cannot give them a \
+             user of their own ({missing}): run it as an ordinary user"
+        );
+    }
+    let note = "; the daemon runs as root, and commands as unprivileged users of their own";
+    match runs_as_root {
+        None => note.to_owned(),
+        Some((workspace, why)) => format!(
+            "{note}, but in {} as root without capabilities, for its file system has no idmapped mounts ({why})",
+            workspace.display()
+        ),
     }
 }
 
@@ -134,9 +156,21 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_of_root_says_that_commands_are_root_too() {
-        assert!(user_note(rustix::process::Uid::ROOT).contains("runs as root"));
-        assert_eq!(user_note(rustix::process::Uid::from_raw(1000)), "");
+    fn a_daemon_of_root_says_as_whom_commands_run() {
+        use rustix::process::Uid;
+        let with = SandboxOffer { own_users: true, ..SandboxOffer::default() };
+        let without =
+            SandboxOffer { own_users_missing: "idmapped mount: no".to_owned(), ..SandboxOffer::default() };
+        let unmapped = || Some((PathBuf::from("/work"), io::Error::from_raw_os_error(22)));
+        assert_eq!(user_note(Uid::from_raw(1000), &SandboxOffer::default(), None), "");
+        for (offer, noted, words) in [
+            (&with, None, &["runs as root", "users of their own"][..]),
+            (&with, unmapped(), &["users of their own", "but in /work as root", "Invalid argument"]),
+            (&without, None, &["and so do commands", "idmapped mount: no", "ordinary user"]),
+        ] {
+            let note = user_note(Uid::ROOT, offer, noted);
+            assert!(words.iter().all(|word| note.contains(word)), "{note}");
+        }
     }
 
     #[test]

@@ -202,6 +202,10 @@ pub struct SandboxOffer {
     pub limits: LimitRung,
     /// Why user namespaces are not there; empty when they are.
     pub namespaces_missing: String,
+    /// Whether programs of tier C run as an unprivileged user of their own where the daemon is root.
+    pub own_users: bool,
+    /// Why they do not; empty where they do, and where the daemon is an ordinary user.
+    pub own_users_missing: String,
 }
 
 /// What holds a tree of processes to its limits, from strong to weak.

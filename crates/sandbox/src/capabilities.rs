@@ -6,11 +6,14 @@ use std::io;
 
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
+use crate::program_ids::ProgramIds;
+
 /// The highest number of a capability that kernels may know by now; unknown ones are refused, which is as good.
 const LAST: u32 = 63;
 
-/// Drops every capability, from what is held now and from what a later program could be given.
-pub(crate) fn drop_all() -> io::Result<()> {
+/// Drops every capability, from what is held now and from what a later program could be given, and the user where
+/// another one is named.
+pub(crate) fn drop_all(user: Option<ProgramIds>) -> io::Result<()> {
     for capability in 0..=LAST {
         // SAFETY: takes numbers only. A kernel without this capability and all after it says EINVAL, and without the
         // privilege to drop it EPERM: then there is none to drop.
@@ -27,6 +30,8 @@ pub(crate) fn drop_all() -> io::Result<()> {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     let locked = rustix::thread::set_capabilities_secure_bits(bits);
+    // With capabilities to do so, and without a way back.
+    user.map_or(Ok(()), ProgramIds::become_them)?;
     let none = CapabilitySet::empty();
     rustix::thread::clear_ambient_capability_set()?;
     rustix::thread::set_capabilities(

@@ -60,7 +60,7 @@ fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
     turns::take_long_turns();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     process_limits::set(order).map_err(Failure::at("limits"))?;
-    capabilities::drop_all().map_err(Failure::at("capabilities"))?;
+    capabilities::drop_all(order.user).map_err(Failure::at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
     // While the current folder is the workspace.
     landlock_rules::restrict(order, program)?;

@@ -9,6 +9,7 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,8 +19,12 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
-use crate::fork::{fork, wait_for};
-use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Told, WayOut};
+use crate::fork::{fork, fork_of, wait_for};
+use crate::mapped_mounts::MappedMounts;
+use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Tier, Told, WayOut};
+use crate::program_ids::ProgramIds;
+use crate::reaper::HandedOver;
+use crate::user_mapper::UserMapper;
 use crate::{child, memory_watch, mounts, namespaces, reaper, turns};
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
@@ -63,14 +68,13 @@ fn take_control() -> io::Result<OwnedFd> {
     if closed < 0 { Err(io::Error::last_os_error()) } else { Ok(control) }
 }
 
-/// Tries what tier C needs, and says on standard error what fails.
+/// Tries what tier C needs, and says on standard error what fails. With folders as arguments it tries to show one of
+/// them to a program's own user.
 #[must_use]
 pub fn probe() -> ExitCode {
-    match namespaces::make()
-        .and_then(|()| namespaces::make_mounts(crate::message::Tier::Isolated))
-        .map_err(Failure::at("namespaces"))
-        .and_then(|()| tried())
-    {
+    let folders: Vec<PathBuf> = std::env::args_os().skip(2).map(PathBuf::from).collect();
+    let tried = if folders.is_empty() { try_namespaces() } else { try_users(&folders) };
+    match tried {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(Failure { stage, cause }) => {
@@ -81,9 +85,35 @@ pub fn probe() -> ExitCode {
     }
 }
 
-/// Mounts a process table in a process of its own, which is what hosts forbid most.
-fn tried() -> Result<i32, Failure> {
-    let pid = fork(|| match mounts::probe() {
+fn try_namespaces() -> Result<i32, Failure> {
+    namespaces::make(None)
+        .and_then(|()| namespaces::make_mounts(Tier::Isolated))
+        .map_err(Failure::at("namespaces"))?;
+    tried_in_child(mounts::probe)
+}
+
+/// Tries all that a program's own user needs, with the first of the folders that can be shown so.
+fn try_users(folders: &[PathBuf]) -> Result<i32, Failure> {
+    let ids = ProgramIds::of(0);
+    let helper = UserMapper::begin(ids)?;
+    namespaces::make(Some(&helper))
+        .and_then(|()| namespaces::make_mounts(Tier::Isolated))
+        .map_err(Failure::at("namespaces"))?;
+    let mut tree = Err(io::Error::from(io::ErrorKind::NotFound));
+    for folder in folders {
+        tree = helper.map_readable(folder);
+        if tree.is_ok() {
+            break;
+        }
+    }
+    helper.end()?;
+    let tree = tree.map_err(Failure::at("idmapped mount"))?;
+    tried_in_child(|| mounts::probe_mapped(tree, ids))
+}
+
+/// Does it in a process of its own: a process table is mounted by one that lives in it.
+fn tried_in_child(work: impl FnOnce() -> Result<(), Failure>) -> Result<i32, Failure> {
+    let pid = fork(|| match work() {
         Ok(()) => 0,
         Err(Failure { stage, cause }) => {
             let _ = writeln!(io::stderr(), "{stage}: {cause}");
@@ -96,15 +126,17 @@ fn tried() -> Result<i32, Failure> {
 
 fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
     let Some((place, _)) = hear::<Place>(control)? else { return Ok(Told::Stopped) };
-    take_place(&place)?;
+    let helper = take_place(&place)?;
     // Nothing so far depends on the program, so that a keeper can wait here for one.
-    let Some((order, mut sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
+    let Some((mut order, mut sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
     if 1 + order.sealed.len() != sealed.len() || order.namespaces != place.namespaces {
         return Err(Failure { stage: "order", cause: io::Error::other("it does not fit") });
     }
     // The kernel finds the current folder again when it copies the mounts: from here on the workspace is where this
     // process is, and no path has to lead there.
-    rustix::process::fchdir(sealed.remove(0)).map_err(Failure::at("folder"))?;
+    let workspace = sealed.remove(0);
+    let mapped = MappedMounts::make(&mut order, helper, workspace.as_fd(), control)?;
+    rustix::process::fchdir(workspace).map_err(Failure::at("folder"))?;
     let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
     let pid = match order.namespaces {
         Namespaces::Own => {
@@ -114,7 +146,8 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
                 message::send_with(control, &Told::Listening, &[listener.as_fd()])
                     .map_err(Failure::at("way out"))?;
             }
-            fork(|| reaper::run(&order, &sealed, control, &report))?
+            let handed = HandedOver { sealed: &sealed, mapped };
+            fork_of(|maker| reaper::run(&order, handed, control, &report, &maker))?
         }
         Namespaces::None => {
             rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
@@ -136,8 +169,9 @@ fn hear<M: DeserializeOwned>(control: BorrowedFd<'_>) -> Result<Option<(M, Vec<O
     Ok(Some((serde_json::from_slice(&bytes).map_err(Failure::at("order"))?, descriptors)))
 }
 
-/// Leaves the daemon's session, groups and namespaces, as far as that is the same for every program.
-fn take_place(place: &Place) -> Result<(), Failure> {
+/// Leaves the daemon's session, groups and namespaces, as far as that is the same for every program. Returns the helper
+/// that stays where this process was, where the program may be another user.
+fn take_place(place: &Place) -> Result<Option<UserMapper>, Failure> {
     rustix::process::setsid().map_err(Failure::at("session"))?;
     for file in &place.group_files {
         std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
@@ -147,8 +181,12 @@ fn take_place(place: &Place) -> Result<(), Failure> {
         turns::weigh_less();
     }
     match place.namespaces {
-        Namespaces::Own => namespaces::make().map_err(Failure::at("namespaces")),
-        Namespaces::None => Ok(()),
+        Namespaces::Own => {
+            let helper = place.user.map(UserMapper::begin).transpose()?;
+            namespaces::make(helper.as_ref()).map_err(Failure::at("namespaces"))?;
+            Ok(helper)
+        }
+        Namespaces::None => Ok(None),
     }
 }
 

@@ -22,6 +22,7 @@ use tokio::task::AbortHandle;
 use crate::control_groups::{ControlGroups, Group};
 use crate::hidden_commands::{self, KEEP};
 use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Place};
+use crate::program_ids::ProgramIds;
 
 /// Keepers that this process has made: none has the name of another, whichever sandbox it is of.
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -34,8 +35,16 @@ const WAIT_SECS_MAX: u64 = 300;
 pub(crate) struct Keepers {
     executable: PathBuf,
     namespaces: Namespaces,
+    users: ProgramUsers,
     groups: Option<ControlGroups>,
     waiting: Mutex<Option<Waiting>>,
+}
+
+/// Whether programs have a user of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProgramUsers {
+    Own,
+    Daemons,
 }
 
 /// A keeper that was started, has taken its place and knows no program yet.
@@ -44,6 +53,8 @@ pub(crate) struct Keeper {
     pub(crate) process: Child,
     pub(crate) control: OwnedFd,
     pub(crate) group: Option<Group>,
+    /// As whom its program may run.
+    pub(crate) user: Option<ProgramIds>,
     /// Used once.
     pub(crate) name: String,
 }
@@ -55,8 +66,13 @@ struct Waiting {
 }
 
 impl Keepers {
-    pub(crate) fn new(executable: PathBuf, namespaces: Namespaces, groups: Option<ControlGroups>) -> Self {
-        Self { executable, namespaces, groups, waiting: Mutex::new(None) }
+    pub(crate) fn new(
+        executable: PathBuf,
+        namespaces: Namespaces,
+        users: ProgramUsers,
+        groups: Option<ControlGroups>,
+    ) -> Self {
+        Self { executable, namespaces, users, groups, waiting: Mutex::new(None) }
     }
 
     pub(crate) fn namespaces(&self) -> Namespaces {
@@ -107,7 +123,12 @@ impl Keepers {
     }
 
     fn make(&self) -> Result<Keeper, SandboxError> {
-        let name = format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{number}", std::process::id());
+        let user = match self.users {
+            ProgramUsers::Own => Some(ProgramIds::of(number)),
+            ProgramUsers::Daemons => None,
+        };
         let group = self.groups.as_ref().map(|groups| groups.make(&name));
         let group = group.transpose().map_err(broken("control group"))?;
         let files = |of: fn(&Group) -> Vec<PathBuf>| {
@@ -115,6 +136,7 @@ impl Keepers {
         };
         let place = Place {
             namespaces: self.namespaces,
+            user,
             group_files: files(Group::files),
             share_files: files(Group::share_files),
             weighed: self.groups.as_ref().is_some_and(ControlGroups::weighed),
@@ -124,7 +146,7 @@ impl Keepers {
         process.stdin(Stdio::from(keepers)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = process.spawn().map_err(broken("keeper"))?;
         message::send(control.as_fd(), &place).map_err(broken("order"))?;
-        Ok(Keeper { process, control, group, name })
+        Ok(Keeper { process, control, group, user, name })
     }
 }
 

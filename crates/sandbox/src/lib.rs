@@ -23,6 +23,9 @@ mod process;
 
 pub mod keeper;
 mod fork;
+mod program_ids;
+mod user_mapper;
+mod mapped_mounts;
 mod failure;
 mod namespaces;
 mod workspace;

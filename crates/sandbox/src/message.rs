@@ -20,6 +20,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::program_ids::ProgramIds;
+
 /// Bytes of a message, at most: arguments and environment of a program are most of it, and a third longer in Base64.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 160 * 1024;
 const _: () = assert!(COMMAND_BYTES_MAX / 3 * 4 + 4096 < MESSAGE_BYTES_MAX);
@@ -28,6 +30,8 @@ const _: () = assert!(COMMAND_BYTES_MAX / 3 * 4 + 4096 < MESSAGE_BYTES_MAX);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) namespaces: Namespaces,
+    /// As whom its program may run, where the host lets that be another user than the daemon's.
+    pub(crate) user: Option<ProgramIds>,
     /// Files of control groups to which the keeper adds itself.
     pub(crate) group_files: Vec<Bytes>,
     /// The same of groups that hold nobody to anything, and that may be closed to who has a priority of its own.
@@ -41,6 +45,8 @@ pub(crate) struct Place {
 pub(crate) struct Order {
     pub(crate) tier: Tier,
     pub(crate) namespaces: Namespaces,
+    /// As whom the program runs; `None` for the daemon's user.
+    pub(crate) user: Option<ProgramIds>,
     pub(crate) program: Bytes,
     pub(crate) arguments: Vec<Bytes>,
     pub(crate) environment: Vec<(Bytes, Bytes)>,
@@ -116,6 +122,8 @@ impl Limits {
 pub(crate) enum Told {
     /// The listener comes along.
     Listening,
+    /// The program is about to run as root, like the daemon: its workspace cannot be mapped to another user.
+    RunsAsRoot { errno: i32 },
     /// The program runs.
     Started,
     /// It does not, and nothing is left of it.
@@ -183,6 +191,7 @@ impl Order {
                 ProcessTier::Isolated => Tier::Isolated,
             },
             namespaces,
+            user: None,
             program: (&command.program).into(),
             arguments: command.arguments.iter().map(Bytes::from).collect(),
             environment: command

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::CWD;
@@ -21,7 +21,9 @@ use rustix::mount::{
 
 use crate::failure::Failure;
 use crate::kept_files::{Held, way_to};
+use crate::mapped_mounts::MappedMounts;
 use crate::message::{InWorkspace, Order};
+use crate::program_ids::ProgramIds;
 use crate::workspace::WorkspacePlace;
 
 /// Where the new root is put together; every Linux has it, and it is hidden in the end.
@@ -93,8 +95,8 @@ pub(crate) fn beside_the_host(
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
-    let readable = open_all(order)?;
+    let workspace = open_workspace(order, None)?;
+    let readable = open_all(order, MappedMounts::default())?;
     // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
     // file of its user.
     change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, Depth::All)?;
@@ -117,12 +119,13 @@ pub(crate) fn beside_the_host(
 pub(crate) fn own_root(
     order: &Order,
     sealed: &[OwnedFd],
+    mut mapped: MappedMounts,
 ) -> Result<(Option<OwnedFd>, Vec<PathBuf>), Failure> {
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
-    let workspace = Source::open_here(&order.workspace.path(), change_of_workspace(order))?;
-    let mut sources = open_all(order)?;
+    let workspace = open_workspace(order, mapped.workspace.take())?;
+    let mut sources = open_all(order, mapped)?;
     let mut system = Vec::new();
     for path in SYSTEM_FILES {
         system.extend(Source::open_if_there(Path::new(path))?);
@@ -146,6 +149,7 @@ pub(crate) fn own_root(
     for source in system {
         source.put_apart(root, &root.join("proc"))?;
     }
+    order.user.map_or(Ok(()), |user| name_user(root, user)).map_err(Failure::at("system file"))?;
     // The shallow before the deep, so that none hides another.
     sources.sort_by_key(|source| source.path.components().count());
     let in_scratch = |source: &Source| SCRATCH.iter().any(|scratch| source.path.starts_with(scratch));
@@ -180,11 +184,45 @@ pub(crate) fn own_root(
     Ok((put_all(order, copies, sealed)?, kept))
 }
 
-fn change_of_workspace(order: &Order) -> Change {
-    match order.access {
+/// Takes the current folder, or a mount of it that was made before, to be put where the workspace is.
+fn open_workspace(order: &Order, mapped: Option<OwnedFd>) -> Result<Source, Failure> {
+    let change = match order.access {
         InWorkspace::Read => Change::Refused,
         InWorkspace::Change => Change::Allowed,
+    };
+    let path = order.workspace.path();
+    match mapped {
+        Some(tree) => Ok(Source { path, tree, change }),
+        None => Source::open_here(&path, change),
     }
+}
+
+/// Gives the program's user and group a name, in the copies of the host's lists that the new root has.
+fn name_user(root: &Path, user: ProgramIds) -> io::Result<()> {
+    let number = user.number();
+    for (list, line) in [
+        ("etc/passwd", format!("program:x:{number}:{number}::/tmp:/bin/sh\n")),
+        ("etc/group", format!("program:x:{number}:\n")),
+    ] {
+        let mut text = match fs::read_to_string(root.join(list)) {
+            Ok(text) => text,
+            // The host has no such list, or one that no program could read.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line);
+        match fs::write(root.join(list), text) {
+            // A long list is the host's own.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
+            done => done?,
+        }
+    }
+    Ok(())
 }
 
 /// Copies the sealed files to a file system of their own at `place`, ready to be put where they belong.
@@ -250,6 +288,23 @@ pub(crate) fn probe() -> Result<(), Failure> {
     be_private()?;
     mount_proc(Path::new("/proc"))?;
     mount_scratch(Path::new(BUILDING_SITE), 1 << 20)
+}
+
+/// Tries to put a mapped folder of root's somewhere and to look at it as the user that it is mapped to, likewise.
+pub(crate) fn probe_mapped(tree: OwnedFd, user: ProgramIds) -> Result<(), Failure> {
+    be_private()?;
+    let site = Path::new(BUILDING_SITE);
+    mount_scratch(site, 1 << 20)?;
+    let path = site.join("mapped");
+    Source { path: path.clone(), tree, change: Change::Allowed }.put_at(&path)?;
+    let stage = "user of the program";
+    user.become_them().map_err(Failure::at(stage))?;
+    let shown = fs::metadata(&path).map_err(Failure::at(stage))?.uid();
+    if shown == user.number() {
+        Ok(())
+    } else {
+        Err(Failure::at(stage)(io::Error::from_raw_os_error(libc::EOVERFLOW)))
+    }
 }
 
 /// Makes `root` the only thing that there is.
@@ -329,10 +384,14 @@ fn tmpfs(at: &Path, options: &str) -> Result<(), Failure> {
         .map_err(Failure::at("tmpfs"))
 }
 
-fn open_all(order: &Order) -> Result<Vec<Source>, Failure> {
+fn open_all(order: &Order, mut mapped: MappedMounts) -> Result<Vec<Source>, Failure> {
     let mut sources = Vec::new();
     for path in &order.readable {
-        sources.extend(Source::open_if_there(&path.path())?);
+        let path = path.path();
+        match mapped.take_readable(&path) {
+            Some(tree) => sources.push(Source { path, tree, change: Change::Refused }),
+            None => sources.extend(Source::open_if_there(&path)?),
+        }
     }
     Ok(sources)
 }
@@ -422,18 +481,24 @@ impl Source {
     /// Mounts it at its own path below `root`.
     fn put(self, root: &Path) -> Result<(), Failure> {
         let to = below(root, &self.path);
+        self.put_at(&to)
+    }
+
+    fn put_at(self, to: &Path) -> Result<(), Failure> {
         let is_folder = rustix::fs::fstat(&self.tree)
             .map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
             .map_err(Failure::at("mount"))?;
-        if fs::symlink_metadata(&to).is_err() {
+        if fs::symlink_metadata(to).is_err() {
             if is_folder {
-                make_folder(&to)?;
+                make_folder(to)?;
             } else {
-                make_folder(to.parent().unwrap_or(root))?;
-                fs::write(&to, "").map_err(Failure::at("mount point"))?;
+                make_folder(to.parent().unwrap_or(to))?;
+                fs::write(to, "").map_err(Failure::at("mount point"))?;
             }
         }
-        let attributes = match (self.change, self.path.starts_with("/dev")) {
+        // Not a workspace in memory, which lies in the same folder.
+        let is_device = DEVICES.iter().any(|device| self.path == Path::new(device));
+        let attributes = match (self.change, is_device) {
             // A device is written to all the same; its mode and its times stay.
             (_, true) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_RDONLY,
             (Change::Allowed, false) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
@@ -442,7 +507,7 @@ impl Source {
             }
         };
         change_attributes(Some(&self.tree), Path::new(""), attributes, Depth::All)?;
-        move_mount(&self.tree, "", CWD, &to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+        move_mount(&self.tree, "", CWD, to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
             .map_err(Failure::at("mount"))
     }
 }

@@ -10,17 +10,23 @@ use palyra_ports::GUARD_PORT;
 use rustix::thread::UnshareFlags;
 
 use crate::message::Tier;
+use crate::user_mapper::UserMapper;
 
 /// Makes the namespaces that are the same for every program; the next child is process 1 of the new table. The user
-/// stays who it was, so that files keep their owners.
-pub(crate) fn make() -> io::Result<()> {
+/// stays who it was, so that files keep their owners. With a helper the program's own user is there beside it.
+pub(crate) fn make(helper: Option<&UserMapper>) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC;
     // SAFETY: this process has one thread and shares no descriptor table.
     unsafe { rustix::thread::unshare_unsafe(flags)? };
-    std::fs::write("/proc/self/setgroups", "deny")?;
-    std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
-    std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
+    match helper {
+        Some(helper) => helper.map_users()?,
+        None => {
+            std::fs::write("/proc/self/setgroups", "deny")?;
+            std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
+            std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
+        }
+    }
     raise_loopback()
 }
 

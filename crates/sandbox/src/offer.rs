@@ -3,7 +3,7 @@
 //! Owns the probe. A setting of the kernel is not trusted: what counts is whether a child could do it.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use palyra_ports::{LimitRung, SandboxOffer};
@@ -23,10 +23,17 @@ const PROBE_PAUSE_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 const WHY_BYTES_MAX: u64 = 4096;
 
 /// Looks what there is; starts one short process.
-pub(crate) fn probe(keeper: &Path, groups: Option<&ControlGroups>) -> SandboxOffer {
-    let namespaces_missing =
-        namespaces_missing(keeper, &PROBE_PAUSE_MAX).err().map(|error| error.to_string()).unwrap_or_default();
+pub(crate) fn probe(keeper: &Path, folder: &Path, groups: Option<&ControlGroups>) -> SandboxOffer {
+    let why = |tried: io::Result<()>| tried.err().map(|error| error.to_string()).unwrap_or_default();
+    let namespaces_missing = why(missing(keeper, &[], &PROBE_PAUSE_MAX));
+    let own_users_missing = match (rustix::process::geteuid().is_root(), namespaces_missing.is_empty()) {
+        (true, true) => why(missing(keeper, &mappable(folder), &PROBE_PAUSE_MAX)),
+        (true, false) => "it needs user namespaces".to_owned(),
+        (false, _) => String::new(),
+    };
     SandboxOffer {
+        own_users: rustix::process::geteuid().is_root() && own_users_missing.is_empty(),
+        own_users_missing,
         landlock_abi: landlock_abi(),
         syscall_filter: syscall_filter_is_there() && syscall_filter::program(STRICTEST).is_ok(),
         user_namespaces: namespaces_missing.is_empty(),
@@ -51,9 +58,17 @@ fn syscall_filter_is_there() -> bool {
     unsafe { libc::syscall(libc::SYS_seccomp, GET_ACTION_AVAIL, 0, &raw const action) == 0 }
 }
 
-/// Tries to make the namespaces of tier C, in a process of its own.
-fn namespaces_missing(keeper: &Path, pause_max: &Timespec) -> io::Result<()> {
+/// Returns folders by which it is seen whether the kernel shows files as another user's; each file system says for
+/// itself whether it does.
+fn mappable(folder: &Path) -> Vec<PathBuf> {
+    let there = folder.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned);
+    there.into_iter().chain(["/dev/shm", "/"].map(PathBuf::from)).collect()
+}
+
+/// Tries to make the namespaces of tier C, in a process of its own, or what it tries with folders.
+fn missing(keeper: &Path, folders: &[PathBuf], pause_max: &Timespec) -> io::Result<()> {
     let mut keeper = hidden_commands::again(keeper, PROBE);
+    keeper.args(folders);
     keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut process = keeper.spawn()?;
     let ended = pidfd_open(Pid::from_child(&process), PidfdFlags::empty())
@@ -92,9 +107,8 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
             path
         };
-        let told = |script: &Path, pause: &Timespec| {
-            namespaces_missing(script, pause).err().map(|why| why.to_string())
-        };
+        let told =
+            |script: &Path, pause: &Timespec| missing(script, &[], pause).err().map(|why| why.to_string());
         let hangs = script("hangs", "#!/bin/sh\nexec sleep 1000\n");
         let soon = Timespec { tv_sec: 0, tv_nsec: 1 };
         assert_eq!(told(&hangs, &soon).as_deref(), Some("the probe took too long"));

@@ -29,6 +29,7 @@ pub(crate) struct Process {
     control: Arc<AsyncFd<OwnedFd>>,
     output: Option<(OwnedFd, OwnedFd)>,
     listener: Option<OwnedFd>,
+    runs_as_root: Option<i32>,
     ended: watch::Receiver<Option<Ended>>,
 }
 
@@ -44,17 +45,38 @@ impl Process {
         let control = Arc::new(control);
         let (begun, begins) = oneshot::channel();
         let (end, ended) = watch::channel(None);
-        let mut process = Self { control: Arc::clone(&control), output: Some(output), listener: None, ended };
+        let mut process = Self {
+            control: Arc::clone(&control),
+            output: Some(output),
+            listener: None,
+            runs_as_root: None,
+            ended,
+        };
         tokio::spawn(follow(keeper, scratch, control, begun, end));
         match begins.await {
-            Ok((Told::Failed { stage, errno }, _)) => Err(refusal(program, stage, errno)),
-            Ok((_, listener)) => {
+            Ok(Begun { told: Told::Failed { stage, errno }, .. }) => Err(refusal(program, stage, errno)),
+            Ok(Begun { listener, runs_as_root, .. }) => {
                 process.listener = listener;
+                process.runs_as_root = runs_as_root;
                 Ok(process)
             }
             Err(_lost) => Err(broken("keeper")(io::Error::other("it ended before the program began"))),
         }
     }
+}
+
+impl Process {
+    /// Returns the system's word for why the program is root's although it need not be.
+    pub(crate) fn runs_as_root(&self) -> Option<i32> {
+        self.runs_as_root
+    }
+}
+
+/// A keeper's first word, and what came before it.
+struct Begun {
+    told: Told,
+    listener: Option<OwnedFd>,
+    runs_as_root: Option<i32>,
 }
 
 impl ConfinedProcess for Process {
@@ -93,17 +115,22 @@ async fn follow(
     keeper: Keeper,
     scratch: Option<Scratch>,
     control: Arc<AsyncFd<OwnedFd>>,
-    begun: oneshot::Sender<(Told, Option<OwnedFd>)>,
+    begun: oneshot::Sender<Begun>,
     end: watch::Sender<Option<Ended>>,
 ) {
     let mut begun = Some(begun);
     let mut ended = None;
     let mut listener = None;
+    let mut runs_as_root = None;
     let mut playing = None;
     while let Some((told, descriptor)) = hear(&control).await {
         match &told {
             Told::Listening => {
                 listener = descriptor;
+                continue;
+            }
+            Told::RunsAsRoot { errno } => {
+                runs_as_root = Some(*errno);
                 continue;
             }
             Told::Started => playing = Some(Playing::begin()),
@@ -117,7 +144,7 @@ async fn follow(
         }
         // The first word decides whether it has begun.
         if let Some(begun) = begun.take() {
-            let _ = begun.send((told, listener.take()));
+            let _ = begun.send(Begun { told, listener: listener.take(), runs_as_root });
         }
         if ended.is_some() {
             break;

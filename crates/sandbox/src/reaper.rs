@@ -6,21 +6,36 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::children::children_of;
 use crate::failure::Failure;
+use crate::fork::Maker;
 use crate::kept_watch::{KeptMounts, KeptWatch};
+use crate::mapped_mounts::MappedMounts;
 use crate::message::{self, Limits, Order, Tier, Told};
 use crate::{capabilities, child, memory_watch, mounts};
+
+/// What the keeper has for the mounts, beside the order.
+pub(crate) struct HandedOver<'k> {
+    pub(crate) sealed: &'k [OwnedFd],
+    pub(crate) mapped: MappedMounts,
+}
 
 /// Exit code of a reaper that could not do its work; the failure was told before.
 const BROKEN: i32 = 70;
 
 /// Puts the mounts in place, starts the program, waits for its end, and reports it; returns the exit code.
-pub(crate) fn run(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>, report: &OwnedFd) -> i32 {
-    match keep(order, sealed, control) {
+pub(crate) fn run(
+    order: &Order,
+    handed: HandedOver<'_>,
+    control: BorrowedFd<'_>,
+    report: &OwnedFd,
+    maker: &Maker,
+) -> i32 {
+    match keep(order, handed, control, maker) {
         Ok(told) => {
             let bytes = serde_json::to_vec(&told).unwrap_or_default();
             // The keeper that should read it ends everything when it cannot.
@@ -51,15 +66,23 @@ pub(crate) fn told_of(status: WaitStatus) -> Told {
     }
 }
 
-fn keep(order: &Order, sealed: &[OwnedFd], control: BorrowedFd<'_>) -> Result<Told, Failure> {
+fn keep(
+    order: &Order,
+    handed: HandedOver<'_>,
+    control: BorrowedFd<'_>,
+    maker: &Maker,
+) -> Result<Told, Failure> {
+    // The folders above what is mounted are for the program, whatever the daemon's own files are for.
+    rustix::process::umask(Mode::WGRP | Mode::WOTH);
     let (program, kept) = match order.tier {
-        Tier::Confined => mounts::beside_the_host(order, sealed)?,
-        Tier::Isolated => mounts::own_root(order, sealed)?,
+        Tier::Confined => mounts::beside_the_host(order, handed.sealed)?,
+        Tier::Isolated => mounts::own_root(order, handed.sealed, handed.mapped)?,
     };
     let kept = if kept.is_empty() { None } else { Some(KeptMounts::look(kept)) };
     let kept = kept.transpose().map_err(Failure::at("kept file"))?;
     let pid = child::start(order, program.as_ref(), control)?;
-    capabilities::drop_all().map_err(Failure::at("capabilities"))?;
+    capabilities::drop_all(order.user).map_err(Failure::at("capabilities"))?;
+    maker.end_with().map_err(Failure::at("keeper"))?;
     let_go_of_output().map_err(Failure::at("output"))?;
     let limits = order.limits;
     let told = match kept {

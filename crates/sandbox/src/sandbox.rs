@@ -3,17 +3,17 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, SandboxError,
-    SandboxOffer, WorkspaceAccess, WorkspaceRoot,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, ProcessTier,
+    SandboxError, SandboxOffer, WorkspaceAccess, WorkspaceRoot,
 };
 use rustix::fs::AtFlags;
 
 use crate::control_groups::ControlGroups;
-use crate::keepers::{Keeper, Keepers, broken};
+use crate::keepers::{Keeper, Keepers, ProgramUsers, broken};
 use crate::message::{self, Bytes, Namespaces, Order};
 use crate::offer::probe;
 use crate::process::Process;
@@ -33,6 +33,8 @@ struct Parts {
     /// Where each program that cannot have a `/tmp` of its own gets a folder.
     scratch: PathBuf,
     keepers: Arc<Keepers>,
+    /// The last workspace whose programs ran as root although others do not, and the system's word for why.
+    runs_as_root: Mutex<Option<(PathBuf, i32)>>,
 }
 
 impl Sandbox {
@@ -43,7 +45,7 @@ impl Sandbox {
     #[must_use]
     pub fn probe(keeper: PathBuf, folder: PathBuf) -> Self {
         let groups = ControlGroups::find();
-        let offer = probe(&keeper, groups.as_ref());
+        let offer = probe(&keeper, &folder, groups.as_ref());
         scratch::clear(&folder);
         Self::of(offer, groups, keeper, folder)
     }
@@ -60,8 +62,21 @@ impl Sandbox {
 
     fn of(offer: SandboxOffer, groups: Option<ControlGroups>, executable: PathBuf, scratch: PathBuf) -> Self {
         let namespaces = if offer.user_namespaces { Namespaces::Own } else { Namespaces::None };
-        let keepers = Arc::new(Keepers::new(executable.clone(), namespaces, groups.clone()));
-        Self { parts: Arc::new(Parts { offer, groups, executable, scratch, keepers }) }
+        let users = match offer.user_namespaces && offer.own_users {
+            true => ProgramUsers::Own,
+            false => ProgramUsers::Daemons,
+        };
+        let keepers = Arc::new(Keepers::new(executable.clone(), namespaces, users, groups.clone()));
+        let runs_as_root = Mutex::default();
+        Self { parts: Arc::new(Parts { offer, groups, executable, scratch, keepers, runs_as_root }) }
+    }
+
+    /// Returns the last workspace whose programs ran as root although this host has users for them, and why: its file
+    /// system cannot show files as another user's.
+    #[must_use]
+    pub fn runs_as_root(&self) -> Option<(PathBuf, io::Error)> {
+        let noted = self.parts.runs_as_root.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.as_ref().map(|(path, errno)| (path.clone(), io::Error::from_raw_os_error(*errno)))
     }
 }
 
@@ -95,6 +110,10 @@ impl ProcessSandbox for Sandbox {
             };
             let scratch = parts.tell(&keeper, &command)?;
             let process = Process::begin(keeper, scratch, program).await?;
+            if let Some(errno) = process.runs_as_root() {
+                let mut noted = parts.runs_as_root.lock().unwrap_or_else(PoisonError::into_inner);
+                *noted = Some((command.workspace.path().to_owned(), errno));
+            }
             tokio::task::spawn_blocking(move || keepers.make_ahead());
             Ok(Box::new(process) as Box<dyn ConfinedProcess>)
         })
@@ -128,6 +147,8 @@ impl Parts {
             group.limit(&command.limits).map_err(broken("control group"))?;
             order.limits.memory_is_counted = true;
         }
+        // A root of its own is what hides that folders above the workspace are closed to that user.
+        order.user = keeper.user.filter(|_| command.tier == ProcessTier::Isolated);
         let mut scratch = None;
         if order.namespaces == Namespaces::None {
             let made = Scratch::make(&self.scratch, &keeper.name).map_err(broken("scratch folder"))?;

@@ -7,3 +7,4 @@ mod bombs;
 mod endings;
 mod survivors;
 mod kernels;
+mod own_user;
