@@ -57,10 +57,8 @@ impl SpareCheckout {
         Ok(git(&self.folder, &["rev-list", "--count", commit])?.trim().parse()?)
     }
 
-    /// Takes the product part of a commit back from the commit that is checked out.
-    ///
-    /// Writes nothing unless every file merges.
-    pub(super) fn take_back(&self, commit: &str) -> Result<Merged> {
+    /// Merges the product part of a commit out of the commit that is checked out, and writes nothing.
+    pub(super) fn merge_out(&self, commit: &str) -> Result<Merged> {
         let changed =
             git(&self.folder, &["diff", "--no-renames", "--name-only", &format!("{commit}^"), commit])?;
         let renamed = git(
@@ -83,10 +81,12 @@ impl SpareCheckout {
         if files.is_empty() {
             return Ok(Merged::NoProduct);
         }
-        for (path, text) in files {
-            self.put(&path, text.as_deref())?;
-        }
-        Ok(Merged::Clean)
+        Ok(Merged::Clean { files })
+    }
+
+    /// Writes what was merged.
+    pub(super) fn put_all(&self, files: &[(String, Option<String>)]) -> Result<()> {
+        files.iter().try_for_each(|(path, text)| self.put(path, text.as_deref()))
     }
 
     fn show(&self, commit: &str, path: &str) -> Result<Option<String>> {

@@ -13,9 +13,12 @@ use super::product;
 /// What came of taking a commit back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Merged {
-    /// Every file is written.
-    Clean,
-    /// A later commit changed the same lines of this file; nothing is written.
+    /// Every file merges.
+    Clean {
+        /// Their paths and texts; `None` where the file goes.
+        files: Vec<(String, Option<String>)>,
+    },
+    /// A later commit changed the same lines of this file.
     Conflict {
         /// Which file.
         path: String,

@@ -68,6 +68,12 @@ enum Outcome {
     NotBuilt,
 }
 
+/// Merges a row's commit out of the state of now, and writes nothing.
+pub(super) fn merged_out(checkout: &SpareCheckout, row: &FaultRow) -> Result<Merged> {
+    checkout.go_to(checkout.head())?;
+    checkout.merge_out(&row.commit)
+}
+
 /// Returns whether the tests of a row pass in the state of now, which is checked out.
 pub(super) fn control(checkout: &SpareCheckout, row: &FaultRow) -> Result<bool> {
     for test in &row.tests {
@@ -81,10 +87,13 @@ pub(super) fn control(checkout: &SpareCheckout, row: &FaultRow) -> Result<bool> 
 /// Takes a row's commit back from the state of now; an error text says why that shows nothing.
 pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<Verdict, String>> {
     checkout.go_to(checkout.head())?;
-    match checkout.take_back(&row.commit)? {
+    match checkout.merge_out(&row.commit)? {
         Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
         Merged::Conflict { path } => Ok(Err(format!("later commits changed the same lines of {path}"))),
-        Merged::Clean => without(checkout, row, BaseState::Head),
+        Merged::Clean { files } => {
+            checkout.put_all(&files)?;
+            without(checkout, row, BaseState::Head)
+        }
     }
 }
 
@@ -96,10 +105,13 @@ pub(super) fn at_commit(checkout: &SpareCheckout, row: &FaultRow) -> Result<Resu
             return Ok(Err("its test does not pass at its commit".to_owned()));
         }
     }
-    match checkout.take_back(&row.commit)? {
+    match checkout.merge_out(&row.commit)? {
         Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
         Merged::Conflict { path } => Ok(Err(format!("{path} does not merge"))),
-        Merged::Clean => without(checkout, row, BaseState::Commit),
+        Merged::Clean { files } => {
+            checkout.put_all(&files)?;
+            without(checkout, row, BaseState::Commit)
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Owns the draw and the table. One seed draws the same rows of the same page.
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use clap::Args;
 
 use super::checkout::{self, SpareCheckout};
 use super::page::{self, FaultRow};
+use super::revert::Merged;
 use super::trial::{self, Verdict};
 
 /// How many rows are drawn for each one that is wanted, at most: some commits cannot be taken back.
@@ -24,18 +26,17 @@ pub(crate) struct Options {
     /// Draws by this number instead of the time.
     #[arg(long)]
     seed: Option<u64>,
-    /// Tries only rows whose line holds this, such as a commit or a word.
+    /// Tries only rows whose line holds this, such as a commit or a word; can be given again.
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    only: Vec<String>,
 }
 
 /// Tries the rows and says what each showed; fails when one does not keep its word.
 pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let mut rows = page::read()?;
     let seed = options.seed.unwrap_or_else(by_time);
-    if let Some(only) = &options.only {
-        rows.retain(|row| row.commit.starts_with(only.as_str()) || row.fault.contains(only.as_str()));
-    }
+    let is_named = |row: &FaultRow, only: &String| row.commit.starts_with(only) || row.fault.contains(only);
+    rows.retain(|row| options.only.is_empty() || options.only.iter().any(|only| is_named(row, only)));
     let of = rows.len();
     let mut drawn = draw(rows, options.draw.saturating_mul(DRAWN_FOR_ONE_MAX), seed).into_iter();
     let checkout = SpareCheckout::open()?;
@@ -50,27 +51,40 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     table.end()
 }
 
-/// Tries rows in an order that builds little: the controls of now, then what is taken back from now, then the others
-/// by the age of their commits.
+/// Tries rows in an order that builds little: what merges out of the state of now, controls first; then the others at
+/// their commits, those whose tests need the whole product last.
 fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultTable) -> Result<()> {
-    let mut passing = Vec::new();
-    checkout.go_to(checkout.head())?;
+    let (mut merging, mut left) = (Vec::new(), Vec::new());
     for row in batch {
+        match trial::merged_out(checkout, &row)? {
+            Merged::Clean { .. } => merging.push(row),
+            Merged::NoProduct => table.add(&row, &Verdict::NoProduct)?,
+            Merged::Conflict { path } => {
+                left.push((row, format!("later commits changed the same lines of {path}")));
+            }
+        }
+    }
+    checkout.go_to(checkout.head())?;
+    let mut passing = Vec::new();
+    for row in merging {
         if trial::control(checkout, &row)? {
             passing.push(row);
         } else {
             table.add(&row, &Verdict::FailsAnyway)?;
         }
     }
-    let mut left = Vec::new();
     for row in passing {
         match trial::at_head(checkout, &row)? {
             Ok(verdict) => table.add(&row, &verdict)?,
-            Err(why) => left.push((checkout.age(&row.commit)?, row, why)),
+            Err(why) => left.push((row, why)),
         }
     }
-    left.sort_by_key(|(age, ..)| *age);
-    for (_, row, why) in left.into_iter().rev() {
+    let mut left = left
+        .into_iter()
+        .map(|(row, why)| Ok((row.needs_the_whole_product(), checkout.age(&row.commit)?, row, why)))
+        .collect::<Result<Vec<_>>>()?;
+    left.sort_by_key(|(whole, age, ..)| (*whole, Reverse(*age)));
+    for (_, _, row, why) in left {
         match trial::at_commit(checkout, &row)? {
             Ok(verdict) => table.add(&row, &verdict)?,
             Err(there) => table.add(&row, &Verdict::NotRevertible(format!("now: {why}; then: {there}")))?,
