@@ -23,6 +23,7 @@ mod pages;
 mod secrets;
 mod components;
 mod state;
+mod served;
 
 pub use components::{COMPONENT_HOST, call_component};
 pub use pages::{READ_PAGE, read_as};

@@ -16,6 +16,8 @@ pub struct Place {
     pub half: Half,
     /// This executable, in a way that stays right whatever becomes of the file.
     pub program: PathBuf,
+    /// The program that ships, in a folder that everybody may enter; none where it was not built.
+    pub palyra: Option<PathBuf>,
     /// What this host has to hold programs with; one for all, as a daemon has one.
     pub sandbox: Sandbox,
     /// The same, on a host that gives nobody namespaces.

@@ -1,7 +1,7 @@
 //! The parts of the suite, in the order in which they are carried out.
 
 use crate::trial::Trial;
-use crate::{components, fetch, files, judged, pages, processes, secrets, shell, state};
+use crate::{components, fetch, files, judged, pages, processes, secrets, served, shell, state};
 
 /// A part: its name, and what it tries.
 pub struct Zone {
@@ -36,6 +36,9 @@ pub fn all() -> Vec<Zone> {
         Zone { name: "files", trials: file_trials(), site: Site::BothHalves },
         Zone { name: "judged", trials: judged_trials(), site: Site::BothHalves },
         Zone { name: "state", trials: state_trials(), site: Site::AsUser },
+        Zone { name: "prompts", trials: served::prompts::trials(), site: Site::BothHalves },
+        Zone { name: "served", trials: served_trials(), site: Site::BothHalves },
+        Zone { name: "connections", trials: served::connections::trials(), site: Site::AsUser },
         Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
     ]
 }
@@ -77,6 +80,16 @@ fn judged_trials() -> Vec<Trial> {
         judged::spellings::trials(),
         judged::credentials::trials(),
         judged::grants::trials(),
+    ]
+    .concat()
+}
+
+fn served_trials() -> Vec<Trial> {
+    [
+        served::withdrawn::trials(),
+        served::principals::trials(),
+        served::secrets::trials(),
+        served::settings::trials(),
     ]
     .concat()
 }

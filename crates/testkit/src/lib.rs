@@ -24,6 +24,8 @@ pub mod no_components;
 pub mod skill_folders;
 pub mod memory_secrets;
 
+pub mod pty;
+
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};

@@ -3,7 +3,9 @@
 //! The same executable is the keeper of the programs that it starts, and carries out one half when it is told to.
 #![expect(clippy::print_stdout, reason = "a command-line tool speaks on standard output")]
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -37,6 +39,9 @@ struct Arguments {
     /// Carries out one half in this process.
     #[arg(long, hide = true)]
     half: Option<String>,
+    /// The program that ships, for one half.
+    #[arg(long, hide = true)]
+    palyra: Option<PathBuf>,
     /// Is in a network of its own.
     #[arg(long, hide = true)]
     own_network: bool,
@@ -89,7 +94,8 @@ fn carry_out_half(half: &str, arguments: &Arguments) -> Result<ExitCode> {
     let program = PathBuf::from(ITSELF);
     let sandbox = Sandbox::probe(program.clone(), scratch.scratch());
     let without_namespaces = sandbox.without(|offer| offer.user_namespaces = false);
-    let place = Place { half, program, sandbox, without_namespaces };
+    let palyra = arguments.palyra.clone();
+    let place = Place { half, program, palyra, sandbox, without_namespaces };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let inside = if arguments.own_network { Inside::OwnNetwork } else { Inside::Host };
     runtime.block_on(half::carry_out(place, inside, arguments.only.as_deref()))?;
@@ -100,9 +106,14 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     let root = rustix::process::geteuid().is_root();
     let mut tally = Tally::default();
     let progress = Progress { shown: std::io::stderr().is_terminal() };
+    let shipped = ShippedProgram::copy().context("could not copy the program that ships")?;
     for half in [Half::User, Half::Root] {
         if half == Half::User || root {
-            listen(half, root, arguments.only.as_deref(), &mut tally, &progress)?;
+            let mut command = half_of(half, root, arguments.only.as_deref());
+            if let Some(shipped) = &shipped {
+                command.arg("--palyra").arg(shipped.path());
+            }
+            listen(command, &mut tally, &progress)?;
         }
     }
     progress.clear();
@@ -126,8 +137,8 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Has one half carried out by a process of its user, and gathers what it finds.
-fn listen(half: Half, root: bool, only: Option<&str>, tally: &mut Tally, progress: &Progress) -> Result<()> {
+/// Returns what carries out one half, as its user.
+fn half_of(half: Half, root: bool, only: Option<&str>) -> Command {
     let mut command = Command::new(ITSELF);
     command.args(["--half", if half == Half::Root { "root" } else { "user" }]);
     if let Some(only) = only {
@@ -136,6 +147,35 @@ fn listen(half: Half, root: bool, only: Option<&str>, tally: &mut Tally, progres
     if root && half == Half::User {
         command.uid(NOBODY).gid(NOBODY).env("HOME", "/nonexistent");
     }
+    command
+}
+
+/// `palyra` of the same build, in a folder of its own that every user may enter; gone when dropped.
+struct ShippedProgram {
+    folder: tempfile::TempDir,
+}
+
+impl ShippedProgram {
+    /// Copies it; none where it was not built.
+    fn copy() -> std::io::Result<Option<Self>> {
+        let built = std::env::current_exe()?.with_file_name("palyra");
+        if !built.is_file() {
+            return Ok(None);
+        }
+        let folder = tempfile::Builder::new().prefix("palyra-attack-program-").tempdir_in("/var/tmp")?;
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
+        let shipped = Self { folder };
+        std::fs::copy(built, shipped.path())?;
+        Ok(Some(shipped))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("palyra")
+    }
+}
+
+/// Has one half carried out by a process of its user, and gathers what it finds.
+fn listen(mut command: Command, tally: &mut Tally, progress: &Progress) -> Result<()> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -73,7 +73,7 @@ pub(crate) fn of_users() -> Vec<Attack> {
 /// Returns what harms nobody and says as whom it runs.
 pub(crate) fn asks_for_its_user() -> Attack {
     let (variant, script) = ("its user".to_owned(), "id -u".to_owned());
-    Attack { case: 114, variant, options: Vec::new(), by: By::Shell, script }
+    Attack { case: 136, variant, options: Vec::new(), by: By::Shell, script }
 }
 
 /// Reads every attack of this machine.

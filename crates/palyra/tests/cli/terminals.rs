@@ -90,9 +90,8 @@ fn an_erasure_asks_and_takes_nothing_but_a_yes() {
 fn a_ctrl_c_key_cancels_the_run() {
     let home = home("xterm");
     let mut pty = Pty::spawn(&home.command(&["run", "[pace=1000] what can you do"]), 80);
-    pty.expect("ready in ");
-    pty.expect("\n");
-    pty.expect(" ");
+    // On a busy machine the wait for the daemon is shown for a second more.
+    pty.expect("asking ");
     pty.type_in("\u{3}");
     pty.expect("cancelling the run");
     assert_eq!(pty.ended(), 130);

@@ -27,6 +27,8 @@ pub(crate) struct Options {
 pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let mut build = Command::new("cargo");
     build.args(["build", "--quiet", "--locked", "--package", "palyra-attack", "--bin", "palyra-attack"]);
+    // The program that ships is attacked as well.
+    build.args(["--package", "palyra", "--bin", "palyra"]);
     let status = build.current_dir(repo::root()).status().context("could not start cargo")?;
     ensure!(status.success(), "cargo could not build palyra-attack");
     let mut suite = built();

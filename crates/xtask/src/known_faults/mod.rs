@@ -5,6 +5,8 @@
 
 mod page;
 mod product;
+mod revert;
+mod seed;
 mod checkout;
 mod trial;
 mod verb;

@@ -22,6 +22,13 @@ pub(super) struct FaultRow {
     pub(super) tests: Vec<TestName>,
 }
 
+impl FaultRow {
+    /// Returns whether a test of it starts the program that ships.
+    pub(super) fn needs_the_whole_product(&self) -> bool {
+        self.tests.iter().any(|test| test.package == "palyra")
+    }
+}
+
 /// A test as the runner names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TestName {

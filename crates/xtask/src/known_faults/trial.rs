@@ -1,43 +1,62 @@
-//! One row tried: its tests pass at the commit, and fail without the product part of it.
+//! One row tried: its tests pass with the mend, and fail without the product part of it.
 //!
-//! Owns the verdict. The first run is the control: a test that fails anyway shows nothing.
+//! Owns the verdict. The first run is the control: a test that fails anyway shows nothing. A commit is taken back from
+//! the state of now, and from its own where later commits changed the same lines or use what it added.
 
+use std::fs::File;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::checkout::SpareCheckout;
+use super::checkout::{self, SpareCheckout};
 use super::page::{FaultRow, TestName};
+use super::revert::Merged;
+
+/// From which state a commit is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BaseState {
+    /// The commit that the repository is at.
+    Head,
+    /// The commit of the row.
+    Commit,
+}
 
 /// What a trial showed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Each test passed with the mend and failed without it.
-    Fails,
-    /// The tests do not compile without the mend, or are no longer part of the build: they use what it added.
-    DoesNotCompile,
+    Fails(BaseState),
     /// A test passed without the mend.
-    PassesWithout,
-    /// A test failed although the mend was there.
+    PassesWithout(BaseState),
+    /// A test fails although the mend is there.
     FailsAnyway,
     /// The commit changes nothing of the product.
     NoProduct,
+    /// Nothing was shown, for a reason: another row is drawn.
+    NotRevertible(String),
 }
 
 impl Verdict {
     /// Returns whether the row keeps its word.
-    pub(super) fn is_good(self) -> bool {
-        matches!(self, Self::Fails | Self::DoesNotCompile)
+    pub(super) fn is_good(&self) -> bool {
+        matches!(self, Self::Fails(_))
+    }
+
+    /// Returns whether the trial counts.
+    pub(super) fn is_shown(&self) -> bool {
+        !matches!(self, Self::NotRevertible(_))
     }
 
     /// Returns the verdict in words.
-    pub(super) fn text(self) -> &'static str {
+    pub(super) fn text(&self) -> String {
         match self {
-            Self::Fails => "fails without the mend",
-            Self::DoesNotCompile => "does not compile without the mend",
-            Self::PassesWithout => "PASSES WITHOUT THE MEND",
-            Self::FailsAnyway => "FAILS WITH THE MEND",
-            Self::NoProduct => "THE COMMIT CHANGES NO PRODUCT",
+            Self::Fails(BaseState::Head) => "fails without the mend".to_owned(),
+            Self::Fails(BaseState::Commit) => "fails without the mend, at its commit".to_owned(),
+            Self::PassesWithout(BaseState::Head) => "PASSES WITHOUT THE MEND".to_owned(),
+            Self::PassesWithout(BaseState::Commit) => "PASSES WITHOUT THE MEND, at its commit".to_owned(),
+            Self::FailsAnyway => "FAILS WITH THE MEND".to_owned(),
+            Self::NoProduct => "THE COMMIT CHANGES NO PRODUCT".to_owned(),
+            Self::NotRevertible(why) => format!("not revertible: {why}"),
         }
     }
 }
@@ -49,31 +68,74 @@ enum Outcome {
     NotBuilt,
 }
 
-/// Tries one row.
-pub(super) fn of(checkout: &SpareCheckout, row: &FaultRow) -> Result<Verdict> {
+/// Merges a row's commit out of the state of now, and writes nothing.
+pub(super) fn merged_out(checkout: &SpareCheckout, row: &FaultRow) -> Result<Merged> {
+    checkout.go_to(checkout.head())?;
+    checkout.merge_out(&row.commit)
+}
+
+/// Returns whether the tests of a row pass in the state of now, which is checked out.
+pub(super) fn control(checkout: &SpareCheckout, row: &FaultRow) -> Result<bool> {
+    for test in &row.tests {
+        if run(checkout, row, test, "now")? != Outcome::Passed {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Takes a row's commit back from the state of now; an error text says why that shows nothing.
+pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<Verdict, String>> {
+    checkout.go_to(checkout.head())?;
+    match checkout.merge_out(&row.commit)? {
+        Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
+        Merged::Conflict { path } => Ok(Err(format!("later commits changed the same lines of {path}"))),
+        Merged::Clean { files } => {
+            checkout.put_all(&files)?;
+            without(checkout, row, BaseState::Head)
+        }
+    }
+}
+
+/// Takes a row's commit back from its own state, where its tests have to pass first.
+pub(super) fn at_commit(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<Verdict, String>> {
     checkout.go_to(&row.commit)?;
     for test in &row.tests {
-        if run(checkout, test)? != Outcome::Passed {
-            return Ok(Verdict::FailsAnyway);
+        if run(checkout, row, test, "commit")? != Outcome::Passed {
+            return Ok(Err("its test does not pass at its commit".to_owned()));
         }
     }
-    if checkout.take_back_product()?.is_empty() {
-        return Ok(Verdict::NoProduct);
+    match checkout.merge_out(&row.commit)? {
+        Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
+        Merged::Conflict { path } => Ok(Err(format!("{path} does not merge"))),
+        Merged::Clean { files } => {
+            checkout.put_all(&files)?;
+            without(checkout, row, BaseState::Commit)
+        }
     }
-    let mut verdict = Verdict::Fails;
+}
+
+fn without(checkout: &SpareCheckout, row: &FaultRow, base: BaseState) -> Result<Result<Verdict, String>> {
+    let name = match base {
+        BaseState::Head => "now-without",
+        BaseState::Commit => "commit-without",
+    };
     for test in &row.tests {
-        match run(checkout, test)? {
-            Outcome::Passed => return Ok(Verdict::PassesWithout),
+        match run(checkout, row, test, name)? {
+            Outcome::Passed => return Ok(Ok(Verdict::PassesWithout(base))),
             Outcome::Failed => {}
-            Outcome::NotBuilt => verdict = Verdict::DoesNotCompile,
+            Outcome::NotBuilt => return Ok(Err("its tests do not build without it".to_owned())),
         }
     }
-    Ok(verdict)
+    Ok(Ok(Verdict::Fails(base)))
 }
 
 /// Runs one test. The runner ends with 100 when a test failed; anything else but 0 means that none ran.
-fn run(checkout: &SpareCheckout, test: &TestName) -> Result<Outcome> {
+fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -> Result<Outcome> {
     const TEST_RUN_FAILED: i32 = 100;
+    let home = checkout::home();
+    let log = home.join("logs").join(format!("{}-{state}-{}.log", row.commit, test.path.replace("::", "-")));
+    let log = File::create(&log).with_context(|| format!("could not write {}", log.display()))?;
     let mut cargo = Command::new("cargo");
     cargo.args(["nextest", "run", "--locked", "--package", &test.package]);
     match &test.binary {
@@ -81,9 +143,8 @@ fn run(checkout: &SpareCheckout, test: &TestName) -> Result<Outcome> {
         None => cargo.args(["--lib", "--bins"]),
     };
     cargo.args(["--no-tests", "fail", "-E", &format!("test(={})", test.path)]);
-    let target = crate::repo::root().join("target/known-faults/target");
-    cargo.env("CARGO_TARGET_DIR", target).current_dir(checkout.folder());
-    cargo.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    cargo.env("CARGO_TARGET_DIR", home.join("target")).current_dir(checkout.folder());
+    cargo.stdin(Stdio::null()).stdout(log.try_clone().context("could not share a log")?).stderr(log);
     Ok(match cargo.status().context("could not start cargo")?.code() {
         Some(0) => Outcome::Passed,
         Some(TEST_RUN_FAILED) => Outcome::Failed,

@@ -2,51 +2,135 @@
 //!
 //! Owns the draw and the table. One seed draws the same rows of the same page.
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
-use super::checkout::SpareCheckout;
+use super::checkout::{self, SpareCheckout};
 use super::page::{self, FaultRow};
-use super::trial;
+use super::revert::Merged;
+use super::trial::{self, Verdict};
+
+/// How many rows are drawn for each one that is wanted, at most: some commits cannot be taken back.
+const DRAWN_FOR_ONE_MAX: usize = 3;
 
 /// What the verb takes.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// How many rows are drawn at random.
+    /// How many rows are drawn at random. A row whose commit cannot be taken back is printed and replaced.
     #[arg(long, default_value_t = 20)]
     draw: usize,
     /// Draws by this number instead of the time.
     #[arg(long)]
     seed: Option<u64>,
-    /// Tries only rows whose line holds this, such as a commit or a word.
+    /// Tries only rows whose line holds this, such as a commit or a word; can be given again.
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    only: Vec<String>,
 }
 
 /// Tries the rows and says what each showed; fails when one does not keep its word.
 pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let mut rows = page::read()?;
     let seed = options.seed.unwrap_or_else(by_time);
-    if let Some(only) = &options.only {
-        rows.retain(|row| row.commit.starts_with(only.as_str()) || row.fault.contains(only.as_str()));
-    }
-    let rows = draw(rows, options.draw, seed);
-    println!("seed {seed}, {} rows", rows.len());
+    let is_named = |row: &FaultRow, only: &String| row.commit.starts_with(only) || row.fault.contains(only);
+    rows.retain(|row| options.only.is_empty() || options.only.iter().any(|only| is_named(row, only)));
+    let of = rows.len();
+    let mut drawn = draw(rows, options.draw.saturating_mul(DRAWN_FOR_ONE_MAX), seed).into_iter();
     let checkout = SpareCheckout::open()?;
-    let mut bad = 0;
-    for row in &rows {
-        let begun = Instant::now();
-        let verdict = trial::of(&checkout, row)?;
-        bad += usize::from(!verdict.is_good());
-        println!("{:.10}  {:>4} s  {}: {}", row.commit, begun.elapsed().as_secs(), verdict.text(), row.fault);
+    let mut table = ResultTable::begin(&format!("seed {seed}, {of} rows, at {:.12}", checkout.head()))?;
+    while table.shown < options.draw {
+        let batch: Vec<FaultRow> = drawn.by_ref().take(options.draw - table.shown).collect();
+        if batch.is_empty() {
+            break;
+        }
+        try_batch(&checkout, batch, &mut table)?;
     }
-    println!("{} of {} rows keep their word", rows.len() - bad, rows.len());
-    Ok(if bad == 0 && !rows.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    table.end()
 }
 
+/// Tries rows in an order that builds little: what merges out of the state of now, controls first; then the others at
+/// their commits, those whose tests need the whole product last.
+fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultTable) -> Result<()> {
+    let (mut merging, mut left) = (Vec::new(), Vec::new());
+    for row in batch {
+        match trial::merged_out(checkout, &row)? {
+            Merged::Clean { .. } => merging.push(row),
+            Merged::NoProduct => table.add(&row, &Verdict::NoProduct)?,
+            Merged::Conflict { path } => {
+                left.push((row, format!("later commits changed the same lines of {path}")));
+            }
+        }
+    }
+    checkout.go_to(checkout.head())?;
+    let mut passing = Vec::new();
+    for row in merging {
+        if trial::control(checkout, &row)? {
+            passing.push(row);
+        } else {
+            table.add(&row, &Verdict::FailsAnyway)?;
+        }
+    }
+    for row in passing {
+        match trial::at_head(checkout, &row)? {
+            Ok(verdict) => table.add(&row, &verdict)?,
+            Err(why) => left.push((row, why)),
+        }
+    }
+    let mut left = left
+        .into_iter()
+        .map(|(row, why)| Ok((row.needs_the_whole_product(), checkout.age(&row.commit)?, row, why)))
+        .collect::<Result<Vec<_>>>()?;
+    left.sort_by_key(|(whole, age, ..)| (*whole, Reverse(*age)));
+    for (_, _, row, why) in left {
+        match trial::at_commit(checkout, &row)? {
+            Ok(verdict) => table.add(&row, &verdict)?,
+            Err(there) => table.add(&row, &Verdict::NotRevertible(format!("now: {why}; then: {there}")))?,
+        }
+    }
+    Ok(())
+}
+
+/// The rows that were tried, as they are printed and written to `target/known-faults/results.md`.
+#[derive(Debug)]
+struct ResultTable {
+    begun: Instant,
+    text: String,
+    shown: usize,
+    good: usize,
+}
+
+impl ResultTable {
+    fn begin(head: &str) -> Result<Self> {
+        println!("{head}");
+        let text = format!("{head}\n\n| commit | result | fault |\n|---|---|---|\n");
+        let table = Self { begun: Instant::now(), text, shown: 0, good: 0 };
+        table.write().map(|()| table)
+    }
+
+    fn add(&mut self, row: &FaultRow, verdict: &Verdict) -> Result<()> {
+        self.shown += usize::from(verdict.is_shown());
+        self.good += usize::from(verdict.is_good());
+        let (minutes, result) = (self.begun.elapsed().as_secs() / 60, verdict.text());
+        println!("{:.12}  {minutes:>3} min  {result}: {}", row.commit, row.fault);
+        self.text += &format!("| `{:.12}` | {result} | {} |\n", row.commit, row.fault);
+        self.write()
+    }
+
+    fn end(mut self) -> Result<ExitCode> {
+        let line = format!("{} of {} rows keep their word", self.good, self.shown);
+        println!("{line}");
+        self.text += &format!("\n{line}\n");
+        self.write()?;
+        Ok(if self.good == self.shown && self.shown > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn write(&self) -> Result<()> {
+        std::fs::write(checkout::home().join("results.md"), &self.text).context("could not write the results")
+    }
+}
 fn by_time() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(1, |now| now.as_secs())
