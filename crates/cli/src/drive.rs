@@ -17,7 +17,9 @@ use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, Echo, Flow, RunView, Shown, count, outcome, question, run_state, span};
+use crate::render::{
+    Detail, Echo, Flow, RunView, Shown, count, how_to_resolve, outcome, question, run_state, span,
+};
 use crate::terminal::{
     Answer, AnswerForm, Interrupts, Keyboard, Mark, Output, PromptReader, PromptReply, Reading,
 };
@@ -583,6 +585,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             return self.say_how_to_approve(&asked.approval_id);
         }
         let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());
+        if let Some(effect) = self.view.unresolved().first() {
+            let told = format!("the run waits; {}", how_to_resolve(&run, *effect));
+            return self.seat.output.note(Mark::Doubt, &told);
+        }
         let told = format!(
             "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
         );

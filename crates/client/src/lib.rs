@@ -15,6 +15,7 @@ mod transport;
 mod find;
 
 mod client;
+mod input_reach;
 mod calls;
 mod heads;
 mod follow;
@@ -27,5 +28,6 @@ pub use client::Client;
 pub use error::{ClientError, LogTail};
 pub use find::{build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
+pub use input_reach::InputReach;
 pub use notice::{Notice, NoticeSink};
 pub use options::{ConnectOptions, StartPolicy, Target, TcpAddress};

@@ -2,7 +2,7 @@
 
 use palyra_ports::read_records::RunQuery;
 use palyra_runtime::Caller;
-use palyra_runtime::runs::{InputReceipt, InputRequest, RunsHandle};
+use palyra_runtime::runs::{InputReach, InputReceipt, InputRequest, RunsHandle};
 use palyra_runtime::session::IncomingFile;
 use palyra_types::{Redacted, RunId};
 use palyra_wire::v1::{
@@ -23,7 +23,9 @@ pub(crate) async fn send_input(
     let run = translate::id("run_id", &message.run_id)?;
     let mut input = message.input.unwrap_or_default();
     let files = files::inline(std::mem::take(&mut input.attachments))?;
-    let accepted = give_input(runs, caller, run, input, files).await?;
+    let reach = if message.this_run_only { InputReach::RunOnly } else { InputReach::RunOrNew };
+    let said = InputRequest { reach, ..input_request(input, files)? };
+    let accepted = give_input(runs, caller, run, said).await?;
     Ok(SendInputResponse { accepted: Some(accepted) })
 }
 
@@ -32,21 +34,25 @@ pub(crate) async fn give_input(
     runs: &RunsHandle,
     caller: Caller,
     run: RunId,
-    input: Input,
-    files: Vec<IncomingFile>,
+    said: InputRequest,
 ) -> Result<InputAccepted, Refusal> {
-    let said = InputRequest {
-        delivery: translate::input_delivery(input.delivery())?,
-        text: Redacted::new(input.text),
-        files,
-        idempotency_key: translate::idempotency_key(input.idempotency_key),
-    };
     let InputReceipt { run, queued, delivered, notes } = runs.send_input(caller, run, said).await?;
     Ok(InputAccepted {
         run_id: run.to_string(),
         queued,
         delivered_as: translate::input_delivery_to_wire(delivered).into(),
         note: notes.join("; "),
+    })
+}
+
+/// Reads an input from the wire.
+pub(crate) fn input_request(input: Input, files: Vec<IncomingFile>) -> Result<InputRequest, Refusal> {
+    Ok(InputRequest {
+        delivery: translate::input_delivery(input.delivery())?,
+        text: Redacted::new(input.text),
+        files,
+        idempotency_key: translate::idempotency_key(input.idempotency_key),
+        reach: InputReach::RunOrNew,
     })
 }
 

@@ -21,7 +21,7 @@ use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
 use crate::undo::Undoing;
 
-pub use crate::session::InputRequest;
+pub use crate::session::{InputReach, InputRequest};
 
 /// Looks at runs and speaks to them.
 #[derive(Clone)]
@@ -151,7 +151,8 @@ impl RunsHandle {
                 let (queued, delivered) = (false, said.delivery);
                 return Ok(InputReceipt { run, queued, delivered, notes });
             }
-            Ok(Offered::NotTaken(note)) => notes.extend(note.map(str::to_owned)),
+            Ok(Offered::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
+            Ok(Offered::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),
@@ -180,19 +181,21 @@ impl RunsHandle {
     ) -> Result<Offered, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
         let (input, over, takes_none) = match said.delivery {
-            InputDelivery::Interrupt => return Ok(Offered::NotTaken(None)),
+            InputDelivery::Interrupt => {
+                return Ok(Offered::NotTaken { note: None, why: RequestError::RunNotWaiting });
+            }
             InputDelivery::Queue => (RunInput::Input { input, idempotency }, None, None),
             InputDelivery::Steer => {
                 (RunInput::Steer { input, idempotency }, Some(RUN_WAS_OVER), Some(RUN_TAKES_NONE))
             }
         };
         if record.state.is_terminal() {
-            return Ok(Offered::NotTaken(over));
+            return Ok(Offered::NotTaken { note: over, why: RequestError::RunFinished });
         }
         match self.sessions.deliver(session_of(record), record.run, input, blobs).await {
             Ok(_) => Ok(Offered::Taken),
-            Err(RequestError::RunFinished) => Ok(Offered::NotTaken(over)),
-            Err(RequestError::RunNotWaiting) => Ok(Offered::NotTaken(takes_none)),
+            Err(why @ RequestError::RunFinished) => Ok(Offered::NotTaken { note: over, why }),
+            Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
     }
@@ -201,8 +204,13 @@ impl RunsHandle {
 /// What came of offering an input to a run.
 enum Offered {
     Taken,
-    /// It becomes a run of its own; why, when that is not what was wished.
-    NotTaken(Option<&'static str>),
+    /// It becomes a run of its own, unless it is for this run only.
+    NotTaken {
+        /// What to say when that is not what was asked.
+        note: Option<&'static str>,
+        /// Why the run does not take it.
+        why: RequestError,
+    },
 }
 
 fn receipt(submitted: Submitted, notes: Vec<String>) -> InputReceipt {

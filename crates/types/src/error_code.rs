@@ -170,7 +170,7 @@ error_codes! {
     ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.",
         "nothing to do: the model is told and goes on";
     ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is not known whether the tool took effect.",
-        "look for yourself whether it did, then `palyra runs answer ID TEXT`";
+        "check whether it did, then `palyra runs effects resolve ID NUMBER happened|did-not-happen|retry`";
     ToolFailed = 4008, "tool_failed", "The tool failed.",
         "nothing to do: the model is told and goes on";
     FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.",

@@ -12,5 +12,5 @@ pub(crate) use approval::{
     Detail, approval_state_name, approved_call, outcome, question, summary, time_left,
 };
 pub(crate) use names::{run_state, run_state_name};
-pub(crate) use run_view::{Echo, Flow, RunView, Shown};
+pub(crate) use run_view::{Echo, Flow, RunView, Shown, how_to_resolve};
 pub(crate) use table::table;

@@ -87,6 +87,8 @@ pub(crate) struct RunView {
     denied_calls: u32,
     /// Approvals that are asked for and not decided.
     asked: Vec<v1::ApprovalRequested>,
+    /// Effects whose outcome is unknown and not resolved.
+    unresolved: Vec<u32>,
     may_wait: bool,
     line_open: bool,
     /// The model has said something since it was asked.
@@ -107,6 +109,7 @@ impl RunView {
             printed: PrintedLines::default(),
             denied_calls: 0,
             asked: Vec::new(),
+            unresolved: Vec::new(),
             may_wait: false,
             line_open: false,
             spoke: false,
@@ -122,6 +125,11 @@ impl RunView {
     /// Returns the approvals that were asked for and are not decided, oldest first.
     pub(crate) fn asked(&self) -> &[v1::ApprovalRequested] {
         &self.asked
+    }
+
+    /// Returns the effects whose outcome is unknown and not resolved, oldest first.
+    pub(crate) fn unresolved(&self) -> &[u32] {
+        &self.unresolved
     }
 
     /// Returns how a run that ended in `state` ends the program.
@@ -155,9 +163,12 @@ impl RunView {
             Some(Event::ToolProposed(proposed)) => self.proposed(proposed, &mut shown),
             Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
-            Some(Event::ToolOutcomeUnknown(unknown)) => self.outcome_unknown(unknown, &mut shown),
+            Some(Event::ToolOutcomeUnknown(unknown)) => {
+                self.outcome_unknown(&entry.run_id, unknown, &mut shown);
+            }
             Some(Event::EffectResolved(resolved)) => {
                 self.may_wait = false;
+                self.unresolved.retain(|effect| *effect != resolved.effect_id);
                 shown.push(note(Mark::Info, format!("said of the unknown outcome: {}", resolved.resolution)));
             }
             Some(Event::ApprovalRequested(requested)) => self.asked_for(requested, &mut shown),
@@ -393,13 +404,15 @@ impl RunView {
         if self.open_calls.is_empty() || tool.is_empty() { String::new() } else { format!("{tool}: ") }
     }
 
-    fn outcome_unknown(&mut self, unknown: &v1::ToolOutcomeUnknown, shown: &mut Vec<Shown>) {
+    fn outcome_unknown(&mut self, run: &str, unknown: &v1::ToolOutcomeUnknown, shown: &mut Vec<Shown>) {
         self.may_wait = true;
         let last = self.printed.end(unknown.effect_id);
         self.show_printed(unknown.effect_id, last, shown);
         let tool = self.open_calls.remove(&unknown.effect_id).unwrap_or_else(|| "a tool".to_owned());
-        let told = format!("{tool}: nobody knows whether it took effect ({})", unknown.cause);
+        let told = format!("{tool}: it is not known whether it took effect ({})", unknown.cause);
         shown.push(note(Mark::Doubt, told));
+        shown.push(note(Mark::Info, how_to_resolve(run, unknown.effect_id)));
+        self.unresolved.push(unknown.effect_id);
     }
 
     fn looped(&mut self, looped: &v1::LoopDetected, shown: &mut Vec<Shown>) {
@@ -447,6 +460,13 @@ impl RunView {
             _ => {}
         }
     }
+}
+
+/// Names the command that settles an unknown outcome.
+pub(crate) fn how_to_resolve(run: &str, effect: u32) -> String {
+    format!(
+        "check whether it did, then settle it: `palyra runs effects resolve {run} {effect} happened|did-not-happen|retry`"
+    )
 }
 
 /// Says what is done instead, where that is more than beginning the answer again at once.

@@ -3,8 +3,8 @@
 mod effects;
 
 use clap::Subcommand;
-use palyra_client::{Client, RunFollower, new_idempotency_key};
-use palyra_types::SessionId;
+use palyra_client::{Client, ClientError, InputReach, RunFollower, new_idempotency_key};
+use palyra_types::{ErrorCode, SessionId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
@@ -66,6 +66,9 @@ pub(crate) enum RunsVerb {
         /// The answer
         #[arg(required = true)]
         text: Vec<String>,
+        /// Start a new run of the session where this one takes no answer
+        #[arg(long)]
+        new: bool,
         /// The outcome as JSON
         #[arg(long)]
         json: bool,
@@ -78,6 +81,9 @@ pub(crate) enum RunsVerb {
         /// What to tell it
         #[arg(required = true)]
         text: Vec<String>,
+        /// Start a new run of the session where this one takes no input
+        #[arg(long)]
+        new: bool,
         /// The outcome as JSON
         #[arg(long)]
         json: bool,
@@ -118,12 +124,12 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
-        RunsVerb::Answer { run, text, json } => {
-            let input = input(&text, v1::InputDelivery::Queue);
+        RunsVerb::Answer { run, text, new, json } => {
+            let input = (input(&text, v1::InputDelivery::Queue), reach(new));
             answer(context, &client, run, input, json.into()).await
         }
-        RunsVerb::Steer { run, text, json } => {
-            let input = input(&text, v1::InputDelivery::Steer);
+        RunsVerb::Steer { run, text, new, json } => {
+            let input = (input(&text, v1::InputDelivery::Steer), reach(new));
             answer(context, &client, run, input, json.into()).await
         }
         RunsVerb::Effects(args) => effects::run(context, &client, args).await,
@@ -212,6 +218,7 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
             context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
+    effects::show_unknown(context, client, &run.run_id).await?;
     Ok(Exit::Done)
 }
 
@@ -246,16 +253,35 @@ fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {
     }
 }
 
+fn reach(new: bool) -> InputReach {
+    if new { InputReach::RunOrNew } else { InputReach::RunOnly }
+}
+
+/// Says how the words become a run of their own, where the run did not take them.
+fn with_new(error: ClientError, steers: bool) -> Failure {
+    let verb = if steers { "steer" } else { "answer" };
+    match error {
+        ClientError::Refused {
+            code: code @ (ErrorCode::RunFinished | ErrorCode::RunNotWaiting),
+            message,
+        } => {
+            let message = format!("{message}; `palyra runs {verb} --new` starts a new run of its session");
+            ClientError::Refused { code, message }.into()
+        }
+        error => error.into(),
+    }
+}
+
 async fn answer(
     context: &Context,
     client: &Client,
     run: RunName,
-    input: v1::Input,
+    (input, reach): (v1::Input, InputReach),
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let steers = input.delivery() == v1::InputDelivery::Steer;
-    let accepted = client.send_input(run, input).await?;
+    let accepted = client.send_input(run, input, reach).await.map_err(|error| with_new(error, steers))?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);

@@ -10,6 +10,7 @@ use super::call::{SHORT, required};
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::follow::{Opening, RunStream, saying};
+use crate::input_reach::InputReach;
 use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
 impl Client {
@@ -39,9 +40,15 @@ impl Client {
     ///
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it with the same input is harmless.
-    pub async fn send_input(&self, run: RunId, input: v1::Input) -> Result<v1::InputAccepted, ClientError> {
+    pub async fn send_input(
+        &self,
+        run: RunId,
+        input: v1::Input,
+        reach: InputReach,
+    ) -> Result<v1::InputAccepted, ClientError> {
         let mut gateway = self.gateway();
-        let request = v1::SendInputRequest { run_id: run.to_string(), input: Some(input) };
+        let this_run_only = reach == InputReach::RunOnly;
+        let request = v1::SendInputRequest { run_id: run.to_string(), input: Some(input), this_run_only };
         let answer = self.answer(SHORT, gateway.send_input(request)).await?;
         required(answer.accepted, "an accepted input was not described")
     }

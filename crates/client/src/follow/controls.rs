@@ -12,6 +12,7 @@ use palyra_wire::v1;
 
 use crate::client::Client;
 use crate::error::ClientError;
+use crate::input_reach::InputReach;
 
 const INPUTS_WAITING_MAX: usize = 16;
 
@@ -93,7 +94,7 @@ impl Controls {
 async fn send(client: Client, run: RunId, wish: Wish) -> Result<Granted, ClientError> {
     match wish {
         Wish::Cancel => client.cancel_run(run).await.map(|_| Granted::Cancel),
-        Wish::Input(input) => client.send_input(run, input).await.map(Granted::Input),
+        Wish::Input(input) => client.send_input(run, input, InputReach::RunOrNew).await.map(Granted::Input),
     }
 }
 

@@ -141,7 +141,10 @@ async fn say(
             delivery: wish.into(),
             ..v1::Input::default()
         };
-        return client.send_input(run, input).await.map(|accepted| accepted.run_id);
+        return client
+            .send_input(run, input, palyra_client::InputReach::RunOrNew)
+            .await
+            .map(|accepted| accepted.run_id);
     }
     let selector = v1::SessionSelector {
         session_id: session.to_string(),

@@ -48,7 +48,8 @@ impl Conversation {
                 let announced = std::mem::take(&mut input.attachments);
                 let mut received = receive_files(announced, incoming, &self.doorway).await?;
                 let files = std::mem::take(&mut received.files);
-                let accepted = runs::give_input(runs_of, caller, self.run, input, files).await?;
+                let accepted =
+                    runs::give_input(runs_of, caller, self.run, runs::input_request(input, files)?).await?;
                 // Fails only when the stream is about to end for another reason.
                 let _ = receipts.send(Receipt::Input(accepted)).await;
                 Ok(())

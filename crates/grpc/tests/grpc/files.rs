@@ -202,7 +202,7 @@ async fn the_same_input_with_another_file_is_another_input() {
     let refused = client.start_run(keyed(b"2")).await.unwrap_err();
     assert_refused(&refused, Code::AlreadyExists, ErrorCode::IdempotencyConflict);
     let input = Input { attachments: vec![announced("a.txt", 1)], ..Input::default() };
-    let message = SendInputRequest { run_id: first.run_id, input: Some(input) };
+    let message = SendInputRequest { run_id: first.run_id, input: Some(input), ..Default::default() };
     let refused = client.send_input(message).await.unwrap_err();
     assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidFrame);
 }

@@ -46,7 +46,7 @@ async fn an_input_steers_interrupts_and_says_how_it_was_taken() {
         .unwrap();
     assert_eq!((run.reason.as_str(), run.state()), ("interrupted", RunState::Cancelled));
     let input = Input { text: "late".to_owned(), delivery: InputDelivery::Steer.into(), ..Input::default() };
-    let message = SendInputRequest { run_id: first.run_id, input: Some(input) };
+    let message = SendInputRequest { run_id: first.run_id, input: Some(input), ..Default::default() };
     let accepted = client.send_input(message).await.unwrap().into_inner().accepted.unwrap();
     assert!(accepted.queued && accepted.delivered_as() == InputDelivery::Queue);
     assert!(accepted.note.contains("was over"), "{}", accepted.note);

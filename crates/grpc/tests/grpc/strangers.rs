@@ -42,7 +42,7 @@ fn calls(run: &str, session: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("/palyra.v1.GatewayService/StartRun", begin.encode_to_vec()),
         (
             "/palyra.v1.GatewayService/SendInput",
-            SendInputRequest { run_id: run_id.clone(), input }.encode_to_vec(),
+            SendInputRequest { run_id: run_id.clone(), input, ..Default::default() }.encode_to_vec(),
         ),
         ("/palyra.v1.GatewayService/CancelRun", CancelRunRequest { run_id: run_id.clone() }.encode_to_vec()),
         ("/palyra.v1.GatewayService/GetRun", GetRunRequest { run_id }.encode_to_vec()),

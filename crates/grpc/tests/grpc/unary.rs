@@ -41,7 +41,7 @@ async fn a_run_is_started_looked_at_and_cancelled_without_a_stream() {
     );
 
     let input = Some(Input { text: "more".to_owned(), idempotency_key: "k".to_owned(), ..Input::default() });
-    let message = SendInputRequest { run_id: run_id.clone(), input };
+    let message = SendInputRequest { run_id: run_id.clone(), input, ..Default::default() };
     let accepted = client.send_input(message.clone()).await.unwrap().into_inner().accepted.unwrap();
     assert!(accepted.queued);
     let again = client.send_input(message).await.unwrap().into_inner().accepted.unwrap();

@@ -284,6 +284,26 @@ fn nothing_of_a_command_is_left_when_the_daemon_is_killed() {
     let told = tape(&home, &waits.run);
     assert_eq!(of(&told, "tool_outcome_unknown").len(), 1, "{told:#?}");
     assert!(processes_with(&mark).is_empty());
+    // The command that settles it is named wherever the run is seen, and settles it.
+    let settles = |resolution: &str| format!("palyra runs effects resolve {} 1 {resolution}", waits.run);
+    let named = settles("happened|did-not-happen|retry");
+    let seen = home.palyra(&["runs", "tail", &waits.run]).expect(3);
+    assert!(
+        seen.err.contains(&format!("the run waits; check whether it did, then settle it: `{named}`")),
+        "{}",
+        seen.err
+    );
+    let shown = home.palyra(&["runs", "show", &waits.run]).expect(0);
+    assert!(
+        shown.out.contains("effect 1, run_command: its outcome is not known") && shown.out.contains(&named),
+        "{}",
+        shown.out
+    );
+    let unknown = |home: &Home| home.palyra(&["doctor"]).out.contains("! unknown_effects");
+    assert!(unknown(&home));
+    home.palyra(&settles("did-not-happen").split(' ').skip(1).collect::<Vec<_>>()).expect(0);
+    let shown = home.palyra(&["runs", "show", &waits.run]).expect(0);
+    assert!(!shown.out.contains("its outcome is not known") && !unknown(&home), "{}", shown.out);
 }
 
 #[test]

@@ -37,8 +37,14 @@ fn a_streaming_run_is_steered_and_both_terminals_see_the_same() {
     assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).json().len(), 1);
     assert_eq!(home.palyra(&["runs", "tail", "last", "--json"]).expect(0).out, seen);
 
-    // What is said to a run that is over is not lost: it is a run of its own.
-    let late = home.palyra(&["runs", "steer", "last", "too late"]).expect(0);
+    // What is said to a run that is over is a run of its own, where that is asked for.
+    let refused = home.palyra(&["runs", "steer", "last", "too late"]).expect(5);
+    assert!(
+        refused.err.contains("error[PLY-1104]") && refused.err.contains("`palyra runs steer --new`"),
+        "{}",
+        refused.err
+    );
+    let late = home.palyra(&["runs", "steer", "last", "--new", "too late"]).expect(0);
     assert!(late.err.contains("the run is over; the input is run 01"), "{}", late.err);
     home.palyra(&["runs", "tail", "last"]).expect(0);
     assert_eq!(texts(&server.asked()[2].body["messages"])[5..], ["too late"]);

@@ -36,8 +36,15 @@ fn where_nobody_sits_the_program_says_how_to_answer_and_the_run_waits() {
     let tail = home.palyra(&["runs", "tail", id]).expect(0);
     assert!(tail.out.ends_with("Very well.\n"), "{}", tail.out);
     assert!(tail.err.contains("· answered: that is enough\n"), "{}", tail.err);
-    let late = home.palyra(&["runs", "answer", id, "more"]);
-    assert!([0, 5].contains(&late.code), "{late:?}");
+    let late = home.palyra(&["runs", "answer", id, "more"]).expect(5);
+    assert!(
+        late.err.contains("error[PLY-1104]") && late.err.contains("`palyra runs answer --new`"),
+        "{}",
+        late.err
+    );
+    assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).json().len(), 1);
+    let json = home.palyra(&["runs", "answer", id, "--new", "--json", "more"]).expect(0).json();
+    assert_eq!(json[0]["queued"], true);
 }
 
 #[test]

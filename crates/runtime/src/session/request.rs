@@ -111,6 +111,16 @@ impl SubmitRequest {
     }
 }
 
+/// Where an input may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InputReach {
+    /// Into the run, or into a new run of its session.
+    #[default]
+    RunOrNew,
+    /// Into the run only.
+    RunOnly,
+}
+
 /// What a person says to a run.
 #[derive(Debug, Clone)]
 pub struct InputRequest {
@@ -122,13 +132,21 @@ pub struct InputRequest {
     pub delivery: InputDelivery,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Redacted<String>>,
+    /// Where it may go.
+    pub reach: InputReach,
 }
 
 impl InputRequest {
     /// Says something that waits for its turn unless the run waits for it.
     #[must_use]
     pub fn text(text: Redacted<String>) -> Self {
-        Self { text, files: Vec::new(), delivery: InputDelivery::Queue, idempotency_key: None }
+        Self {
+            text,
+            files: Vec::new(),
+            delivery: InputDelivery::Queue,
+            idempotency_key: None,
+            reach: InputReach::RunOrNew,
+        }
     }
 }
 

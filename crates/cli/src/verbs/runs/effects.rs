@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, count};
+use crate::render::{age, count, how_to_resolve};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
@@ -135,6 +135,21 @@ fn row(effect: &v1::EffectInfo) -> [String; 6] {
         state,
         age(effect.started),
     ]
+}
+
+/// Names each effect of a run whose outcome is unknown, and the command that settles it.
+pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) -> Result<(), Failure> {
+    let request =
+        v1::ListEffectsRequest { run_id: run.to_owned(), only: "unknown".to_owned(), ..Default::default() };
+    for effect in client.list_effects(request).await?.effects {
+        let tool = clean_line(&effect.tool, 32);
+        context.output.line(&format!(
+            "{:<9}effect {}, {tool}: its outcome is not known",
+            "unknown", effect.effect_id
+        ))?;
+        context.output.line(&format!("{:<9}{}", "", how_to_resolve(run, effect.effect_id)))?;
+    }
+    Ok(())
 }
 
 async fn resolve(
