@@ -22,6 +22,10 @@ const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
 /// Below the user's data: what was seen of each journal.
 const HEADS_FOLDER_NAME: &str = "heads";
+/// The variable that selects a server of models.
+const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
+/// How a model begins that lies at the server that the environment names.
+const ENVIRONMENT_PROVIDER: &str = "openai/";
 const CONFIG_FILE_NAME: &str = "palyra.toml";
 
 /// Options that every verb takes.
@@ -127,6 +131,18 @@ impl Context {
         Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
     }
 
+    /// As [`Context::connect`], for what asks a model: the daemon's default model is the one that this environment
+    /// selects, or the one that a configuration names. `chosen` is a model that was named, as provider/model.
+    pub(crate) async fn connect_to_model(&self, chosen: Option<&str>) -> Result<Client, Failure> {
+        let mut options = self.connect_options()?;
+        // A provider that a file configures is the same one in each environment.
+        let by_environment = chosen.is_none_or(|model| model.starts_with(ENVIRONMENT_PROVIDER));
+        if self.is_local() && by_environment {
+            options.own_model = Some((self.daemon.own_model)(self.global.config.as_deref()));
+        }
+        Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
+    }
+
     /// As [`Context::connect`], but a journal that is not what it was is told and no obstacle: for verbs that look
     /// at it, or mend it.
     pub(crate) async fn connect_to_inspect(&self) -> Result<Client, Failure> {
@@ -195,6 +211,32 @@ fn tell(output: &Output, notice: &Notice) {
         }
         Notice::ReplacingOtherBuild => {
             output.note(Mark::Info, "the daemon that runs is of another build and idle; replacing it");
+        }
+        Notice::ReplacingOtherModel { in_force, own } => {
+            let told =
+                format!("replacing the idle daemon, which uses {in_force}: this environment selects {own}");
+            output.note(Mark::Info, &told);
+        }
+        Notice::OtherModel { in_force, own } => {
+            let told = format!("the daemon came back with {in_force}, while this environment selects {own}");
+            output.note(Mark::Doubt, &told);
+        }
+        Notice::VariablesNotUsed { variables, in_force, place } => {
+            let named = if place.is_empty() {
+                "nothing else is named".to_owned()
+            } else {
+                format!("{place} names it")
+            };
+            let reason = if variables.contains(&SERVER_VARIABLE) {
+                named
+            } else {
+                format!("it needs {SERVER_VARIABLE}")
+            };
+            let told = format!(
+                "{} of this environment is not used: the model is {in_force}, {reason}",
+                variables.join(", ")
+            );
+            output.note(Mark::Doubt, &told);
         }
         Notice::OtherLog { before, now, entries } => {
             let told = format!(

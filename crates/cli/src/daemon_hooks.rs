@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use palyra_client::OwnModel;
 use palyra_types::ErrorCode;
 use serde_json::Value;
 
@@ -13,6 +14,8 @@ pub struct DaemonHooks {
     pub serve: fn(ServeArgs) -> anyhow::Result<ExitCode>,
     /// Looks for mistakes in the configuration that a daemon would start with, in this file or the usual one.
     pub check_config: fn(Option<&Path>) -> ConfigVerdict,
+    /// Returns the default model that a daemon would use that is started with this configuration file, or the usual one.
+    pub own_model: fn(Option<&Path>) -> OwnModel,
     /// Checks or tests files of rules in this folder, or in the one that this configuration file names.
     pub policies: fn(PolicyWork, Option<&Path>, Option<&Path>) -> PolicyReport,
     /// Returns the files of rules that ship, as names and texts.

@@ -80,12 +80,19 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use palyra_client::OwnModel;
+
     use crate::daemon_hooks::{ConfigVerdict, PolicyReport};
 
     fn hooks(serve: fn(ServeArgs) -> anyhow::Result<ExitCode>) -> DaemonHooks {
         DaemonHooks {
             serve,
             check_config: |_| ConfigVerdict { file: None, mistakes: Vec::new(), incomplete: false },
+            own_model: |_| OwnModel {
+                name: String::new(),
+                variables: Vec::new(),
+                fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
+            },
             policies: |_, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,
             config_template: String::new,

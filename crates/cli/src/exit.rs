@@ -70,7 +70,10 @@ impl Exit {
     /// Returns how a refusal with this code ends the program.
     pub(crate) fn of_error(code: ErrorCode) -> Self {
         match code {
-            ErrorCode::InvalidId | ErrorCode::InvalidArgument | ErrorCode::MessageTooLarge => Self::Usage,
+            ErrorCode::InvalidId
+            | ErrorCode::InvalidArgument
+            | ErrorCode::MessageTooLarge
+            | ErrorCode::ModelMismatch => Self::Usage,
             ErrorCode::ToolDenied
             | ErrorCode::NoApprovalChannel
             | ErrorCode::ApprovalDenied

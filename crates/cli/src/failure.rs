@@ -93,6 +93,22 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::NotAnswering { pid, .. } => Some(format!(
             "if it stays so, `kill -9 {pid}`: nothing recorded is lost, and the next command starts another"
         )),
+        ClientError::OtherModel { in_force, .. } => Some(format!(
+            "`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"
+        )),
+        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(
+            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `listen.tcp`"
+                .to_owned(),
+        ),
+        ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
+            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
+        ),
+        ClientError::NotRunning { .. } => {
+            Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
+        }
+        ClientError::Lost { endpoint, .. } if endpoint.starts_with("http://") => Some(format!(
+            "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
+        )),
         ClientError::GaveUp { last, .. } => own_mend(last),
         _ => None,
     }
@@ -155,7 +171,7 @@ mod tests {
             failure.lines(),
             [
                 "error[PLY-1401]: no daemon serves /state",
-                "  `palyra doctor` looks for the cause; without --no-start it is started",
+                "  start one: the same command without --no-start, or `palyra serve`",
             ]
         );
         assert_eq!(failure.exit(), Exit::Unreachable);
@@ -165,7 +181,7 @@ mod tests {
                 "code": "PLY-1401",
                 "slug": "daemon_unreachable",
                 "message": "no daemon serves /state",
-                "mend": "`palyra doctor` looks for the cause; without --no-start it is started",
+                "mend": "start one: the same command without --no-start, or `palyra serve`",
             } }))
         );
     }

@@ -23,3 +23,4 @@ mod entry;
 
 pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
 pub use entry::run;
+pub use palyra_client::OwnModel;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use palyra_wire::v1;
 
 use crate::error::ClientError;
-use crate::find::{Search, WhenAbsent, find, read_lock_record, until_ended, until_gone};
+use crate::find::{ModelRule, Search, WhenAbsent, find, read_lock_record, until_ended, until_gone};
 use crate::options::{ConnectOptions, Target};
 use crate::transport::Connection;
 
@@ -24,8 +24,11 @@ impl Client {
     /// [`ClientError::NotRunning`], [`ClientError::StartFailed`] or, over TCP, [`ClientError::Lost`]; with
     /// [`ConnectOptions::heads`] also [`ClientError::RolledBack`] and [`ClientError::Forked`].
     pub async fn connect(options: ConnectOptions) -> Result<Self, ClientError> {
-        let search =
-            Search { when_absent: WhenAbsent::StartOrFail, deadline: Instant::now() + options.ready_within };
+        let search = Search {
+            when_absent: WhenAbsent::StartOrFail,
+            model: ModelRule::Demand,
+            deadline: Instant::now() + options.ready_within,
+        };
         let connection = find(&options, search).await?;
         let client = Self { options: Arc::new(options), current: Arc::new(Mutex::new(connection)) };
         loop {
@@ -41,9 +44,9 @@ impl Client {
     }
 
     /// Finds the daemon again after it was lost, and uses the new connection in every clone.
-    pub(crate) async fn reconnect(&self, give_up: Instant) -> Result<(), ClientError> {
-        let connection =
-            find(&self.options, Search { when_absent: WhenAbsent::StartOrWait, deadline: give_up }).await?;
+    pub(crate) async fn reconnect(&self, give_up: Instant, model: ModelRule) -> Result<(), ClientError> {
+        let search = Search { when_absent: WhenAbsent::StartOrWait, model, deadline: give_up };
+        let connection = find(&self.options, search).await?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         self.witness().await
     }
@@ -54,6 +57,20 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`] when it still serves after that and the time a start may take.
     pub async fn stop_daemon(&self) -> Result<(), ClientError> {
+        self.end_daemon(v1::ShutdownRequest::default()).await.map(drop)
+    }
+
+    /// Asks the daemon to make room for one of this environment; returns why it stays, or nothing once it is gone.
+    ///
+    /// # Errors
+    /// As [`stop_daemon`](Self::stop_daemon).
+    pub async fn make_room(&self) -> Result<Option<String>, ClientError> {
+        let kept_because = self.end_daemon(v1::ShutdownRequest { only_if_replaceable: true }).await?;
+        Ok(Some(kept_because).filter(|why| !why.is_empty()))
+    }
+
+    /// Ends the daemon; returns why it stays, which is empty once it is gone.
+    async fn end_daemon(&self, request: v1::ShutdownRequest) -> Result<String, ClientError> {
         let connection = self.connection();
         let holder = match &self.options.target {
             Target::StateDir(dir) => read_lock_record(dir).map(|record| record.pid),
@@ -61,15 +78,16 @@ impl Client {
         };
         // One that cannot tell is about to go.
         let drains = self.config().await.map_or(Duration::ZERO, |config| drain_span(&config));
-        match self.shutdown().await {
+        match self.shutdown(request).await {
+            Ok(kept_because) if !kept_because.is_empty() => return Ok(kept_because),
             // One that goes at once may not get its answer out.
-            Ok(()) | Err(ClientError::Lost { .. }) => {}
+            Ok(_) | Err(ClientError::Lost { .. }) => {}
             Err(error) => return Err(error),
         }
         let deadline = Instant::now() + drains + self.options.ready_within;
         let gone = until_gone(&self.options, &connection.endpoint, deadline).await;
         if gone && until_ended(holder, deadline).await {
-            return Ok(());
+            return Ok(String::new());
         }
         let cause = "it was asked to stop and still serves".to_owned();
         Err(ClientError::Lost { endpoint: connection.endpoint, cause })

@@ -51,6 +51,18 @@ pub enum ClientError {
         /// Whose lock it is.
         state_dir: PathBuf,
     },
+    /// The daemon uses another model than this environment selects, and stays.
+    #[error(
+        "the daemon uses {in_force}, this environment selects {own}, and the daemon stays: {kept_because}"
+    )]
+    OtherModel {
+        /// The model in force.
+        in_force: String,
+        /// The model that this environment selects.
+        own: String,
+        /// Why it was not replaced.
+        kept_because: String,
+    },
     /// The connection does not come about or broke.
     #[error("the connection to the daemon at {endpoint} broke: {cause}")]
     Lost {
@@ -136,6 +148,7 @@ impl ClientError {
         match self {
             Self::NoStateDir => ErrorCode::StateDirUnusable,
             Self::InvalidAddress { .. } => ErrorCode::InvalidArgument,
+            Self::OtherModel { .. } => ErrorCode::ModelMismatch,
             Self::NotRunning { .. } | Self::NotAnswering { .. } | Self::Lost { .. } | Self::GaveUp { .. } => {
                 ErrorCode::DaemonUnreachable
             }
@@ -159,6 +172,7 @@ impl ClientError {
             | Self::GaveUp { .. } => true,
             Self::Refused { code, .. } => *code == ErrorCode::ShuttingDown,
             Self::InvalidAddress { .. }
+            | Self::OtherModel { .. }
             | Self::TapeOrder { .. }
             | Self::Protocol { .. }
             | Self::RolledBack { .. }

@@ -30,4 +30,4 @@ pub use find::{build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use input_reach::InputReach;
 pub use notice::{Notice, NoticeSink};
-pub use options::{ConnectOptions, StartPolicy, Target, TcpAddress};
+pub use options::{ConnectOptions, ModelFingerprint, OwnModel, StartPolicy, Target, TcpAddress};

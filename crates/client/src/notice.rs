@@ -28,6 +28,29 @@ pub enum Notice {
     },
     /// The running daemon is of another build, is idle, and makes room for this one.
     ReplacingOtherBuild,
+    /// The idle daemon uses another model than this environment selects, and makes room.
+    ReplacingOtherModel {
+        /// The model in force.
+        in_force: String,
+        /// The model of the daemon that comes.
+        own: String,
+    },
+    /// The daemon came back with another model than this environment selects, while a run is followed.
+    OtherModel {
+        /// The model in force.
+        in_force: String,
+        /// The model that this environment selects.
+        own: String,
+    },
+    /// The configuration names the model; variables of this environment that select one are not used.
+    VariablesNotUsed {
+        /// Their names.
+        variables: Vec<&'static str>,
+        /// The model in force.
+        in_force: String,
+        /// What names it; empty for the built-in model.
+        place: String,
+    },
     /// The daemon's journal is another log than the one that it served last.
     OtherLog {
         /// The log that it served.

@@ -97,6 +97,20 @@ impl TcpAddress {
     }
 }
 
+/// Computes the fingerprint of a model under a salt, or says why no daemon could be started with it.
+pub type ModelFingerprint = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync;
+
+/// The model that a daemon started in this environment would use.
+#[derive(Clone)]
+pub struct OwnModel {
+    /// Its name for messages.
+    pub name: String,
+    /// The variables of this environment that are there to select a model.
+    pub variables: Vec<&'static str>,
+    /// Returns its fingerprint under a salt, or why no daemon could be started here.
+    pub fingerprint: Arc<ModelFingerprint>,
+}
+
 /// How to connect.
 #[derive(Clone)]
 pub struct ConnectOptions {
@@ -117,6 +131,9 @@ pub struct ConnectOptions {
     /// Where the newest signed head of each journal is kept. With a folder, every connection begins with the
     /// demand that the journal continues what was seen of it.
     pub heads: Option<PathBuf>,
+    /// The model that is meant. With one, a daemon that uses another is replaced or refused, and no run starts at a
+    /// daemon whose model changed after that.
+    pub own_model: Option<OwnModel>,
     /// Who hears what happens on the way.
     pub notices: NoticeSink,
 }
@@ -134,6 +151,7 @@ impl ConnectOptions {
             answers_within: ANSWERS_WITHIN,
             reattach_within: REATTACH_WITHIN,
             heads: None,
+            own_model: None,
             notices: Arc::new(|_| {}),
         }
     }

@@ -45,6 +45,8 @@ impl Interceptor for Bearer {
 pub(crate) struct Connection {
     pub(crate) transport: Transport,
     pub(crate) endpoint: String,
+    /// The fingerprint of the model that was found there and is meant; empty where none is.
+    pub(crate) model: Vec<u8>,
 }
 
 /// Connects to a Unix socket, and only to a process of this very user: what is typed here is for nobody else.
@@ -100,5 +102,9 @@ fn open(
     bearer: Bearer,
 ) -> Result<Connection, ClientError> {
     let channel = channel.map_err(|error| ClientError::lost(name, &error))?;
-    Ok(Connection { transport: InterceptedService::new(channel, bearer), endpoint: name.to_owned() })
+    Ok(Connection {
+        transport: InterceptedService::new(channel, bearer),
+        endpoint: name.to_owned(),
+        model: Vec::new(),
+    })
 }

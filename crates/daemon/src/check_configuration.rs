@@ -7,7 +7,7 @@ use palyra_types::ErrorCode;
 
 use crate::config::{self, Config, More, Origin};
 use crate::models;
-use crate::refusal::chain;
+use crate::refusal::{chain, in_this_environment};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<
     let _ = rustls::crypto::ring::default_provider().install_default();
     let finding = |error: &models::ModelsError| Finding {
         code: error.code(),
-        message: chain(error),
+        message: in_this_environment(&chain(error)),
         origin: error.origin().cloned(),
         key: error.key(),
     };
@@ -109,7 +109,10 @@ mod tests {
         assert!(begin(":1:17: `model.default` is `nope/m`; it takes provider/model"), "{verdict:?}");
         assert!(begin(":2:19: `model.fallbacks` names `none/m`; it takes provider/model"), "{verdict:?}");
         assert!(begin(":4:12: provider `a` cannot be set up"), "{verdict:?}");
-        assert!(begin(":7:7: the key of provider `b` cannot be had"), "{verdict:?}");
+        assert!(
+            begin(":7:7: no key for provider `b`: `UNSET` is not set in this environment"),
+            "{verdict:?}"
+        );
         assert!(begin("OPENAI_BASE_URL cannot be used"), "{verdict:?}");
         assert_eq!(verdict.findings.len(), 5);
         assert_eq!(verdict.file, Some(file));

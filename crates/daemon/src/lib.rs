@@ -19,6 +19,8 @@ mod way_out;
 mod history;
 
 mod models;
+mod own_model;
+mod replacement;
 
 mod policies;
 mod examine_policies;
@@ -57,3 +59,4 @@ pub use equipment::{Equipment, Place};
 pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
 pub use host_sandbox::held;
 pub use serve::{ServeArgs, process_environment, serve, serve_equipped};
+pub use own_model::{OwnModel, model_variables, own_model};

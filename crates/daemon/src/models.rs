@@ -22,11 +22,10 @@ use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
 use crate::config::{Config, Origin, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat};
+use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
 
-/// The provider that the environment names.
-const ENVIRONMENT_PROVIDER: &str = "openai";
 /// The model taken when the server does not say what it has.
 const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
 /// The key of the default model.
@@ -40,7 +39,7 @@ const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelsError {
     /// A key's reference does not lead to a key.
-    #[error("{}: the key of provider `{provider}` cannot be had", origin.place())]
+    #[error("{}: no key for provider `{provider}`", origin.place())]
     Key {
         origin: Origin,
         provider: String,
@@ -176,7 +175,8 @@ pub(crate) async fn build(
         providers.push(provider);
     }
     let default = default.unwrap_or(selected_default);
-    Ok(ModelDirectory::new(providers, default, suggestions).with_fallbacks(fallbacks))
+    let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
+    Ok(ModelDirectory::new(providers, default, suggestions).with_fallbacks(fallbacks).with_origin(origin))
 }
 
 /// Tells all reasons at once.

@@ -24,3 +24,8 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+/// Names the environment that was looked at here: a daemon that is started from it inherits it.
+pub(crate) fn in_this_environment(message: &str) -> String {
+    message.replace("in the daemon's environment", "in this environment")
+}

@@ -29,6 +29,7 @@ use crate::policies::{PolicySource, own};
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
 use crate::service_notices::ServiceNotices;
+use crate::replacement::{Replacement, StartedBy};
 use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
@@ -193,6 +194,7 @@ async fn run(
         live_checks: live_checks.clone(),
         reload,
         wish_to_stop: stop.wish.clone(),
+        replacement: Arc::new(Replacement::new(started_by(&args), &dir, jobs.clone())),
     };
     let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
@@ -230,6 +232,10 @@ async fn run(
 }
 
 /// Lets a daemon that a client started stop by itself once it has nothing to do.
+fn started_by(args: &ServeArgs) -> StartedBy {
+    if args.auto_started { StartedBy::Client } else { StartedBy::Operator }
+}
+
 fn stop_when_idle(
     stop: &Stop,
     gateway: &GatewayRuntimeState,

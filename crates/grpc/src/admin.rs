@@ -3,6 +3,7 @@
 use palyra_runtime::GatewayRuntimeState;
 use palyra_runtime::access::AccessHandle;
 use palyra_runtime::health::Check;
+use palyra_runtime::model_directory::ModelOrigin;
 use palyra_types::access::TokenRecord;
 use palyra_wire::v1::admin_service_server::AdminService;
 use palyra_wire::v1::{
@@ -10,6 +11,7 @@ use palyra_wire::v1::{
     GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, ReloadConfigRequest,
     ReloadConfigResponse, RevokeTokenRequest, RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
 };
+use tokio::sync::Mutex;
 use tonic::{Request, Response, Status};
 
 use crate::auth;
@@ -22,11 +24,13 @@ use crate::translate;
 pub(crate) struct AdminServiceImpl {
     state: GatewayRuntimeState,
     daemon: DaemonFacts,
+    /// One after the other is answered whether the daemon makes room.
+    making_room: Mutex<()>,
 }
 
 impl AdminServiceImpl {
     pub(crate) fn new(state: GatewayRuntimeState, daemon: DaemonFacts) -> Self {
-        Self { state, daemon }
+        Self { state, daemon, making_room: Mutex::default() }
     }
 
     async fn status(&self) -> Result<GetStatusResponse, Refusal> {
@@ -68,7 +72,33 @@ impl AdminServiceImpl {
     fn config(&self) -> GetConfigResponse {
         let digest = self.digest();
         let values = self.daemon.config.borrow().iter().map(config_value).collect();
-        GetConfigResponse { digest, values }
+        let directory = self.state.models.directory();
+        let ModelOrigin { source, place, salt, fingerprint } = directory.origin().clone();
+        let source = translate::model_source(source).to_owned();
+        let model_origin = Some(v1::ModelOrigin { source, place, salt, fingerprint });
+        GetConfigResponse { digest, values, model_origin }
+    }
+
+    /// Makes room for a daemon with another model, where nothing speaks against it; else returns what does.
+    async fn make_room(&self) -> Result<Option<String>, Refusal> {
+        let _one_by_one = self.making_room.lock().await;
+        // It makes room for another client's daemon already, or stops anyway.
+        if self.daemon.wish_to_stop.is_cancelled() {
+            return Ok(None);
+        }
+        let kept = self.daemon.replacement.kept_because();
+        if kept.is_some() {
+            return Ok(kept);
+        }
+        match self.state.sessions.close_if_idle().await? {
+            0 => {
+                self.daemon.replacement.replaced();
+                self.daemon.wish_to_stop.cancel();
+                Ok(None)
+            }
+            1 => Ok(Some("it has 1 open run".to_owned())),
+            open => Ok(Some(format!("it has {open} open runs"))),
+        }
     }
 }
 
@@ -177,9 +207,14 @@ impl AdminService for AdminServiceImpl {
         &self,
         request: Request<ShutdownRequest>,
     ) -> Result<Response<ShutdownResponse>, Status> {
-        auth::open(request)?;
+        let (_, message) = auth::open(request)?;
+        if message.only_if_replaceable
+            && let Some(kept_because) = self.make_room().await?
+        {
+            return Ok(Response::new(ShutdownResponse { kept_because }));
+        }
         tracing::info!("the owner asked the daemon to stop");
         self.daemon.wish_to_stop.cancel();
-        Ok(Response::new(ShutdownResponse {}))
+        Ok(Response::new(ShutdownResponse::default()))
     }
 }

@@ -33,8 +33,31 @@ pub struct DaemonFacts {
     pub live_checks: LiveChecks,
     /// The way to have the configuration read again.
     pub reload: ReloadHandle,
+    /// Whether it may make room for a daemon with another model.
+    pub replacement: Arc<dyn ReplaceDaemon>,
     /// Cancelled when the owner wishes the daemon to stop; the stop itself comes when the daemon sees fit.
     pub wish_to_stop: CancellationToken,
+}
+
+/// Decides whether this daemon makes room for one with another model.
+pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
+    /// Returns why it does not; `None` when it may.
+    fn kept_because(&self) -> Option<String>;
+
+    /// Takes note that it does.
+    fn replaced(&self);
+}
+
+/// A daemon that never makes room.
+#[derive(Debug, Clone, Copy)]
+pub struct NeverReplaced;
+
+impl ReplaceDaemon for NeverReplaced {
+    fn kept_because(&self) -> Option<String> {
+        Some("it was not started by a client".to_owned())
+    }
+
+    fn replaced(&self) {}
 }
 
 /// One configuration value in force.

@@ -55,7 +55,7 @@ mod status;
 #[doc(hidden)]
 pub mod untrusted;
 
-pub use daemon_facts::{ConfigFact, DaemonFacts};
+pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon};
 pub use gateway::GatewayServiceImpl;
 pub use limits::ServeLimits;
 pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};

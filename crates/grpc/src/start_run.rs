@@ -2,7 +2,7 @@
 
 use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
 use palyra_runtime::tape::{TapeFollower, TapeHandle};
-use palyra_runtime::{Caller, GatewayRuntimeState};
+use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::event::TapeEvent;
 use palyra_types::model::ModelRef;
 use palyra_types::run::UserInput;
@@ -19,6 +19,7 @@ pub(crate) async fn start_run(
     caller: Caller,
     mut message: StartRunRequest,
 ) -> Result<StartRunResponse, Refusal> {
+    check_model(state, &message)?;
     let files = files::inline(std::mem::take(&mut message.attachments))?;
     let submitted = state.sessions.submit(caller, submit_request(message, files)?).await?;
     Ok(StartRunResponse { opened: Some(opened(state, caller, submitted).await?) })
@@ -32,6 +33,7 @@ pub(crate) async fn start_followed(
     message: StartRunRequest,
     files: Vec<IncomingFile>,
 ) -> Result<(Opened, TapeFollower, RunId), Refusal> {
+    check_model(state, &message)?;
     let request = submit_request(message, files)?;
     let (submitted, follower) = state.sessions.submit_followed(caller, request).await?;
     let run = submitted.run;
@@ -41,6 +43,16 @@ pub(crate) async fn start_followed(
         None => state.tapes.follow(caller, run, TapeSeq::default()).await?,
     };
     Ok((opened, follower, run))
+}
+
+/// Refuses a client that has seen another default model than the one in force.
+fn check_model(state: &GatewayRuntimeState, message: &StartRunRequest) -> Result<(), Refusal> {
+    let directory = state.models.directory();
+    let seen = &message.model_fingerprint;
+    if seen.is_empty() || *seen == directory.origin().fingerprint {
+        return Ok(());
+    }
+    Err(RequestError::ModelMismatch { model: directory.default_model().to_string() }.into())
 }
 
 /// Returns the model that a run started with, from its first entry.

@@ -195,6 +195,7 @@ fn grpc_code(code: ErrorCode) -> Code {
         | E::StateDirUnusable
         | E::NetworkFilesystem
         | E::BuildMismatch
+        | E::ModelMismatch
         | E::JournalQuarantined
         | E::JournalNewer
         | E::JournalRolledBack

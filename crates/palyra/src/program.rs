@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
+use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, OwnModel, PolicyReport, PolicyWork, ServeArgs};
 use palyra_daemon::config::{self, More, Origin};
 use palyra_daemon::{Examination, Examined, Finding, Verdict};
 
@@ -13,6 +14,7 @@ pub fn program(arguments: Vec<OsString>) -> ExitCode {
     let daemon = DaemonHooks {
         serve,
         check_config,
+        own_model,
         policies,
         shipped_policies: palyra_daemon::shipped_policies,
         config_template: config::as_toml,
@@ -31,6 +33,23 @@ fn check_config(file: Option<&Path>) -> ConfigVerdict {
         palyra_daemon::check_configuration(file, &palyra_daemon::process_environment());
     let mistakes = findings.into_iter().map(mistake).collect();
     ConfigVerdict { file, mistakes, incomplete: more == More::Perhaps }
+}
+
+fn own_model(file: Option<&Path>) -> OwnModel {
+    let environment = palyra_daemon::process_environment();
+    let variables = palyra_daemon::model_variables(&environment);
+    match palyra_daemon::own_model(file, &environment) {
+        Ok(own) => OwnModel {
+            name: own.name.clone(),
+            variables,
+            fingerprint: Arc::new(move |salt| Ok(own.fingerprint(salt))),
+        },
+        Err(why) => OwnModel {
+            name: "a model that cannot be used".to_owned(),
+            variables,
+            fingerprint: Arc::new(move |_| Err(why.clone())),
+        },
+    }
 }
 
 fn policies(work: PolicyWork, folder: Option<&Path>, config: Option<&Path>) -> PolicyReport {

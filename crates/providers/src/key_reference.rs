@@ -41,7 +41,7 @@ pub enum ParseKeyReferenceError {
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveKeyError {
     /// The variable is not set, or empty.
-    #[error("the environment variable `{name}` is not set")]
+    #[error("`{name}` is not set in the daemon's environment")]
     NotSet {
         /// The variable.
         name: String,

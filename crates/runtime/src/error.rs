@@ -35,6 +35,12 @@ pub enum RequestError {
         /// What was asked for.
         model: String,
     },
+    /// The client expects another default model.
+    #[error("the daemon's default model is now `{model}`, from another source than the client has seen")]
+    ModelMismatch {
+        /// The default model in force.
+        model: String,
+    },
     /// A workspace came over a transport that may not choose one.
     #[error("a workspace can only be chosen over the daemon's Unix socket")]
     WorkspaceRefused,
@@ -162,6 +168,7 @@ impl RequestError {
             Self::RunNotFound => ErrorCode::RunNotFound,
             Self::AgentNotFound => ErrorCode::AgentNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
+            Self::ModelMismatch { .. } => ErrorCode::ModelMismatch,
             Self::WorkspaceRefused => ErrorCode::WorkspaceRefused,
             Self::AttachOutOfRange { .. } => ErrorCode::AttachOutOfRange,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,

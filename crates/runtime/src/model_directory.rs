@@ -6,6 +6,31 @@ use std::sync::Arc;
 use palyra_ports::ModelProvider;
 use palyra_types::model::{ModelRef, ProviderName};
 
+/// What names the default model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModelSource {
+    /// Nothing does; the built-in model is used.
+    #[default]
+    BuiltIn,
+    /// A variable of the daemon's environment.
+    Environment,
+    /// A configuration file or a flag.
+    Configuration,
+}
+
+/// Where the default model comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelOrigin {
+    /// What names it.
+    pub source: ModelSource,
+    /// The setting or variable with its place; empty for the built-in model.
+    pub place: String,
+    /// Random bytes of this process.
+    pub salt: Vec<u8>,
+    /// A digest of the salt and of everything that selects the default model.
+    pub fingerprint: Vec<u8>,
+}
+
 /// Configured providers and the default model. Immutable; a new configuration makes a new one.
 #[derive(Clone)]
 pub struct ModelDirectory {
@@ -13,6 +38,7 @@ pub struct ModelDirectory {
     default: ModelRef,
     fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
+    origin: ModelOrigin,
 }
 
 impl ModelDirectory {
@@ -20,7 +46,19 @@ impl ModelDirectory {
     #[must_use]
     pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        Self { providers, default, fallbacks: Vec::new(), suggestions }
+        Self { providers, default, fallbacks: Vec::new(), suggestions, origin: ModelOrigin::default() }
+    }
+
+    /// Returns the same directory with where its default model comes from.
+    #[must_use]
+    pub fn with_origin(self, origin: ModelOrigin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Returns where the default model comes from.
+    #[must_use]
+    pub fn origin(&self) -> &ModelOrigin {
+        &self.origin
     }
 
     /// Returns the same directory with models that may be asked when another one fails, in order.

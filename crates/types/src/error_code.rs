@@ -102,6 +102,8 @@ error_codes! {
         "`palyra admin stop`, then try again";
     ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
         "try again in a moment; open runs go on at the next start";
+    ModelMismatch = 1408, "model_mismatch", "The running daemon uses another model than this environment names.",
+        "`palyra admin stop`, then try again; or name the model to ask with --model";
     JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only.",
         "`palyra journal status` names the cause";
     DiskFull = 2002, "disk_full", "The disk is too full for new work.",

@@ -52,7 +52,7 @@ pub(crate) struct ChatArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
     let workspace_root = workspace_root(context)?;
-    let client = context.connect().await?;
+    let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let key = || format!("chat:{workspace_root}");
     let selector = session_selector(&args.session.clone().unwrap_or_else(key));
     let agent = args.choice.agent.clone().unwrap_or_default();
@@ -358,7 +358,7 @@ impl Chat<'_> {
         let waiting = opened(run, echo).await?;
         self.files.clear();
         if !std::mem::replace(&mut self.told_model, true) {
-            note_other_model(&self.context.output, &self.choice, &waiting.opened.model);
+            note_other_model(self.context, &self.choice, &waiting.opened.model);
         }
         match (active, delivery) {
             (None, _) => self.waiting.push_back(waiting),

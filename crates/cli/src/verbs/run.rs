@@ -69,7 +69,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context)?;
-    let client = context.connect().await?;
+    let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let session = args.session.as_deref().map(session_selector);
     let delivery = match (args.steer, args.interrupt) {
         (true, _) => v1::InputDelivery::Steer,
@@ -96,7 +96,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),
     };
-    drive(&mut followed, seat, |opened| note_other_model(&context.output, &args.choice, &opened.model)).await
+    drive(&mut followed, seat, |opened| note_other_model(context, &args.choice, &opened.model)).await
 }
 
 /// Reads a schema; that it is one, the daemon judges.

@@ -74,13 +74,12 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the daemon to stop.
+    /// Asks the daemon to stop; returns why it stays, where it may.
     ///
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn shutdown(&self) -> Result<(), ClientError> {
+    pub(crate) async fn shutdown(&self, request: v1::ShutdownRequest) -> Result<String, ClientError> {
         let mut admin = self.admin();
-        self.answer(SHORT, admin.shutdown(v1::ShutdownRequest {})).await?;
-        Ok(())
+        Ok(self.answer(SHORT, admin.shutdown(request)).await?.kept_because)
     }
 }

@@ -20,7 +20,7 @@ impl Client {
 
     /// Opens a stream that says this; it stays open until dropped.
     pub(crate) async fn run_stream(&self, opening: &Opening) -> Result<RunStream, ClientError> {
-        let (frames, stays) = saying(opening.frames());
+        let (frames, stays) = saying(opening.frames(&self.connection().model));
         let mut gateway = self.gateway();
         let frames = self.answer(SHORT, gateway.run_stream(frames)).await?;
         Ok(RunStream::new(frames, stays))

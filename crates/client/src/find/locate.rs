@@ -14,10 +14,11 @@ use super::build_id::is_same_build;
 use super::folder_watch::FolderWatch;
 use super::lock::read_lock_record;
 use super::log_tail::log_tail;
+use super::model_check::{self, ModelVerdict};
 use super::spawn::{Spawned, spawn_daemon};
 use crate::error::ClientError;
 use crate::notice::Notice;
-use crate::options::{ConnectOptions, StartPolicy, Target};
+use crate::options::{ConnectOptions, OwnModel, StartPolicy, Target};
 use crate::transport::{Connection, connect_tcp, connect_unix};
 
 /// The longest wait between two looks, for what no event tells.
@@ -39,11 +40,22 @@ pub(crate) enum WhenAbsent {
     StartOrWait,
 }
 
+/// What to do with a daemon that uses another model than this environment selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelRule {
+    /// Replace it, or fail when it stays.
+    Demand,
+    /// Use it and say so: the run that is followed began already.
+    Report,
+}
+
 /// How to search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
     /// What to do where no daemon serves.
     pub(crate) when_absent: WhenAbsent,
+    /// What to do with a daemon that uses another model.
+    pub(crate) model: ModelRule,
     /// When to give up.
     pub(crate) deadline: Instant,
 }
@@ -94,6 +106,8 @@ struct Finder<'a> {
     search: Search,
     /// The process that was asked to make room.
     retiring: Option<u32>,
+    /// The process that was announced as replaced for its model.
+    replaced: Option<u32>,
     /// The process that says nothing, and since when.
     silent: Option<(u32, Instant)>,
     races_lost: u32,
@@ -104,7 +118,7 @@ struct Finder<'a> {
 /// What the lock file leads to.
 enum Found {
     /// A daemon that answers.
-    Serving(Box<(DaemonLockRecord, Connection)>),
+    Serving(Box<(DaemonLockRecord, Connection, Option<v1::ModelOrigin>)>),
     /// A process that takes connections and says nothing.
     Silent(u32),
     Nobody,
@@ -117,6 +131,7 @@ impl<'a> Finder<'a> {
             dir,
             search,
             retiring: None,
+            replaced: None,
             silent: None,
             races_lost: 0,
             start_after: Instant::now(),
@@ -131,8 +146,10 @@ impl<'a> Finder<'a> {
             match self.look().await {
                 Found::Serving(found) if self.retiring == Some(found.0.pid) => {}
                 Found::Serving(found) => {
-                    let (record, connection) = *found;
-                    if self.keeps(&record, &connection).await {
+                    let (record, mut connection, model) = *found;
+                    if self.keeps(&record, &connection).await
+                        && self.means(&record, &mut connection, model).await?
+                    {
                         return Ok(connection);
                     }
                     self.retiring = Some(record.pid);
@@ -164,7 +181,10 @@ impl<'a> Finder<'a> {
             Err(_elapsed) => Found::Silent(record.pid),
             Ok(Err(status)) if ClientError::from_status(&status, &record.socket).is_lost() => Found::Nobody,
             // Whatever it answers, it lives.
-            Ok(_) => Found::Serving(Box::new((record, connection))),
+            Ok(answer) => {
+                let model = answer.ok().and_then(|config| config.into_inner().model_origin);
+                Found::Serving(Box::new((record, connection, model)))
+            }
         }
     }
 
@@ -203,7 +223,14 @@ impl<'a> Finder<'a> {
         }
         match spawn_daemon(self.options, self.dir, self.search.deadline).await? {
             Spawned::Ready { socket, model } => {
-                let connection = connect_unix(&socket).await?;
+                let mut connection = connect_unix(&socket).await?;
+                if let Some(own) = &self.options.own_model
+                    && let Some(origin) = model_check::origin(&connection).await
+                {
+                    // It was started in this very environment; what is left to learn is its salt.
+                    self.report_unused(own, &origin, &model);
+                    connection.model = origin.fingerprint;
+                }
                 (self.options.notices)(Notice::Started { model, took: begun.elapsed() });
                 Ok(Some(connection))
             }
@@ -228,7 +255,8 @@ impl<'a> Finder<'a> {
         let open_runs = status.ok().and_then(Result::ok).map(|status| status.into_inner().open_runs);
         if takes_over && open_runs == Some(0) {
             (self.options.notices)(Notice::ReplacingOtherBuild);
-            let stop = tokio::time::timeout(STATUS_WITHIN, admin.shutdown(v1::ShutdownRequest {})).await;
+            let stop =
+                tokio::time::timeout(STATUS_WITHIN, admin.shutdown(v1::ShutdownRequest::default())).await;
             if stop.is_ok_and(|stopped| stopped.is_ok()) {
                 return false;
             }
@@ -237,6 +265,60 @@ impl<'a> Finder<'a> {
             (self.options.notices)(Notice::OtherBuildKept { open_runs });
         }
         true
+    }
+
+    /// Returns whether the daemon's model is the one that is meant, or is named by its configuration; else it was asked
+    /// to make room.
+    async fn means(
+        &mut self,
+        record: &DaemonLockRecord,
+        connection: &mut Connection,
+        origin: Option<v1::ModelOrigin>,
+    ) -> Result<bool, ClientError> {
+        let (Some(own), Some(origin)) = (&self.options.own_model, origin) else { return Ok(true) };
+        let notices = &self.options.notices;
+        let kept_because = match model_check::judge(own, &origin) {
+            ModelVerdict::Meant => {
+                if model_check::ignores_variables(own, &origin) && self.search.model == ModelRule::Demand {
+                    self.report_unused(own, &origin, &model_check::in_force(connection).await);
+                }
+                connection.model = origin.fingerprint;
+                return Ok(true);
+            }
+            ModelVerdict::Unusable(why) => Some(why),
+            ModelVerdict::Other => None,
+        };
+        let (in_force, own) = (model_check::in_force(connection).await, own.name.clone());
+        if self.search.model == ModelRule::Report {
+            notices(Notice::OtherModel { in_force, own });
+            return Ok(true);
+        }
+        let kept_because = match kept_because {
+            Some(why) => why,
+            None if self.options.start == StartPolicy::Never => {
+                "no daemon may be started from here".to_owned()
+            }
+            None => model_check::ask_to_make_room(connection).await,
+        };
+        if !kept_because.is_empty() {
+            return Err(ClientError::OtherModel { in_force, own, kept_because });
+        }
+        if self.replaced != Some(record.pid) {
+            self.replaced = Some(record.pid);
+            notices(Notice::ReplacingOtherModel { in_force, own });
+        }
+        // Its replacement says which model it has.
+        self.announced = true;
+        Ok(false)
+    }
+
+    /// Says so when the daemon's model is not selected by the variables that are there to select one.
+    fn report_unused(&self, own: &OwnModel, origin: &v1::ModelOrigin, in_force: &str) {
+        if model_check::ignores_variables(own, origin) {
+            let (variables, in_force) = (own.variables.clone(), in_force.to_owned());
+            let place = origin.place.clone();
+            (self.options.notices)(Notice::VariablesNotUsed { variables, in_force, place });
+        }
     }
 
     fn timed_out(&self) -> ClientError {

@@ -11,10 +11,11 @@ mod lock;
 mod log_tail;
 mod folder_watch;
 mod process_end;
+mod model_check;
 mod spawn;
 mod locate;
 
 pub use build_id::build_id_of;
-pub(crate) use locate::{Search, WhenAbsent, find, until_gone};
+pub(crate) use locate::{ModelRule, Search, WhenAbsent, find, until_gone};
 pub use lock::read_lock_record;
 pub(crate) use process_end::until_ended;

@@ -24,13 +24,18 @@ impl Opening {
         Self { first: Frame::Start(start), files }
     }
 
+    /// Returns whether a run may begin with it.
+    pub(crate) fn starts_a_run(&self) -> bool {
+        matches!(self.first, Frame::Start(_))
+    }
+
     /// Attaches to a run.
     pub(crate) fn attach(run_id: String, after_tape_seq: u32) -> Self {
         Self { first: Frame::Attach(v1::Attach { run_id, after_tape_seq }), files: Arc::new([]) }
     }
 
-    /// Returns the frames in order.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = v1::RunStreamRequest> + Send + use<> {
+    /// Returns the frames in order, for a daemon whose model has this fingerprint.
+    pub(crate) fn frames(&self, model: &[u8]) -> impl Iterator<Item = v1::RunStreamRequest> + Send + use<> {
         let files = Arc::clone(&self.files);
         let places: Vec<_> = places(&files).collect();
         let parts = places.into_iter().map(move |(index, from, to)| {
@@ -38,9 +43,11 @@ impl Opening {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             Frame::AttachmentPart(v1::AttachmentPart { index, data })
         });
-        std::iter::once(self.first.clone())
-            .chain(parts)
-            .map(|frame| v1::RunStreamRequest { frame: Some(frame) })
+        let mut first = self.first.clone();
+        if let Frame::Start(start) = &mut first {
+            start.model_fingerprint = model.to_vec();
+        }
+        std::iter::once(first).chain(parts).map(|frame| v1::RunStreamRequest { frame: Some(frame) })
     }
 }
 
@@ -71,7 +78,7 @@ mod tests {
         };
         let opening = Opening::start(start);
         for _ in 0..2 {
-            let frames: Vec<_> = opening.frames().map(|frame| frame.frame.unwrap()).collect();
+            let frames: Vec<_> = opening.frames(&[]).map(|frame| frame.frame.unwrap()).collect();
             let Frame::Start(start) = &frames[0] else { panic!("{frames:?}") };
             let announced: Vec<_> =
                 start.attachments.iter().map(|file| (file.bytes, file.content.len())).collect();

@@ -301,7 +301,7 @@ impl AdminService for Script {
 
     async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Answer<v1::ShutdownResponse> {
         self.note(Asked::Shutdown);
-        Ok(Response::new(v1::ShutdownResponse {}))
+        Ok(Response::new(v1::ShutdownResponse::default()))
     }
 
     async fn get_config(&self, _: Request<v1::GetConfigRequest>) -> Answer<v1::GetConfigResponse> {

@@ -114,6 +114,7 @@ fn facts(folder: &Path) -> DaemonFacts {
         config: watch::channel(Arc::default()).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_runtime::health::LiveChecks::default(),
+        replacement: Arc::new(palyra_grpc::NeverReplaced),
         reload: ReloadHandle::channel().0,
         wish_to_stop: CancellationToken::new(),
     }

@@ -28,7 +28,7 @@ pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days}
 pub(crate) use journal_entry::{journal_entry, journal_kind};
 pub(crate) use names::{
     approval_filter, approvers, check_level, decision_reason, effect_contract, effect_filter, journal_health,
-    read_only_cause, risk, run_filter, session_filter, verdict,
+    model_source, read_only_cause, risk, run_filter, session_filter, verdict,
 };
 pub(crate) use page::{
     page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,

@@ -6,6 +6,7 @@ use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 use palyra_ports::read_approvals::{ApprovalFilter, EffectFilter};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::health::CheckLevel;
+use palyra_runtime::model_directory::ModelSource;
 use palyra_types::approval::{Approvers, Separation};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
@@ -176,6 +177,11 @@ names! {
         ReadOnlyCause::BehindAnchor { .. } => "behind_anchor",
         ReadOnlyCause::KeyLost => "key_lost",
         ReadOnlyCause::FilesGone => "files_gone",
+    }
+    pub(crate) model_source(ModelSource) {
+        ModelSource::BuiltIn => "built_in",
+        ModelSource::Environment => "environment",
+        ModelSource::Configuration => "configuration",
     }
     pub(crate) check_level(CheckLevel) {
         CheckLevel::Ok => "ok",

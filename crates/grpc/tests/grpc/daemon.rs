@@ -163,6 +163,7 @@ fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_runtime::health::LiveChecks::default(),
+        replacement: Arc::new(palyra_grpc::NeverReplaced),
         reload,
         wish_to_stop,
     }

@@ -143,7 +143,7 @@ async fn a_reload_tells_what_changed_or_every_mistake() {
 async fn the_owner_can_stop_the_daemon() {
     let mut daemon = TestDaemon::start().await;
     let mut client = AdminServiceClient::new(daemon.local().await);
-    client.shutdown(ShutdownRequest {}).await.unwrap();
+    client.shutdown(ShutdownRequest::default()).await.unwrap();
     assert!(daemon.wish.is_cancelled());
     client.get_status(GetStatusRequest {}).await.expect("it answers until it has come to rest");
     daemon.stop.cancel();

@@ -41,16 +41,8 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         ("[model]\ndefault = \"nope/m\"", 2, "`model.default` is `nope/m`; it takes provider/model"),
         ("[providers.x]\nbase_url = \"nonsense\"", 2, "provider `x` cannot be set up: the base URL"),
         ("[providers.x]\nkind = \"openai-chat\"", 1, "`providers.x.base_url` is missing; for example: "),
-        (
-            "[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"",
-            3,
-            "the key of provider `x` cannot be had",
-        ),
-        (
-            "[providers.x]\nbase_url = \"http://h\"\nkey = \"file:/none\"",
-            3,
-            "the key of provider `x` cannot be had",
-        ),
+        ("[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"", 3, "no key for provider `x`"),
+        ("[providers.x]\nbase_url = \"http://h\"\nkey = \"file:/none\"", 3, "no key for provider `x`"),
         ("[providers.Big]\nbase_url = \"http://h\"", 1, "`providers.Big` names a provider `Big`"),
     ] {
         write(&home, text.as_bytes());

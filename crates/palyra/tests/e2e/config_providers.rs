@@ -107,7 +107,7 @@ fn a_running_daemon_that_cannot_take_a_new_provider_on_says_why() {
     let added = home.palyra(&[&add[..], &["--key", "env:LATE_KEY"]].concat()).expect(0);
     let why = "the running daemon could not take it on; `palyra admin stop` lets the next start do so: ";
     assert!(
-        added.err.contains(why) && added.err.contains("the key of provider `x` cannot be had"),
+        added.err.contains(why) && added.err.contains("no key for provider `x`"),
         "{}",
         added.err
     );

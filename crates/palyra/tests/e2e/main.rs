@@ -18,6 +18,7 @@ mod daemon_life;
 mod waiting;
 mod chat;
 mod models;
+mod own_model;
 mod tcp;
 mod one_daemon;
 mod bad_configuration;

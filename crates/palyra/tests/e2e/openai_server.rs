@@ -54,22 +54,6 @@ fn a_refused_key_fails_the_run_and_is_told_with_a_mend() {
 }
 
 #[test]
-fn another_model_in_the_daemon_than_in_the_environment_is_noted() {
-    let runtime = runtime();
-    let server = serve(&runtime, Behaviour::always(Reply::text("hi")));
-    let home = home_with(&server);
-    let first = home.palyra(&["run", "hello"]).expect(0);
-    assert!(!first.err.contains("environment names"), "{}", first.err);
-    let home = home.with("PALYRA_MODEL", "other-model");
-    let second = home.palyra(&["run", "hello"]).expect(0);
-    assert!(
-        second.err.contains("uses openai/test-model, while this environment names other-model"),
-        "{}",
-        second.err
-    );
-}
-
-#[test]
 fn what_a_model_says_stays_exact_in_a_pipe() {
     let runtime = runtime();
     let said = "tab\tred \u{1b}[31m\u{202e}\r\nend";

@@ -13,7 +13,7 @@ use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, RunId};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Delivered};
@@ -85,16 +85,34 @@ pub(super) struct Directory {
     /// The sessions of the runs that are being worked on.
     runs: Arc<Mutex<BTreeMap<RunId, SessionRef>>>,
     closing: Arc<AtomicBool>,
+    /// Read by whoever takes an input, until that is durable; written by whoever must know that none is on its way.
+    admissions: Arc<RwLock<()>>,
     starter: Arc<Starter>,
 }
 
 impl Directory {
     pub(super) fn new(starter: Arc<Starter>) -> Self {
-        Self { actors: Arc::default(), runs: Arc::default(), closing: Arc::default(), starter }
+        Self {
+            actors: Arc::default(),
+            runs: Arc::default(),
+            closing: Arc::default(),
+            admissions: Arc::default(),
+            starter,
+        }
     }
 
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);
+    }
+
+    /// Returns a guard that keeps [`no_admission`](Self::no_admission) waiting.
+    pub(super) async fn admission(&self) -> OwnedRwLockReadGuard<()> {
+        Arc::clone(&self.admissions).read_owned().await
+    }
+
+    /// Returns once no input is on its way into a run, with a guard that lets none in.
+    pub(super) async fn no_admission(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.admissions).write_owned().await
     }
 
     pub(super) fn is_closing(&self) -> bool {

@@ -10,7 +10,7 @@ use palyra_types::event::{RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{RunId, SessionId, TapeSeq};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
@@ -70,7 +70,7 @@ impl SessionsHandle {
         caller: Caller,
         request: SubmitRequest,
     ) -> Result<(Submitted, Option<TapeFollower>), RequestError> {
-        self.check_open()?;
+        let _admission = self.admission().await?;
         admission::submit(&self.engine, &self.directory, caller, Offer::new(request).followed()).await
     }
 
@@ -107,10 +107,17 @@ impl SessionsHandle {
         request: SubmitRequest,
         earlier: Option<RunStarted>,
     ) -> Result<Submitted, RequestError> {
-        self.check_open()?;
+        let _admission = self.admission().await?;
         let offer = Offer::new(request).after(earlier);
         let (submitted, _) = admission::submit(&self.engine, &self.directory, caller, offer).await?;
         Ok(submitted)
+    }
+
+    /// Refuses once the daemon is about to stop; else no [`close_if_idle`](Self::close_if_idle) comes between this and
+    /// the drop of the guard.
+    async fn admission(&self) -> Result<OwnedRwLockReadGuard<()>, RequestError> {
+        let admission = self.directory.admission().await;
+        self.check_open().map(|()| admission)
     }
 
     fn check_open(&self) -> Result<(), RequestError> {
@@ -211,6 +218,20 @@ impl SessionsHandle {
     /// Takes no new input from now on; runs stay resumable.
     pub fn close(&self) {
         self.directory.close();
+    }
+
+    /// Takes no new input from now on, unless a run is open or an input is on its way into one; returns how many are
+    /// open. Nothing can begin between the count and the close.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`]; then nothing was closed.
+    pub async fn close_if_idle(&self) -> Result<usize, RequestError> {
+        let _no_admission = self.directory.no_admission().await;
+        let open = self.engine.ports.records.open_runs().await?.len();
+        if open == 0 {
+            self.close();
+        }
+        Ok(open)
     }
 
     /// Takes no new input, begins no run and asks no model from now on. Returns once every run is over, waits for a

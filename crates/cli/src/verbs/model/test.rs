@@ -25,7 +25,7 @@ pub(crate) struct TestArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failure> {
     let tested = {
-        let client = context.connect().await?;
+        let client = context.connect_to_model(args.model.as_deref()).await?;
         let test = client.test_model(args.model.as_deref());
         context.waiting("waiting for the model", test).await?
     };

@@ -1,0 +1,104 @@
+//! Whether the daemon that was found uses the model that this environment selects.
+
+use std::time::Duration;
+
+use palyra_wire::v1;
+use palyra_wire::v1::admin_service_client::AdminServiceClient;
+
+use crate::options::OwnModel;
+use crate::transport::Connection;
+
+/// How long a question about the model may take.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
+/// The source of a model that stays whatever this environment selects.
+const CONFIGURATION: &str = "configuration";
+/// The source of a model that variables select.
+const ENVIRONMENT: &str = "environment";
+
+/// What the daemon's model is to this environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ModelVerdict {
+    /// The same model, or the one that the daemon's configuration names.
+    Meant,
+    /// Another one than a daemon started here would use.
+    Other,
+    /// This environment selects something that no daemon could be started with.
+    Unusable(String),
+}
+
+/// Compares the daemon's model with what this environment selects.
+pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
+    if origin.source == CONFIGURATION || origin.fingerprint.is_empty() {
+        return ModelVerdict::Meant;
+    }
+    match (own.fingerprint)(&origin.salt) {
+        Ok(fingerprint) if fingerprint == origin.fingerprint => ModelVerdict::Meant,
+        Ok(_) => ModelVerdict::Other,
+        // A configuration that became invalid later leaves the daemon that runs as it is.
+        Err(_) if own.variables.is_empty() => ModelVerdict::Meant,
+        Err(why) => ModelVerdict::Unusable(format!("no other could be started: {why}")),
+    }
+}
+
+/// Returns whether this environment has variables that select a model, and the daemon's model comes from elsewhere.
+pub(super) fn ignores_variables(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
+    !own.variables.is_empty() && origin.source != ENVIRONMENT
+}
+
+/// Returns where the daemon's default model comes from, if it says so.
+pub(super) async fn origin(connection: &Connection) -> Option<v1::ModelOrigin> {
+    let mut admin = AdminServiceClient::new(connection.transport.clone());
+    let asked = admin.get_config(v1::GetConfigRequest {});
+    let answer = tokio::time::timeout(ANSWERED_WITHIN, asked).await.ok().and_then(Result::ok);
+    answer.and_then(|config| config.into_inner().model_origin)
+}
+
+/// Returns the name of the default model in force.
+pub(super) async fn in_force(connection: &Connection) -> String {
+    let mut admin = AdminServiceClient::new(connection.transport.clone());
+    let asked = admin.get_status(v1::GetStatusRequest {});
+    let answer = tokio::time::timeout(ANSWERED_WITHIN, asked).await.ok().and_then(Result::ok);
+    answer.map_or_else(|| "another model".to_owned(), |status| status.into_inner().default_model)
+}
+
+/// Asks the daemon to make room for another; returns why it stays, or nothing when it goes.
+pub(super) async fn ask_to_make_room(connection: &Connection) -> String {
+    let mut admin = AdminServiceClient::new(connection.transport.clone());
+    let asked = admin.shutdown(v1::ShutdownRequest { only_if_replaceable: true });
+    match tokio::time::timeout(ANSWERED_WITHIN, asked).await {
+        Ok(Ok(answer)) => answer.into_inner().kept_because,
+        // One that is about to go may not get its answer out; the next look tells.
+        Ok(Err(_)) | Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_configured_model_stays_and_another_one_is_noticed() {
+        let own = |answer: Result<Vec<u8>, String>, variables: Vec<&'static str>| OwnModel {
+            name: "openai/m".to_owned(),
+            variables,
+            fingerprint: Arc::new(move |_| answer.clone()),
+        };
+        let origin = |source: &str, fingerprint: &[u8]| v1::ModelOrigin {
+            source: source.to_owned(),
+            fingerprint: fingerprint.to_vec(),
+            ..Default::default()
+        };
+        let environment = origin("environment", b"one");
+        assert_eq!(judge(&own(Ok(b"one".to_vec()), Vec::new()), &environment), ModelVerdict::Meant);
+        assert_eq!(judge(&own(Ok(b"two".to_vec()), Vec::new()), &environment), ModelVerdict::Other);
+        let built_in = origin("built_in", b"one");
+        assert_eq!(judge(&own(Ok(b"two".to_vec()), Vec::new()), &built_in), ModelVerdict::Other);
+        let configured = origin("configuration", b"one");
+        assert_eq!(judge(&own(Ok(b"two".to_vec()), Vec::new()), &configured), ModelVerdict::Meant);
+        let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);
+        assert!(matches!(judge(&broken, &built_in), ModelVerdict::Unusable(_)));
+        assert_eq!(judge(&own(Err("bad".to_owned()), Vec::new()), &built_in), ModelVerdict::Meant);
+    }
+}

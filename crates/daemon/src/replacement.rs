@@ -1,0 +1,101 @@
+//! Whether this daemon makes room for one with another model.
+//!
+//! Owns the three conditions that do not concern sessions, and the file that remembers the last replacement: the daemon
+//! that comes next reads it, so two environments that take turns replace each other at most once a minute.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use palyra_commands::Jobs;
+use palyra_grpc::ReplaceDaemon;
+
+/// How long no other replacement follows one.
+const REPLACED_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// The file whose time of change is that of the last replacement.
+const STAMP_FILE_NAME: &str = "model-replaced";
+
+/// How a daemon came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StartedBy {
+    /// A client, when it found none.
+    Client,
+    /// A person or a service manager.
+    Operator,
+}
+
+/// The conditions of one daemon.
+pub(crate) struct Replacement {
+    started_by: StartedBy,
+    stamp: PathBuf,
+    jobs: Option<Jobs>,
+}
+
+impl Replacement {
+    pub(crate) fn new(started_by: StartedBy, state_dir: &Path, jobs: Option<Jobs>) -> Self {
+        Self { started_by, stamp: state_dir.join(STAMP_FILE_NAME), jobs }
+    }
+
+    /// Returns how long ago the last replacement was, if that is less than a minute.
+    fn recent(&self) -> Option<Duration> {
+        let changed = std::fs::metadata(&self.stamp).and_then(|file| file.modified()).ok()?;
+        // A clock that was set back makes a stamp of the future, which says nothing.
+        let age = SystemTime::now().duration_since(changed).ok()?;
+        (age < REPLACED_AGAIN_AFTER).then_some(age)
+    }
+}
+
+impl fmt::Debug for Replacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replacement").field("started_by", &self.started_by).finish_non_exhaustive()
+    }
+}
+
+impl ReplaceDaemon for Replacement {
+    fn kept_because(&self) -> Option<String> {
+        if self.started_by == StartedBy::Operator {
+            return Some("it was not started by a command of yours but by `palyra serve`".to_owned());
+        }
+        match self.jobs.as_ref().map_or(0, Jobs::running) {
+            0 => {}
+            1 => return Some("it has 1 job running".to_owned()),
+            jobs => return Some(format!("it has {jobs} jobs running")),
+        }
+        let age = self.recent()?;
+        let left = REPLACED_AGAIN_AFTER.saturating_sub(age).as_secs() + 1;
+        Some(format!("another one was replaced less than a minute ago; try again in {left} s"))
+    }
+
+    fn replaced(&self) {
+        if let Err(error) = std::fs::write(&self.stamp, "") {
+            tracing::warn!(%error, "the time of this replacement could not be kept");
+        }
+        tracing::info!("making room for a daemon with another model");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_replacement_a_minute() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |started_by| Replacement::new(started_by, folder.path(), None);
+        let daemon = of(StartedBy::Client);
+        assert_eq!(daemon.kept_because(), None);
+        daemon.replaced();
+        let kept = of(StartedBy::Client).kept_because().expect("kept");
+        assert!(kept.contains("less than a minute ago"), "{kept}");
+        let stamp =
+            std::fs::File::options().write(true).open(folder.path().join(STAMP_FILE_NAME)).expect("there");
+        for (age, kept) in [(59, true), (61, false)] {
+            let then = SystemTime::now() - Duration::from_secs(age);
+            stamp.set_modified(then).expect("set");
+            assert_eq!(daemon.kept_because().is_some(), kept, "{age}");
+        }
+        stamp.set_modified(SystemTime::now() + Duration::from_secs(3_600)).expect("set");
+        assert_eq!(daemon.kept_because(), None);
+        assert!(of(StartedBy::Operator).kept_because().is_some());
+    }
+}

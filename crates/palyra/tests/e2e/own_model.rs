@@ -1,0 +1,196 @@
+//! The model that answers is the one that this environment selects, or the answer is a refusal.
+
+use std::io::BufReader;
+use std::time::{Duration, SystemTime};
+
+use palyra_testkit::Gate;
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use rustix::process::Signal;
+
+use crate::home::{Ended, Home, ended, read_until, signal};
+use crate::openai_server::{runtime, serve};
+
+fn server_saying(runtime: &tokio::runtime::Runtime, text: &str) -> ModelServer {
+    serve(runtime, Behaviour::always(Reply::text(text)))
+}
+
+/// The variables that select a server.
+fn selecting(server: &ModelServer) -> [(&'static str, String); 2] {
+    [("OPENAI_BASE_URL", server.base_url()), ("PALYRA_MODEL", "test-model".to_owned())]
+}
+
+fn ask(home: &Home, server: Option<&ModelServer>, arguments: &[&str]) -> Ended {
+    let mut command = home.command(arguments);
+    command.envs(server.into_iter().flat_map(selecting));
+    ended(command.spawn().unwrap())
+}
+
+/// Makes the last replacement older than a minute.
+fn a_minute_later(home: &Home) {
+    let stamp = std::fs::File::options().write(true).open(home.state_dir().join("model-replaced")).unwrap();
+    stamp.set_modified(SystemTime::now() - Duration::from_secs(90)).unwrap();
+}
+
+/// How often a daemon of this home made room.
+fn replacements(home: &Home) -> usize {
+    let log = std::fs::read_to_string(home.state_dir().join("log/palyrad.log")).unwrap_or_default();
+    log.matches("making room for a daemon with another model").count()
+}
+
+#[test]
+fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
+    let runtime = runtime();
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+
+    let asked = ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+    assert_eq!(asked.out, "mine\n");
+    let lines: Vec<&str> = asked.err.lines().filter(|line| line.contains("demo/demo")).collect();
+    let line =
+        "· replacing the idle daemon, which uses demo/demo: this environment selects openai/test-model";
+    assert_eq!(lines, [line], "{}", asked.err);
+    let again = ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+    assert_eq!((again.out.as_str(), again.err.as_str()), ("mine\n", ""));
+
+    // The reverse, within the minute: refused with a mend, and the mend works.
+    let refused = ask(&home, None, &["run", "hello"]).expect(2);
+    assert!(refused.out.is_empty() && refused.err.contains("error[PLY-1408]"), "{}", refused.err);
+    assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
+    assert!(refused.err.contains("`--model openai/test-model`"), "{}", refused.err);
+    let named = ask(&home, None, &["run", "--model", "demo/demo", "hello"]).expect(0);
+    assert!(named.out.contains("demo model"), "{}", named.out);
+    ask(&home, None, &["run", "--no-start", "hello"]).expect(2);
+    assert_eq!(replacements(&home), 1);
+
+    a_minute_later(&home);
+    let back = ask(&home, None, &["run", "hello"]).expect(0);
+    assert!(back.out.contains("demo model"), "{}", back.out);
+    assert_eq!(replacements(&home), 2);
+}
+
+#[test]
+fn another_key_or_server_is_another_model() {
+    let runtime = runtime();
+    let (one, two) = (server_saying(&runtime, "one"), server_saying(&runtime, "two"));
+    let home = Home::new();
+    assert_eq!(ask(&home, Some(&one), &["run", "hello"]).expect(0).out, "one\n");
+    assert_eq!(ask(&home, Some(&two), &["run", "hello"]).expect(0).out, "two\n");
+    a_minute_later(&home);
+    let mut keyed = home.command(&["run", "hello"]);
+    keyed.envs(selecting(&two)).env("OPENAI_API_KEY", "sesame");
+    assert_eq!(ended(keyed.spawn().unwrap()).expect(0).out, "two\n");
+    assert_eq!(two.asked().last().unwrap().authorization.as_deref(), Some("Bearer sesame"));
+    assert_eq!(one.asked().len(), 1);
+}
+
+#[test]
+fn a_model_that_a_file_names_stays_and_one_line_says_that_the_variable_is_not_used() {
+    let runtime = runtime();
+    let (filed, mine) = (server_saying(&runtime, "filed"), server_saying(&runtime, "mine"));
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!("model.default = \"box/m\"\n[providers.box]\nbase_url = \"{}\"\n", filed.base_url());
+    std::fs::write(home.config_file(), text).unwrap();
+    for _ in 0..2 {
+        let asked = ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+        assert_eq!(asked.out, "filed\n");
+        let told = "! OPENAI_BASE_URL, PALYRA_MODEL of this environment is not used: the model is box/m, model.default of ";
+        assert_eq!(asked.err.matches(told).count(), 1, "{}", asked.err);
+    }
+    assert_eq!(ask(&home, None, &["run", "hello"]).expect(0).err, "");
+    assert!(mine.asked().is_empty() && replacements(&home) == 0);
+}
+
+#[test]
+fn a_default_that_was_edited_into_the_file_counts_with_the_next_run() {
+    let runtime = runtime();
+    let filed = server_saying(&runtime, "filed");
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!("model.default = \"box/m\"\n[providers.box]\nbase_url = \"{}\"\n", filed.base_url());
+    std::fs::write(home.config_file(), text).unwrap();
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "filed\n");
+}
+
+#[test]
+fn a_run_at_work_is_never_ended_by_a_replacement() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let held = serve(&runtime, Behaviour::always(Reply::empty().piece("held to the end").hold(&gate)));
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    let mut command = home.command(&["run", "hello"]);
+    command.envs(selecting(&held));
+    let first = command.spawn().unwrap();
+    runtime.block_on(held.wait_asked(1));
+    let refused = ask(&home, Some(&mine), &["run", "hello"]).expect(2);
+    assert!(refused.err.contains("PLY-1408") && refused.err.contains("it has 1 open run"), "{}", refused.err);
+    gate.open();
+    assert_eq!(ended(first).expect(0).out, "held to the end\n");
+    assert_eq!((held.asked().len(), mine.asked().len()), (1, 0));
+    assert_eq!(ask(&home, Some(&mine), &["run", "hello"]).expect(0).out, "mine\n");
+}
+
+#[test]
+fn a_daemon_that_a_person_started_is_not_replaced() {
+    let runtime = runtime();
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    let mut daemon = home.command(&["serve"]).spawn().unwrap();
+    let mut out = BufReader::new(daemon.stdout.take().unwrap());
+    read_until(&mut out, "\"ready\":true");
+    let refused = ask(&home, Some(&mine), &["run", "hello"]).expect(2);
+    assert!(refused.err.contains("`palyra serve`"), "{}", refused.err);
+    home.palyra(&["run", "hello"]).expect(0);
+    signal(&daemon, Signal::TERM);
+    daemon.wait().unwrap();
+    assert!(mine.asked().is_empty());
+}
+
+#[test]
+fn a_selection_that_cannot_be_used_is_not_answered_by_the_demo_model() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let mut command = home.command(&["run", "hello"]);
+    let refused = ended(command.env("OPENAI_BASE_URL", "nonsense").spawn().unwrap()).expect(2);
+    assert!(refused.err.contains("OPENAI_BASE_URL cannot be used"), "{}", refused.err);
+    let mut command = home.command(&["run", "hello"]);
+    let noted = ended(command.env("PALYRA_MODEL", "m").spawn().unwrap()).expect(0);
+    assert!(noted.err.contains("! PALYRA_MODEL of this environment is not used"), "{}", noted.err);
+}
+
+#[test]
+fn clients_with_different_environments_at_once_are_answered_by_their_own_model_or_refused() {
+    const ROUNDS: usize = 4;
+    let runtime = runtime();
+    let servers = [server_saying(&runtime, "one"), server_saying(&runtime, "two")];
+    for round in 0..ROUNDS {
+        let home = Home::new();
+        if round % 2 == 1 {
+            home.palyra(&["run", "hello"]).expect(0);
+        }
+        let started: Vec<_> = (0..6)
+            .map(|number| {
+                let mut command = home.command(&["run", "hello"]);
+                command.envs(selecting(&servers[number % 2]));
+                (number % 2, command.spawn().unwrap())
+            })
+            .collect();
+        let mut answered = 0;
+        for (number, child) in started {
+            let asked = ended(child);
+            match asked.code {
+                0 => {
+                    answered += 1;
+                    assert_eq!(asked.out, ["one\n", "two\n"][number], "{}", asked.err);
+                }
+                2 => assert!(asked.err.contains("error[PLY-1408]") && asked.out.is_empty(), "{asked:?}"),
+                _ => panic!("{asked:?}"),
+            }
+        }
+        assert!(answered >= 1 && replacements(&home) <= 1, "{answered}, {}", replacements(&home));
+        home.palyra(&["journal", "verify"]).expect(0);
+    }
+}
