@@ -1,5 +1,6 @@
 //! `palyra model`: which models there are, adding one, testing one.
 
+mod address;
 mod add;
 mod list;
 mod test;

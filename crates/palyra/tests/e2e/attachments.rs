@@ -154,4 +154,9 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
     assert!(!sent && err.contains(&noted("blind/local")), "{err}");
     let (_, err) = attach("demo/demo", &blind);
     assert!(err.contains("demo/demo takes no images"), "{err}");
+    // What is added is remembered in the file.
+    let url = seeing.base_url();
+    home.palyra(&["model", "add", "kept", "--base-url", &url, "--model", "local"]).expect(0);
+    let text = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(text.contains("[providers.kept]") && text.contains("images = true"), "{text}");
 }

@@ -98,20 +98,26 @@ fn a_provider_of_another_format_is_added_by_the_verb_after_a_real_completion() {
 }
 
 #[test]
-fn a_running_daemon_that_cannot_take_a_new_provider_on_says_why() {
+fn a_daemon_that_lacks_the_key_of_a_new_provider_makes_room_or_says_whose_environment_lacks_it() {
+    let add = ["model", "add", "x", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--no-test"];
+    let add = [&add[..], &["--key", "env:LATE_KEY"]].concat();
+    // An idle daemon that a client started is replaced by one of this environment.
     let home = Home::new();
     home.palyra(&["run", "hello"]).expect(0);
-    let add = ["model", "add", "x", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--no-test"];
-    // The daemon's environment is older than the key.
     let home = home.with("LATE_KEY", "sesame");
-    let added = home.palyra(&[&add[..], &["--key", "env:LATE_KEY"]].concat()).expect(0);
-    let why = "the running daemon could not take it on; `palyra admin stop` lets the next start do so: ";
-    assert!(
-        added.err.contains(why) && added.err.contains("no key for provider `x`"),
-        "{}",
-        added.err
-    );
+    let added = home.palyra(&add).expect(0);
+    assert!(added.err.contains("made room for one of this environment"), "{}", added.err);
+    assert!(added.err.contains("`LATE_KEY` is not set in the daemon's environment"), "{}", added.err);
+    let config = home.palyra(&["config", "show"]).expect(0);
+    assert!(config.out.contains("model.default = \"x/m\""), "{}", config.out);
+    // One that a person started stays.
+    let home = Home::new();
+    let mut daemon = home.command(&["serve"]).spawn().unwrap();
+    read_until(&mut BufReader::new(daemon.stdout.take().unwrap()), "\"ready\":true");
+    let home = home.with("LATE_KEY", "sesame");
+    let added = home.palyra(&add).expect(0);
+    assert!(added.err.contains("the running daemon does not use it: "), "{}", added.err);
+    assert!(added.err.contains("It stays: it was not started by a command of yours"), "{}", added.err);
     home.palyra(&["admin", "stop"]).expect(0);
-    let models = home.palyra(&["config", "show"]).expect(0);
-    assert!(models.out.contains("model.default = \"x/m\""), "{}", models.out);
+    daemon.wait().unwrap();
 }

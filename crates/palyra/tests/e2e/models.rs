@@ -2,7 +2,7 @@
 
 use palyra_testkit::model_server::{Behaviour, Reply};
 
-use crate::home::Home;
+use crate::home::{Home, ended};
 use crate::openai_server::{runtime, serve};
 
 #[test]
@@ -42,4 +42,113 @@ fn a_model_that_does_not_answer_is_not_saved() {
         .palyra(&["model", "add", "box", "--base-url", &url, "--model", "m", "--key", "sk-sesame"])
         .expect(2);
     assert!(!key.err.contains("sesame"), "{}", key.err);
+}
+
+#[test]
+fn an_address_without_a_scheme_is_tried_and_mistakes_name_the_option() {
+    let runtime = runtime();
+    let chat = serve(&runtime, Behaviour::always(Reply::text("here")));
+    let home = Home::new();
+    for (name, format, address) in [
+        ("one", "openai_chat", chat.base_url().replace("http://", "")),
+        ("two", "anthropic_messages", chat.origin().replace("http://", "")),
+    ] {
+        let add = [
+            "model",
+            "add",
+            name,
+            "--format",
+            format,
+            "--base-url",
+            &address,
+            "--model",
+            "test-model",
+            "--yes",
+        ];
+        home.palyra(&add).expect(0);
+        let text = std::fs::read_to_string(home.config_file()).unwrap();
+        assert!(text.contains(&format!("base_url = \"http://{address}\"")), "{text}");
+        assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "here\n");
+    }
+    let before = std::fs::read_to_string(home.config_file()).unwrap();
+    let url = chat.base_url();
+    for (option, value, told) in [
+        ("--base-url", "ftp://h/v1", "error: --base-url: the base URL is not an http or https URL"),
+        (
+            "--base-url",
+            "http://u:sesame@h/v1",
+            "error: --base-url: the base URL holds a user name or password",
+        ),
+        ("--key", "env:NOPE_KEY", "error: --key env:NOPE_KEY: NOPE_KEY is not set in this environment"),
+        ("--key", "file:/nope/key", "error: --key: "),
+    ] {
+        for format in ["openai_chat", "anthropic_messages"] {
+            let mut add = vec!["model", "add", "bad", "--model", "m", "--format", format, option, value];
+            if option != "--base-url" {
+                add.extend(["--base-url", &url]);
+            }
+            let refused = home.palyra(&add).expect(2);
+            assert!(refused.err.contains(told), "{value}: {}", refused.err);
+            assert!(
+                !refused.err.contains("palyra-model-") && !refused.err.contains("sesame"),
+                "{}",
+                refused.err
+            );
+        }
+    }
+    assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), before);
+}
+
+#[test]
+fn a_default_that_somebody_named_changes_only_with_a_yes() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("here")));
+    let home = Home::new();
+    let url = server.base_url();
+    let add = |name: &'static str, more: &[&'static str]| {
+        let add = ["model", "add", name, "--base-url", &url, "--model", "test-model"];
+        [&add[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |arguments: &[String]| {
+        home.palyra(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).expect(0).err
+    };
+    let default = || {
+        let listed = home.palyra(&["model", "list", "--json"]).expect(0).json();
+        listed[0]["default_model"].as_str().unwrap().to_owned()
+    };
+    let first = run(&add("one", &[]));
+    assert!(first.contains("the default model is now one/test-model (was demo/demo)"), "{first}");
+    let kept = run(&add("two", &[]));
+    assert!(
+        kept.contains("the default model stays one/test-model") && kept.contains("--yes replaces it"),
+        "{kept}"
+    );
+    assert_eq!(default(), "one/test-model");
+    for (typed, expect) in [("n\r", "one/test-model"), ("y\r", "two/test-model")] {
+        let arguments = add("two", &[]);
+        let command = home.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut pty = crate::pty::Pty::spawn(&command, 100);
+        pty.expect("? make two/test-model the default model instead of one/test-model? [y/N]");
+        pty.type_in(typed);
+        assert_eq!(pty.ended(), 0, "{}", pty.text());
+        assert_eq!(default(), expect);
+    }
+    let changed = run(&add("one", &["--yes"]));
+    assert!(changed.contains("the default model is now one/test-model (was two/test-model)"), "{changed}");
+}
+
+#[test]
+fn a_server_that_wants_a_key_where_none_is_configured_names_the_setting() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("hi")).with_key("another"));
+    let home = Home::new();
+    let url = server.base_url();
+    let refused =
+        home.palyra(&["model", "add", "box", "--base-url", &url, "--model", "test-model"]).expect(1);
+    let told = "no key is configured for `box`: `providers.box.key = \"env:NAME\"`";
+    assert!(refused.err.contains(told), "{}", refused.err);
+    let mut keyed = home.command(&["run", "hello"]);
+    keyed.env("OPENAI_BASE_URL", &url).env("OPENAI_API_KEY", "sesame").env("PALYRA_MODEL", "m");
+    let wrong = ended(keyed.spawn().unwrap()).expect(1);
+    assert!(wrong.err.contains("PLY-3001") && !wrong.err.contains("no key is configured"), "{}", wrong.err);
 }

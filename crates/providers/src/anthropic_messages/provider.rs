@@ -41,6 +41,7 @@ impl AnthropicMessagesProvider {
     pub fn new(config: AnthropicMessagesConfig) -> Result<Self, ProviderConfigError> {
         let addresses = Addresses::read(&config.base_url)?;
         let link = Link::new(LinkParts {
+            provider: &config.name,
             server: &addresses.messages,
             timeouts: config.timeouts,
             failures: ROWS,

@@ -40,6 +40,7 @@ impl OpenAiChatProvider {
     pub fn new(config: OpenAiChatConfig) -> Result<Self, ProviderConfigError> {
         let addresses = Addresses::read(&config.base_url)?;
         let link = Link::new(LinkParts {
+            provider: &config.name,
             server: &addresses.chat,
             timeouts: config.timeouts,
             failures: ROWS,
@@ -74,11 +75,11 @@ impl ModelProvider for OpenAiChatProvider {
         }
     }
 
-    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
     fn note_images_seen(&self, model: &ModelName) {
         self.chat.images_known.learn_seeing(model);
     }
 
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         let provider = self.clone();
         async move {
             let chat = &provider.chat;
@@ -114,10 +115,10 @@ struct Chat {
     /// The window that the configuration gives to every model here.
     window: Option<u64>,
     windows: Windows,
-}
     /// Whether its models see images, as the configuration says.
     images: Option<bool>,
     images_known: ImageKnowledge,
+}
 
 impl Chat {
     /// The configuration knows best, then the server.
@@ -125,13 +126,13 @@ impl Chat {
         let told = || self.windows.told(model);
         self.window.or_else(told).unwrap_or(self.addresses.context_tokens)
     }
-}
 
     /// The configuration knows best, then the server or a test, then the catalogue.
     fn images(&self, model: &ModelName) -> bool {
         let known = || self.images_known.of(model).or_else(|| takes_images(model));
         self.images.or_else(known).unwrap_or(self.addresses.images)
     }
+}
 
 impl WireFormat for Chat {
     type Assembly = Assembly;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use palyra_types::Redacted;
-use palyra_types::model::{ModelFailure, ModelFailureClass};
+use palyra_types::model::{ModelFailure, ModelFailureClass, ProviderName};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, Url};
 use tokio::time::{Instant, Sleep};
@@ -25,6 +25,10 @@ const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
 /// How long, and for how many reads, the end of a body is waited for once the answer is complete.
 const REST_TIMEOUT: Duration = Duration::from_millis(500);
 const REST_CHUNKS_MAX: usize = 4;
+/// How much of what a server said is kept beside the words that no key is configured.
+const SAID_WITHOUT_KEY_BYTES_MAX: usize = DETAIL_BYTES_MAX / 2;
+/// The name of the provider that the environment selects, whose key is in the environment, too.
+const ENVIRONMENT_PROVIDER: &str = "openai";
 /// How large a list of models may be.
 const LIST_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -33,12 +37,16 @@ pub(crate) struct Link {
     client: HttpClient,
     headers: HeaderMap,
     key: Option<Secret>,
+    /// What to say where a server wants a key and there is none.
+    no_key: String,
     timeouts: Timeouts,
     failures: Rows,
 }
 
 /// What a way to a server is made from.
 pub(crate) struct LinkParts<'a> {
+    /// The operator's name for the provider.
+    pub(crate) provider: &'a ProviderName,
     /// Any address of the server.
     pub(crate) server: &'a Url,
     /// How long it is waited for.
@@ -101,7 +109,8 @@ impl Link {
         }
         let client = HttpClient::new(parts.server, parts.timeouts.connect);
         let (key, timeouts, failures) = (parts.key.cloned(), parts.timeouts, parts.failures);
-        Ok(Self { client, headers, key, timeouts, failures })
+        let no_key = no_key(parts.provider);
+        Ok(Self { client, headers, key, no_key, timeouts, failures })
     }
 
     /// Posts a request and returns the reply once its head has come and is a good one.
@@ -155,7 +164,12 @@ impl Link {
         let ModelFailure { class, detail, retry_after } = failure;
         let said = detail.expose();
         let clean = self.key.as_ref().map_or_else(|| said.clone(), |key| key.scrub(said));
-        let detail = Redacted::new(bounded(&clean, DETAIL_BYTES_MAX).to_owned());
+        let detail = if class == ModelFailureClass::Auth && self.key.is_none() {
+            format!("{}; {}", bounded(&clean, SAID_WITHOUT_KEY_BYTES_MAX), self.no_key)
+        } else {
+            bounded(&clean, DETAIL_BYTES_MAX).to_owned()
+        };
+        let detail = Redacted::new(detail);
         ModelFailure { class, detail, retry_after }
     }
 
@@ -192,6 +206,13 @@ impl Link {
         }
         Ok(body)
     }
+}
+
+/// Says that no key is configured, and which setting names one.
+fn no_key(provider: &ProviderName) -> String {
+    let setting = format!("`providers.{provider}.key = \"env:NAME\"`");
+    let variable = if provider.as_str() == ENVIRONMENT_PROVIDER { ", or OPENAI_API_KEY" } else { "" };
+    format!("no key is configured for `{provider}`: {setting}{variable}")
 }
 
 fn silent_for(span: Duration) -> ModelFailure {

@@ -7,18 +7,20 @@
 use std::io::Write;
 use std::path::Path;
 
-use palyra_client::{Client, ClientError, StartPolicy, Target};
+use palyra_client::{Client, ClientError, LogTail, StartPolicy, Target};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::address::addresses;
 use super::test::tell;
 use crate::context::Context;
+use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use crate::terminal::{Mark, PromptReader, Reading};
 
 /// Add a server of models, after a test.
 #[derive(Debug, clap::Args)]
@@ -28,7 +30,7 @@ use crate::terminal::Mark;
 pub(crate) struct AddArgs {
     /// A name of your own for the server: a-z, 0-9 and -
     name: String,
-    /// Where its API begins, such as https://api.openai.com/v1
+    /// Where its API begins, such as https://api.openai.com/v1; without a scheme both are tried
     #[arg(long, value_name = "URL")]
     base_url: String,
     /// The model to use there
@@ -44,8 +46,11 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "N")]
     context_tokens: Option<u32>,
     /// Do not make it the default model
-    #[arg(long)]
+    #[arg(long, conflicts_with = "yes")]
     no_default: bool,
+    /// Make it the default model without asking, also where another one is named
+    #[arg(long)]
+    yes: bool,
     /// Save without a test
     #[arg(long)]
     no_test: bool,
@@ -79,35 +84,151 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     check_arguments(&args)?;
     let file = context.config_file()?;
     let old = read(&file)?;
-    let new = edited(&old, &args)
-        .map_err(|what| Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display())))?;
-    let tested = if args.no_test { None } else { Some(test(context, &new, &args).await?) };
-    if tested.as_ref().is_some_and(|tested| !tested.ok) {
+    let was = named_default(&old)
+        .unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name);
+    let tried = try_addresses(context, (&file, &old), &args).await?;
+    if tried.tested.as_ref().is_some_and(|tested| !tested.ok) {
         if args.json {
-            context.output.json(&outcome(&file, &args, tested.as_ref(), false))?;
+            context.output.json(&outcome(&file, &args, &tried, None))?;
         }
         context.output.note(Mark::Bad, &format!("{} stays as it was", file.display()));
         return Ok(Exit::Failed);
     }
+    let change = default_change(context, &args, named_default(&old)).await?;
+    let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, &what))?;
     write(&file, &new).map_err(|error| {
         let message = format!("{} cannot be written: {error}", file.display());
         Failure::local(ErrorCode::ConfigUnreadable, message)
     })?;
     context.output.note(Mark::Good, &format!("saved in {}", file.display()));
+    let now = if change == DefaultChange::Set { model_name(&args) } else { was.clone() };
+    let told = match change {
+        DefaultChange::Set if now != was => format!("the default model is now {now} (was {was})"),
+        DefaultChange::Set => format!("the default model is {now}"),
+        DefaultChange::Keep => {
+            format!("the default model stays {was}; `--model {}` asks this one", model_name(&args))
+        }
+    };
+    context.output.note(Mark::Info, &told);
     take_on(context, &args).await?;
     if args.json {
-        context.output.json(&outcome(&file, &args, tested.as_ref(), true))?;
+        context.output.json(&outcome(&file, &args, &tried, Some((&was, &now))))?;
     }
     Ok(Exit::Done)
 }
 
-fn outcome(file: &Path, args: &AddArgs, tested: Option<&v1::TestModelResponse>, saved: bool) -> Value {
+fn outcome(file: &Path, args: &AddArgs, tried: &TriedAddress, default: Option<(&str, &str)>) -> Value {
     json!({
         "config_file": file.display().to_string(),
         "model": model_name(args),
-        "saved": saved,
-        "tested": tested.map(to_json_with_defaults),
+        "base_url": tried.base_url,
+        "saved": default.is_some(),
+        "default_before": default.map(|(was, _)| was),
+        "default_model": default.map(|(_, now)| now),
+        "tested": tried.tested.as_ref().map(to_json_with_defaults),
     })
+}
+
+/// Whether the new model becomes the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DefaultChange {
+    Set,
+    Keep,
+}
+
+/// Asks before a default that somebody has named is replaced.
+async fn default_change(
+    context: &Context,
+    args: &AddArgs,
+    named: Option<String>,
+) -> Result<DefaultChange, Failure> {
+    let new = model_name(args);
+    let Some(named) = named.filter(|named| *named != new) else {
+        return Ok(if args.no_default { DefaultChange::Keep } else { DefaultChange::Set });
+    };
+    if args.no_default || args.yes {
+        return Ok(if args.yes { DefaultChange::Set } else { DefaultChange::Keep });
+    }
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+        context.output.note(Mark::Info, &format!("{named} is the default model; --yes replaces it"));
+        return Ok(DefaultChange::Keep);
+    };
+    let question = format!("? make {new} the default model instead of {named}? [y/N]");
+    let answer = reader.ask(&question, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    let agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    Ok(if agreed { DefaultChange::Set } else { DefaultChange::Keep })
+}
+
+/// Returns the default model that a file names.
+fn named_default(text: &str) -> Option<String> {
+    let document: DocumentMut = text.parse().ok()?;
+    let named = document.get("model")?.get("default")?.as_str()?;
+    (!named.is_empty()).then(|| named.to_owned())
+}
+
+fn unusable_file(file: &Path, what: &str) -> Failure {
+    Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
+}
+
+/// An address that was tried, and what came of it.
+struct TriedAddress {
+    base_url: String,
+    tested: Option<v1::TestModelResponse>,
+}
+
+impl TriedAddress {
+    /// Returns what is written of the provider.
+    fn settings<'a>(&'a self, args: &'a AddArgs) -> ProviderSettings<'a> {
+        let takes_images = self.tested.as_ref().is_some_and(|tested| tested.images == "tried_yes");
+        ProviderSettings { args, base_url: &self.base_url, takes_images }
+    }
+}
+
+/// Tests the address; one without a scheme is tried with each that may be meant.
+async fn try_addresses(
+    context: &Context,
+    (file, old): (&Path, &str),
+    args: &AddArgs,
+) -> Result<TriedAddress, Failure> {
+    let mut addresses = addresses(&args.base_url).into_iter();
+    let Some(first) = addresses.next() else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
+    if args.no_test {
+        if first != args.base_url {
+            context.output.note(Mark::Doubt, &format!("{first} is taken as its address, without a test"));
+        }
+        return Ok(TriedAddress { base_url: first, tested: None });
+    }
+    check_key(args)?;
+    let mut failed: Option<TriedAddress> = None;
+    for base_url in std::iter::once(first).chain(addresses) {
+        let settings = ProviderSettings { args, base_url: &base_url, takes_images: false };
+        let new = edited(old, &settings, DefaultChange::Set).map_err(|what| unusable_file(file, &what))?;
+        let tested = test(context, (file, &new), &settings).await?;
+        let tried = TriedAddress { base_url, tested: Some(tested) };
+        if tried.tested.as_ref().is_some_and(|tested| tested.ok) {
+            failed = Some(tried);
+            break;
+        }
+        failed.get_or_insert(tried);
+    }
+    let Some(tried) = failed else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
+    if let (Some(tested), false) = (&tried.tested, args.json) {
+        tell(&context.output, tested)?;
+    }
+    Ok(tried)
+}
+
+/// Says early that a key is not where the test, and each daemon that is started from here, look for it.
+fn check_key(args: &AddArgs) -> Result<(), Failure> {
+    let Some(name) = args.key.as_deref().and_then(|key| key.strip_prefix("env:")) else { return Ok(()) };
+    if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "--key {}: {name} is not set in this environment, which the test and each daemon that is started from here \
+         use; `export {name}=...` first, or save without a test: --no-test",
+        args.key.as_deref().unwrap_or_default()
+    )))
 }
 
 fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
@@ -135,8 +256,16 @@ fn read(file: &Path) -> Result<String, Failure> {
     }
 }
 
+/// What is written of a provider.
+struct ProviderSettings<'a> {
+    args: &'a AddArgs,
+    base_url: &'a str,
+    takes_images: bool,
+}
+
 /// Returns the file's text with the provider in it; everything else, comments too, stays.
-fn edited(old: &str, args: &AddArgs) -> Result<String, String> {
+fn edited(old: &str, settings: &ProviderSettings<'_>, change: DefaultChange) -> Result<String, String> {
+    let args = settings.args;
     let mut document: DocumentMut =
         old.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let providers = document.entry("providers").or_insert_with(implicit_table);
@@ -147,7 +276,10 @@ fn edited(old: &str, args: &AddArgs) -> Result<String, String> {
     // Its older name, which takes one value only.
     provider.remove("kind");
     provider["format"] = value(args.format.name());
-    provider["base_url"] = value(args.base_url.as_str());
+    provider["base_url"] = value(settings.base_url);
+    if settings.takes_images {
+        provider["images"] = value(true);
+    }
     match &args.key {
         Some(key) => provider["key"] = value(key.as_str()),
         None => {
@@ -157,7 +289,7 @@ fn edited(old: &str, args: &AddArgs) -> Result<String, String> {
     if let Some(tokens) = args.context_tokens {
         provider["context_tokens"] = value(i64::from(tokens));
     }
-    if !args.no_default {
+    if change == DefaultChange::Set {
         let model = document.entry("model").or_insert_with(|| Item::Table(Table::new()));
         let model = model.as_table_mut().ok_or("`model` is not a table")?;
         model["default"] = value(model_name(args));
@@ -175,34 +307,69 @@ fn model_name(args: &AddArgs) -> String {
     format!("{}/{}", args.name, args.model)
 }
 
-/// Tests the model in a daemon of its own.
-async fn test(context: &Context, config: &str, args: &AddArgs) -> Result<v1::TestModelResponse, Failure> {
+/// Tests the model in a daemon of its own, with this text in place of the configuration file.
+async fn test(
+    context: &Context,
+    (real_file, config): (&Path, &str),
+    settings: &ProviderSettings<'_>,
+) -> Result<v1::TestModelResponse, Failure> {
+    let args = settings.args;
     let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir();
     let folder = folder.map_err(|error| {
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary folder can be made: {error}"))
     })?;
     let file = folder.path().join("palyra.toml");
     write(&file, config).map_err(|error| {
-        Failure::local(ErrorCode::StateDirUnusable, format!("{} cannot be written: {error}", file.display()))
+        Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
     })?;
+    let verdict = (context.daemon.check_config)(Some(&file));
+    if let Some(mistake) = verdict.mistakes.first() {
+        return Err(mistake_failure(mistake, (&file, real_file), args));
+    }
+    // Only now is it known that the address holds no credential.
+    context.output.note(Mark::Info, &format!("asking {} at {}", model_name(args), settings.base_url));
     let mut options = context.connect_options()?;
     options.target = Target::StateDir(folder.path().join("state"));
     options.start = StartPolicy::Allowed;
     options.heads = None;
-    options.serve_arguments = vec!["--config".into(), file.into_os_string()];
+    options.serve_arguments = vec!["--config".into(), file.clone().into_os_string()];
     options.notices = std::sync::Arc::new(|_| {});
-    context.output.note(Mark::Info, &format!("asking {}", model_name(args)));
-    let client = Client::connect(options).await?;
+    let client = Client::connect(options).await.map_err(|error| without_path(error, &file, real_file))?;
     let name = model_name(args);
     let tested = context.waiting("waiting for the model", client.test_model(Some(&name))).await;
     // It would go by itself, but not before its folder does.
     let stopped = client.stop_daemon().await;
     let tested = tested?;
     stopped?;
-    if !args.json {
-        tell(&context.output, &tested)?;
-    }
     Ok(tested)
+}
+
+/// Says which option is wrong, or where the file was wrong before.
+fn mistake_failure(mistake: &ConfigMistake, (file, real_file): (&Path, &Path), args: &AddArgs) -> Failure {
+    let key = mistake.key.as_deref().unwrap_or_default();
+    let of_it = |field: &str| key == format!("providers.{}.{field}", args.name);
+    let cause = mistake.message.rsplit(": ").next().unwrap_or_default();
+    if of_it("base_url") {
+        return Failure::Usage(format!("--base-url: {cause}"));
+    }
+    if of_it("key") {
+        return Failure::Usage(format!("--key: {cause}"));
+    }
+    let message = mistake.message.replace(&file.display().to_string(), &real_file.display().to_string());
+    Failure::local(mistake.code, message)
+}
+
+/// Names the configuration file instead of its copy.
+fn without_path(error: ClientError, file: &Path, real_file: &Path) -> ClientError {
+    let (file, real_file) = (file.display().to_string(), real_file.display().to_string());
+    match error {
+        ClientError::StartFailed { code, message, log } => {
+            let message = message.replace(&file, &real_file);
+            let lines = log.lines.iter().map(|line| line.replace(&file, &real_file)).collect();
+            ClientError::StartFailed { code, message, log: LogTail { file: None, lines } }
+        }
+        error => error,
+    }
 }
 
 /// Writes the whole file at once: a reader sees the old one or the new one.
@@ -225,16 +392,36 @@ async fn take_on(context: &Context, args: &AddArgs) -> Result<(), Failure> {
     };
     let reloaded = client.reload_config().await?;
     if let Some(mistake) = reloaded.mistakes.first() {
-        let told = format!(
-            "the running daemon could not take it on; `palyra admin stop` lets the next start do so: {mistake}"
-        );
-        context.output.note(Mark::Doubt, &told);
+        replace(context, &client, mistake).await?;
     } else if names(&client.config().await?, &args.name) {
         context.output.note(Mark::Good, "the running daemon uses it");
     } else {
         let told =
             "the running daemon reads another file; `palyra admin stop` lets the next start read this one";
         context.output.note(Mark::Doubt, told);
+    }
+    Ok(())
+}
+
+/// Replaces a daemon whose environment lacks what the file names, where a daemon of this environment could start.
+async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<(), Failure> {
+    let here = (context.daemon.check_config)(context.global.config.as_deref());
+    let kept_because = match here.mistakes.first() {
+        Some(here) => Some(format!("no other could start here: {}", here.message)),
+        None => client.make_room().await?,
+    };
+    match kept_because {
+        None => context.output.note(
+            Mark::Good,
+            &format!("the running daemon made room for one of this environment, since it could not use it: {mistake}"),
+        ),
+        Some(why) => {
+            let told = format!(
+                "the running daemon does not use it: {mistake}. It stays: {why}; `palyra admin stop` lets the next start \
+                 read the file"
+            );
+            context.output.note(Mark::Doubt, &told);
+        }
     }
     Ok(())
 }
@@ -246,63 +433,4 @@ fn names(config: &v1::GetConfigResponse, provider: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn args(name: &str, key: Option<&str>) -> AddArgs {
-        AddArgs {
-            name: name.to_owned(),
-            base_url: "http://127.0.0.1:1/v1".to_owned(),
-            model: "small".to_owned(),
-            format: Format::OpenAiChat,
-            key: key.map(str::to_owned),
-            context_tokens: None,
-            no_default: false,
-            no_test: false,
-            json: false,
-        }
-    }
-
-    #[test]
-    fn a_provider_is_written_and_comments_stay() {
-        let old = "# mine\n[model]\n# which\ndefault = \"demo/demo\" # for now\n\n[limits]\nturns_max = 5\n";
-        let new = edited(old, &args("local", Some("env:KEY"))).unwrap();
-        assert_eq!(
-            new,
-            "# mine\n[model]\n# which\ndefault = \"local/small\"\n\n[limits]\nturns_max = 5\n\n\
-             [providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \"env:KEY\"\n"
-        );
-    }
-
-    #[test]
-    fn an_empty_file_becomes_a_whole_one_and_a_second_time_changes_nothing() {
-        let once = edited("", &args("local", None)).unwrap();
-        assert_eq!(
-            once,
-            "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\n\
-             [model]\ndefault = \"local/small\"\n"
-        );
-        assert_eq!(edited(&once, &args("local", None)).unwrap(), once);
-        let older = once.replace("format = \"openai_chat\"", "kind = \"openai-chat\"");
-        let messages = AddArgs { format: Format::AnthropicMessages, ..args("local", None) };
-        let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nformat = \"anthropic_messages\"\n\n\
-                      [model]\ndefault = \"local/small\"\n";
-        assert_eq!(edited(&older, &messages).unwrap(), expect);
-    }
-
-    #[test]
-    fn what_cannot_be_edited_is_said() {
-        assert!(edited("providers = 3", &args("local", None)).is_err());
-        assert!(edited("[[", &args("local", None)).is_err());
-    }
-
-    #[test]
-    fn a_key_itself_is_refused_and_not_repeated() {
-        let failure = check_arguments(&args("local", Some("sk-sesame"))).unwrap_err();
-        assert_eq!(failure.exit(), Exit::Usage);
-        assert!(!failure.lines().join("\n").contains("sesame"));
-        assert!(check_arguments(&args("Local", None)).is_err());
-        assert!(check_arguments(&args("demo", None)).is_err());
-        assert!(check_arguments(&args("my-box-2", Some("file:/run/key"))).is_ok());
-    }
-}
+mod tests;

@@ -1,0 +1,73 @@
+//! The addresses that a base URL without a scheme may mean.
+
+use std::net::IpAddr;
+
+/// Returns the address as it is, or with each scheme that may be meant, likeliest first. A public host is never tried
+/// without encryption, since a key may go along.
+pub(super) fn addresses(typed: &str) -> Vec<String> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    if typed.contains("://") {
+        return vec![typed.to_owned()];
+    }
+    let with = |schemes: &[&str]| schemes.iter().map(|scheme| format!("{scheme}://{typed}")).collect();
+    match reach_of(host_of(typed)) {
+        HostReach::Loopback => with(&["http", "https"]),
+        HostReach::Private => with(&["https", "http"]),
+        HostReach::Public => with(&["https"]),
+    }
+}
+
+/// How far away a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HostReach {
+    Loopback,
+    Private,
+    Public,
+}
+
+fn host_of(address: &str) -> &str {
+    let authority = address.split('/').next().unwrap_or_default();
+    if let Some(rest) = authority.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or_default();
+    }
+    authority.split(':').next().unwrap_or_default()
+}
+
+fn reach_of(host: &str) -> HostReach {
+    match host.parse::<IpAddr>() {
+        Ok(ip) if ip.is_loopback() => HostReach::Loopback,
+        Ok(IpAddr::V4(ip)) if ip.is_private() || ip.is_link_local() => HostReach::Private,
+        Ok(IpAddr::V6(ip)) if ip.is_unique_local() || ip.is_unicast_link_local() => HostReach::Private,
+        Ok(_) => HostReach::Public,
+        Err(_) if host.eq_ignore_ascii_case("localhost") => HostReach::Loopback,
+        Err(_) if !host.contains('.') || host.ends_with(".local") || host.ends_with(".lan") => {
+            HostReach::Private
+        }
+        Err(_) => HostReach::Public,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_scheme_is_found_by_trying() {
+        for (typed, expect) in [
+            ("127.0.0.1:1/v1", &["http://127.0.0.1:1/v1", "https://127.0.0.1:1/v1"][..]),
+            (" localhost:11434/v1 ", &["http://localhost:11434/v1", "https://localhost:11434/v1"]),
+            ("[::1]:8080", &["http://[::1]:8080", "https://[::1]:8080"]),
+            ("192.168.1.5:8000/v1", &["https://192.168.1.5:8000/v1", "http://192.168.1.5:8000/v1"]),
+            ("gpu-box:8000/v1", &["https://gpu-box:8000/v1", "http://gpu-box:8000/v1"]),
+            ("api.openai.com/v1", &["https://api.openai.com/v1"]),
+            ("8.8.8.8", &["https://8.8.8.8"]),
+            ("http://api.example/v1", &["http://api.example/v1"]),
+            ("", &[]),
+        ] {
+            assert_eq!(addresses(typed), expect, "{typed}");
+        }
+    }
+}
