@@ -44,6 +44,7 @@ mod refusal;
 mod listeners;
 
 mod reload;
+mod edited_files;
 
 mod stop;
 
@@ -58,5 +59,5 @@ pub use check_configuration::{Finding, Verdict, check_configuration};
 pub use equipment::{Equipment, Place};
 pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
 pub use host_sandbox::held;
-pub use serve::{ServeArgs, process_environment, serve, serve_equipped};
 pub use own_model::{OwnModel, model_variables, own_model};
+pub use serve::{ServeArgs, process_environment, serve, serve_equipped};

@@ -23,6 +23,7 @@ use crate::service_notices::ServiceNotices;
 use crate::{components, floors, models, secrets};
 
 /// Where the configuration comes from.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) explicit: Option<PathBuf>,
     pub(crate) environment: BTreeMap<String, String>,

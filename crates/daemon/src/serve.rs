@@ -24,12 +24,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::edited_files::EditedFiles;
 use crate::equipment::{Equipment, Place};
 use crate::policies::{PolicySource, own};
 use crate::refusal::{Refusal, chain};
 use crate::reload::Reloader;
-use crate::service_notices::ServiceNotices;
 use crate::replacement::{Replacement, StartedBy};
+use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
@@ -171,7 +172,7 @@ async fn run(
     let watched = reload::watched(config, directory, &policies);
     let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
-    let live_checks = live_checks(&equipment, &vault, &policies, &seen.config);
+    let live_checks = live_checks(&equipment, &vault, EditedFiles::new(&source, &policies, &seen));
     let components = Arc::new(swap.known_to_the_rules(&equipment));
     let jobs = equipment.jobs.clone();
     let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
@@ -193,8 +194,8 @@ async fn run(
         checks: seen.checks,
         live_checks: live_checks.clone(),
         reload,
-        wish_to_stop: stop.wish.clone(),
         replacement: Arc::new(Replacement::new(started_by(&args), &dir, jobs.clone())),
+        wish_to_stop: stop.wish.clone(),
     };
     let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
@@ -231,11 +232,11 @@ async fn run(
     served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
 }
 
-/// Lets a daemon that a client started stop by itself once it has nothing to do.
 fn started_by(args: &ServeArgs) -> StartedBy {
     if args.auto_started { StartedBy::Client } else { StartedBy::Operator }
 }
 
+/// Lets a daemon that a client started stop by itself once it has nothing to do.
 fn stop_when_idle(
     stop: &Stop,
     gateway: &GatewayRuntimeState,
@@ -260,15 +261,11 @@ fn own_paths(source: &reload::Source, config: &Config) -> Vec<PathBuf> {
 }
 
 /// Returns the checks of what lies beside the runtime.
-fn live_checks(
-    equipment: &Equipment,
-    vault: &Arc<Held>,
-    policies: &PolicySource,
-    config: &watch::Receiver<Arc<Config>>,
-) -> LiveChecks {
-    let (vault, policies, config) = (Arc::clone(vault), policies.clone(), config.clone());
+fn live_checks(equipment: &Equipment, vault: &Arc<Held>, edited: EditedFiles) -> LiveChecks {
+    let (vault, of_policies, of_folder) = (Arc::clone(vault), edited.clone(), edited.clone());
     let checks = equipment.checks.clone().with(move || vault.check());
-    checks.with(move || policies.folder_check(&config.borrow()))
+    let checks = checks.with(move || of_folder.policies.folder_check(&of_folder.config.borrow()));
+    checks.with(move || edited.configuration()).with(move || of_policies.policies())
 }
 
 /// Returns where policies come from: what ships, the operator's folder, and what belongs to the daemon itself.

@@ -1,10 +1,13 @@
 //! `palyra doctor`: what is well and what is not, here and in the daemon.
 
-use std::os::unix::fs::PermissionsExt;
+mod local;
+mod models;
+mod state_files;
+
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_client::{Client, ClientError, build_id_of, read_lock_record};
+use palyra_client::{Client, ClientError, ConnectOptions, build_id_of, read_lock_record};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
@@ -27,28 +30,19 @@ pub(crate) struct DoctorArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Failure> {
-    let mut checks = Vec::new();
+    let (mut checks, mut exit) = (Vec::new(), Exit::Done);
+    let mut reachable = true;
     if context.is_local() {
-        checks.push(check_state_dir(&context.state_dir()?));
-        checks.push(check_config_file(context));
-    }
-    let mut exit = Exit::Done;
-    let mut options = context.connect_options()?;
-    options.answers_within = ANSWERS_WITHIN;
-    let mut connected = Client::connect(options.clone()).await;
-    if let Err(doubt @ (ClientError::RolledBack { .. } | ClientError::Forked { .. })) = &connected {
-        checks.push(check("journal_history", "error", doubt.to_string(), doubt.code().mend()));
-        options.heads = None;
-        connected = Client::connect(options).await;
-    }
-    match connected.map_err(Failure::from) {
-        Ok(client) => checks.extend(daemon_checks(context, &client).await?),
-        Err(failure) => {
-            let lines = failure.lines();
-            let (found, mend) = (lines.first().cloned().unwrap_or_default(), lines[1..].join("\n"));
-            checks.push(check("daemon", "error", found, mend.trim()));
-            exit = failure.exit();
+        let state_dir = context.state_dir()?;
+        checks.extend(local::checks(context, &state_dir));
+        if let Some(taken) = state_files::foreign_lock(&state_dir) {
+            // Nobody could start there, and nobody answers.
+            checks.push(taken);
+            reachable = false;
         }
+    }
+    if reachable {
+        exit = ask_daemon(context, &mut checks).await?;
     }
     for check in &checks {
         if args.json {
@@ -61,6 +55,33 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
         exit = Exit::Failed;
     }
     Ok(exit)
+}
+
+/// Adds what the daemon says, or why it cannot be asked.
+async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Exit, Failure> {
+    let mut options: ConnectOptions = context.connect_options()?;
+    options.answers_within = ANSWERS_WITHIN;
+    let mut connected = Client::connect(options.clone()).await;
+    if let Err(doubt @ (ClientError::RolledBack { .. } | ClientError::Forked { .. })) = &connected {
+        checks.push(check("journal_history", "error", doubt.to_string(), doubt.code().mend()));
+        options.heads = None;
+        connected = Client::connect(options).await;
+    }
+    match connected.map_err(Failure::from) {
+        Ok(client) => {
+            let (of_daemon, of_models) =
+                tokio::join!(daemon_checks(context, &client), models::checks(context, &client));
+            checks.extend(of_daemon?);
+            checks.extend(of_models);
+            Ok(Exit::Done)
+        }
+        Err(failure) => {
+            let lines = failure.lines();
+            let (found, mend) = (lines.first().cloned().unwrap_or_default(), lines[1..].join("\n"));
+            checks.push(check("daemon", "error", found, mend.trim()));
+            Ok(failure.exit())
+        }
+    }
 }
 
 fn print(context: &Context, check: &v1::Check) -> Result<(), Failure> {
@@ -78,36 +99,6 @@ fn print(context: &Context, check: &v1::Check) -> Result<(), Failure> {
 
 fn check(name: &str, level: &str, found: impl Into<String>, mend: &str) -> v1::Check {
     v1::Check { name: name.to_owned(), level: level.to_owned(), found: found.into(), mend: mend.to_owned() }
-}
-
-fn check_state_dir(dir: &Path) -> v1::Check {
-    let shown = dir.display();
-    match std::fs::metadata(dir) {
-        Ok(meta) if !meta.is_dir() => {
-            check("state_dir", "error", format!("{shown} is not a folder"), "choose another with --state-dir")
-        }
-        Ok(meta) if meta.permissions().mode() & 0o077 != 0 => {
-            let found = format!("{shown} can be entered by others");
-            check("state_dir", "warning", found, &format!("chmod 700 {shown}"))
-        }
-        Ok(_) => check("state_dir", "ok", shown.to_string(), ""),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            check("state_dir", "ok", format!("{shown} is made at the first start"), "")
-        }
-        Err(error) => {
-            check("state_dir", "error", format!("{shown}: {error}"), "choose another with --state-dir")
-        }
-    }
-}
-
-fn check_config_file(context: &Context) -> v1::Check {
-    match context.config_file() {
-        Ok(file) if file.is_file() => check("config_file", "ok", file.display().to_string(), ""),
-        Ok(file) => {
-            check("config_file", "ok", format!("{} does not exist; defaults are used", file.display()), "")
-        }
-        Err(failure) => check("config_file", "warning", failure.to_string(), "set HOME"),
-    }
 }
 
 async fn daemon_checks(context: &Context, client: &Client) -> Result<Vec<v1::Check>, Failure> {
@@ -137,7 +128,7 @@ fn check_build(state_dir: &Path, program: &Path, status: &v1::GetStatusResponse)
     match build_id_of(program) {
         Ok(own) if own == status.build_id => check("build", "ok", own, ""),
         _ => {
-            let found = format!("the daemon is {}", status.build_id);
+            let found = format!("the daemon is {}, another build than this program", status.build_id);
             check("build", "warning", found, "it is replaced when idle; `palyra admin stop` does it now")
         }
     }

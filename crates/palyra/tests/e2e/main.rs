@@ -24,6 +24,7 @@ mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;
 mod doctored_journal;
+mod planted_faults;
 mod rebuild_offline;
 mod bad_providers;
 mod bad_input;

@@ -1,0 +1,118 @@
+//! Whether the models answer, and are those that this environment selects.
+
+use std::time::Duration;
+
+use palyra_client::{AskProviders, Client};
+use palyra_wire::v1;
+
+use super::check;
+use crate::context::Context;
+use crate::terminal::clean_line;
+
+/// How long the providers may take to name their models.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(1_400);
+const ERROR_CHARS_MAX: usize = 300;
+const BUILT_IN: &str = "demo/";
+
+/// Asks every provider, and compares the default model with what this environment selects.
+pub(super) async fn checks(context: &Context, client: &Client) -> Vec<v1::Check> {
+    let mut checks: Vec<v1::Check> = selection(context, client).await.into_iter().collect();
+    let asked = tokio::time::timeout(ANSWERS_WITHIN, client.list_models(AskProviders::Yes)).await;
+    match asked {
+        Ok(Ok(listed)) => checks.extend(answers(&listed)),
+        Ok(Err(error)) => checks.push(check("models", "warning", error.to_string(), "`palyra model test`")),
+        Err(_) => {
+            let found = format!("no answer within {} ms", ANSWERS_WITHIN.as_millis());
+            checks.push(check(
+                "models",
+                "warning",
+                found,
+                "`palyra model test` waits longer for the default one",
+            ));
+        }
+    }
+    checks
+}
+
+/// Reports each provider that did not answer; an error where it is the default one's.
+fn answers(listed: &v1::ListModelsResponse) -> Vec<v1::Check> {
+    let default = listed.default_model.split('/').next().unwrap_or_default();
+    let failed = listed.models.iter().filter(|model| !model.error.is_empty());
+    let mut checks: Vec<_> = failed
+        .map(|model| {
+            let level = if model.model == default { "error" } else { "warning" };
+            let error = clean_line(&model.error, ERROR_CHARS_MAX);
+            check("models", level, format!("{}: {error}", model.model), &mend_of(&model.model, &error))
+        })
+        .collect();
+    if checks.is_empty() {
+        let others = listed.models.iter().filter(|model| !model.model.starts_with(BUILT_IN)).count();
+        let found =
+            if others == 0 { "the built-in one".to_owned() } else { format!("{others} answered for") };
+        checks.push(check("models", "ok", found, ""));
+    }
+    checks
+}
+
+/// Says what to do about a provider that did not answer, by what it said instead.
+fn mend_of(provider: &str, error: &str) -> String {
+    let lower = error.to_lowercase();
+    if lower.contains("certificate") || lower.contains("unknownissuer") {
+        return format!(
+            "the certificate of `providers.{provider}.base_url` is not valid for this machine: renew it, or put its \
+             authority into the system's store"
+        );
+    }
+    if error.contains("PLY-3001") || error.contains("PLY-3002") {
+        return format!("correct the key that `providers.{provider}.key` names, then `palyra model test`");
+    }
+    format!("start its server, or correct `providers.{provider}.base_url`; then `palyra model test`")
+}
+
+/// Says so when this environment selects another model than the daemon's.
+async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
+    if !context.is_local() {
+        return None;
+    }
+    let origin = client.config().await.ok()?.model_origin?;
+    let own = (context.daemon.own_model)(context.global.config.as_deref());
+    let same = (own.fingerprint)(&origin.salt).is_ok_and(|fingerprint| fingerprint == origin.fingerprint);
+    let name = "model_selection";
+    if same || origin.source == "configuration" {
+        let place = if origin.place.is_empty() { "built in" } else { &origin.place };
+        return Some(check(name, "ok", format!("by {place}"), ""));
+    }
+    let found = format!("this environment selects {}, the daemon uses another model", own.name);
+    Some(check(name, "warning", found, "`palyra admin stop`: the next start takes this environment"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_provider_that_does_not_answer_is_an_error() {
+        let failed = |model: &str, error: &str| v1::Model {
+            model: model.to_owned(),
+            error: error.to_owned(),
+            ..Default::default()
+        };
+        let listed = v1::ListModelsResponse {
+            models: vec![
+                failed("box", "PLY-3010: no connection to the server: refused"),
+                failed("far", "PLY-3010: no connection: invalid peer certificate: UnknownIssuer"),
+                failed("keyed", "PLY-3001: no"),
+            ],
+            default_model: "box/m".to_owned(),
+            ..Default::default()
+        };
+        let checks = answers(&listed);
+        let levels: Vec<_> = checks.iter().map(|check| check.level.as_str()).collect();
+        assert_eq!(levels, ["error", "warning", "warning"]);
+        assert!(checks[0].mend.contains("start its server"), "{checks:?}");
+        assert!(
+            checks[1].mend.contains("certificate") && checks[2].mend.contains("providers.keyed.key"),
+            "{checks:?}"
+        );
+    }
+}

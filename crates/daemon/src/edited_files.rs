@@ -1,0 +1,77 @@
+//! Whether the configuration file and the policies are those in force: a person edits them, and a reload takes them on.
+
+use std::sync::Arc;
+
+use palyra_policy::ToolCallPolicySnapshot;
+use palyra_runtime::health::{Check, CheckLevel};
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::policies::PolicySource;
+use crate::reload::{Seen, Source};
+
+/// Keys that a check names, at most.
+const KEYS_TOLD_MAX: usize = 4;
+
+/// What is in force, and where it was read from.
+#[derive(Clone)]
+pub(crate) struct EditedFiles {
+    pub(crate) source: Source,
+    pub(crate) policies: PolicySource,
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+}
+
+impl EditedFiles {
+    pub(crate) fn new(source: &Source, policies: &PolicySource, seen: &Seen) -> Self {
+        Self {
+            source: source.clone(),
+            policies: policies.clone(),
+            config: seen.config.clone(),
+            policy: seen.policy.clone(),
+        }
+    }
+
+    /// Reads the configuration again and compares it with the one in force.
+    pub(crate) fn configuration(&self) -> Check {
+        let name = "configuration_file";
+        let found = match self.source.load() {
+            Err(mistakes) => {
+                let first = mistakes.lines().into_iter().next().unwrap_or_default();
+                let found = format!("a reload would refuse it: {first}");
+                let mend = "correct it; `palyra config check` lists each mistake";
+                return Check { name, level: CheckLevel::Warning, found, mend };
+            }
+            Ok(now) => now.changed_keys(&self.config.borrow()),
+        };
+        if found.is_empty() {
+            return Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" };
+        }
+        let more = found.len().saturating_sub(KEYS_TOLD_MAX);
+        let mut told = found[..found.len().min(KEYS_TOLD_MAX)].join(", ");
+        if more > 0 {
+            told.push_str(&format!(" and {more} more"));
+        }
+        let found = format!("edited, and not in force yet: {told}");
+        Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
+    }
+
+    /// Reads the policies again and compares them with those in force.
+    pub(crate) fn policies(&self) -> Check {
+        let name = "policy_files";
+        match self.policies.load(&self.config.borrow()) {
+            Err(error) => {
+                let found = format!("a reload would refuse them: {error}");
+                let mend = "`palyra policy check` names each mistake";
+                Check { name, level: CheckLevel::Warning, found, mend }
+            }
+            Ok(loaded) if loaded.snapshot.digest() == self.policy.borrow().digest() => {
+                Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" }
+            }
+            Ok(_) => {
+                let found = "edited, and not in force yet".to_owned();
+                Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
+            }
+        }
+    }
+}
