@@ -31,4 +31,4 @@ pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
 pub use notice::{Notice, NoticeSink};
-pub use options::{ConnectOptions, OwnModel, StartPolicy, Target, TcpAddress};
+pub use options::{ConnectOptions, ModelFingerprint, OwnModel, StartPolicy, Target, TcpAddress};

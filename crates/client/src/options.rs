@@ -97,6 +97,9 @@ impl TcpAddress {
     }
 }
 
+/// Computes the fingerprint of a model under a salt, or says why no daemon could be started with it.
+pub type ModelFingerprint = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync;
+
 /// The model that a daemon started in this environment would use.
 #[derive(Clone)]
 pub struct OwnModel {
@@ -105,7 +108,7 @@ pub struct OwnModel {
     /// The variables of this environment that are there to select a model.
     pub variables: Vec<&'static str>,
     /// Returns its fingerprint under a salt, or why no daemon could be started here.
-    pub fingerprint: Arc<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>,
+    pub fingerprint: Arc<ModelFingerprint>,
 }
 
 /// How to connect.

@@ -40,7 +40,7 @@ impl EditedFiles {
                 let first = mistakes.lines().into_iter().next().unwrap_or_default();
                 let found = format!("a reload would refuse it: {first}");
                 let mend = "correct it; `palyra config check` lists each mistake";
-                return Check { name, level: CheckLevel::Error, found, mend };
+                return Check { name, level: CheckLevel::Warning, found, mend };
             }
             Ok(now) => now.changed_keys(&self.config.borrow()),
         };
@@ -63,7 +63,7 @@ impl EditedFiles {
             Err(error) => {
                 let found = format!("a reload would refuse them: {error}");
                 let mend = "`palyra policy check` names each mistake";
-                Check { name, level: CheckLevel::Error, found, mend }
+                Check { name, level: CheckLevel::Warning, found, mend }
             }
             Ok(loaded) if loaded.snapshot.digest() == self.policy.borrow().digest() => {
                 Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" }

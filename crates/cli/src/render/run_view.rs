@@ -176,7 +176,7 @@ impl RunView {
             Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
             Some(Event::ToolOutcomeUnknown(unknown)) => {
-                self.outcome_unknown(&entry.run_id, unknown, &mut shown)
+                self.outcome_unknown(&entry.run_id, unknown, &mut shown);
             }
             Some(Event::EffectResolved(resolved)) => {
                 self.may_wait = false;

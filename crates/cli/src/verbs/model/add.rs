@@ -95,7 +95,7 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
         return Ok(Exit::Failed);
     }
     let change = default_change(context, &args, named_default(&old)).await?;
-    let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, what))?;
+    let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, &what))?;
     write(&file, &new).map_err(|error| {
         let message = format!("{} cannot be written: {error}", file.display());
         Failure::local(ErrorCode::ConfigUnreadable, message)
@@ -166,7 +166,7 @@ fn named_default(text: &str) -> Option<String> {
     (!named.is_empty()).then(|| named.to_owned())
 }
 
-fn unusable_file(file: &Path, what: String) -> Failure {
+fn unusable_file(file: &Path, what: &str) -> Failure {
     Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
 }
 
@@ -202,7 +202,7 @@ async fn try_addresses(
     let mut failed: Option<TriedAddress> = None;
     for base_url in std::iter::once(first).chain(addresses) {
         let settings = ProviderSettings { args, base_url: &base_url, takes_images: false };
-        let new = edited(old, &settings, DefaultChange::Set).map_err(|what| unusable_file(file, what))?;
+        let new = edited(old, &settings, DefaultChange::Set).map_err(|what| unusable_file(file, &what))?;
         let tested = test(context, (file, &new), &settings).await?;
         let tried = TriedAddress { base_url, tested: Some(tested) };
         if tried.tested.as_ref().is_some_and(|tested| tested.ok) {
