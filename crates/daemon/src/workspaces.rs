@@ -78,6 +78,13 @@ impl Workspaces for StateWorkspaces {
             format!("this folder is not used as the workspace: {refused}; using {} instead", root.display());
         Ok(WorkspaceChoice { root: Redacted::new(root), note: Some(note) })
     }
+
+    fn is_of_folder(&self, folder: &Path, root: &Path, _session: SessionRef) -> bool {
+        match folder.canonicalize() {
+            Ok(real) if real.is_dir() && self.refuses(&real).is_none() => real == root,
+            Ok(_) | Err(_) => root.starts_with(self.state_dir.join(FOLDER)),
+        }
+    }
 }
 
 /// Returns whether a folder is there, and no link to one.

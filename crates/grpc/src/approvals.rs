@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, GrantFilter};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_runtime::access::AccessHandle;
 use palyra_runtime::approvals::{
     ApprovalReply, ApprovalWatcher, ApprovalsHandle, Counted, Remember, RememberScope, Resolved, Watched,
 };
 use palyra_runtime::{Caller, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
-use palyra_types::{ApprovalId, Redacted, Timestamp};
+use palyra_types::{ApprovalId, PrincipalId, Redacted, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::approvals_service_server::ApprovalsService;
 use palyra_wire::v1::watch_approvals_response::Step;
@@ -34,13 +35,22 @@ const HEARTBEAT_SPAN: Duration = Duration::from_secs(10);
 /// Answers `palyra.v1.ApprovalsService`.
 pub(crate) struct ApprovalsServiceImpl {
     approvals: ApprovalsHandle,
+    access: AccessHandle,
     stop: CancellationToken,
 }
 
 impl ApprovalsServiceImpl {
     /// Makes the service; its streams end when `stop` is cancelled.
-    pub(crate) fn new(approvals: ApprovalsHandle, stop: CancellationToken) -> Self {
-        Self { approvals, stop }
+    pub(crate) fn new(approvals: ApprovalsHandle, access: AccessHandle, stop: CancellationToken) -> Self {
+        Self { approvals, access, stop }
+    }
+
+    /// Returns how the caller knows somebody; empty where there is no name.
+    fn name_of(&self, caller: Caller, by: PrincipalId) -> String {
+        if by == caller.principal {
+            return "you".to_owned();
+        }
+        self.access.known().name_of(by).unwrap_or_default().to_owned()
     }
 
     async fn list(
@@ -250,7 +260,9 @@ impl ApprovalsService for ApprovalsServiceImpl {
         let (caller, message) = auth::open(request)?;
         let approval = translate::id("approval_id", &message.approval_id).map_err(Refusal::from)?;
         let record = self.approvals.get(caller, approval).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::GetApprovalResponse { approval: Some(translate::approval(&record)) }))
+        let decided_by_name = record.decided_by.map(|by| self.name_of(caller, by)).unwrap_or_default();
+        let approval = v1::Approval { decided_by_name, ..translate::approval(&record) };
+        Ok(Response::new(v1::GetApprovalResponse { approval: Some(approval) }))
     }
 
     async fn resolve_approval(

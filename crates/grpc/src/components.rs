@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use palyra_runtime::Caller;
 use palyra_runtime::components::{Added, ComponentsHandle, Examination};
+use palyra_runtime::rules::PolicyHandle;
 use palyra_types::Redacted;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
-use palyra_types::tool::ToolSpec;
+use palyra_types::tool::{ToolSpec, ToolVerdict};
 use palyra_wire::v1;
 use palyra_wire::v1::components_service_server::ComponentsService;
 use tonic::{Request, Response, Status};
@@ -17,11 +19,21 @@ use crate::translate;
 /// Answers `palyra.v1.ComponentsService`.
 pub(crate) struct ComponentsServiceImpl {
     components: ComponentsHandle,
+    rules: PolicyHandle,
 }
 
 impl ComponentsServiceImpl {
-    pub(crate) fn new(components: ComponentsHandle) -> Self {
-        Self { components }
+    pub(crate) fn new(components: ComponentsHandle, rules: PolicyHandle) -> Self {
+        Self { components, rules }
+    }
+
+    /// Returns what becomes of an ordinary call of a tool.
+    fn treatment(&self, caller: Caller, tool: &ToolSpec) -> &'static str {
+        match self.rules.ordinary_verdict(caller, &tool.name) {
+            ToolVerdict::Allow => "runs",
+            ToolVerdict::Ask => "asks",
+            ToolVerdict::Deny => "off",
+        }
     }
 }
 
@@ -66,6 +78,7 @@ fn tool((spec, component): &(ToolSpec, Option<ComponentRecord>)) -> v1::Tool {
         contract: translate::effect_contract(spec.contract).to_owned(),
         risk: translate::risk(spec.risk).to_owned(),
         component: component.as_ref().map(added),
+        treatment: String::new(),
     }
 }
 
@@ -90,7 +103,11 @@ impl ComponentsService for ComponentsServiceImpl {
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let (caller, _) = auth::open(request)?;
         let tools = self.components.list(caller).await.map_err(Refusal::from)?;
-        Ok(Response::new(v1::ListToolsResponse { tools: tools.iter().map(tool).collect() }))
+        let shown = |listed: &(ToolSpec, Option<ComponentRecord>)| v1::Tool {
+            treatment: self.treatment(caller, &listed.0).to_owned(),
+            ..tool(listed)
+        };
+        Ok(Response::new(v1::ListToolsResponse { tools: tools.iter().map(shown).collect() }))
     }
 
     async fn examine_component(

@@ -42,10 +42,12 @@ impl EffectsServiceImpl {
         let records = self.runs.effects().list(caller, query).await?;
         let last = records.last().filter(|_| records.len() >= limit);
         let next_page_token = last.map(|record| record.started_at.1.to_string()).unwrap_or_default();
-        Ok(v1::ListEffectsResponse {
-            effects: records.iter().map(translate::effect).collect(),
-            next_page_token,
-        })
+        let mut effects = Vec::new();
+        for record in &records {
+            let summary = self.runs.effects().summary(record).await?.into_exposed();
+            effects.push(v1::EffectInfo { summary, ..translate::effect(record) });
+        }
+        Ok(v1::ListEffectsResponse { effects, next_page_token })
     }
 
     async fn resolve(

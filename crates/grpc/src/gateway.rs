@@ -1,18 +1,19 @@
 //! `GatewayService` on the wire: one line per call, each to the file that answers it.
 
 use palyra_runtime::GatewayRuntimeState;
+use palyra_runtime::ids::IdsHandle;
 use palyra_wire::v1::gateway_service_server::GatewayService;
 use palyra_wire::v1::{
     CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse,
     ReadAttachmentRequest, ReadAttachmentResponse, ReadSessionTapeRequest, ReadSessionTapeResponse,
-    ReadTapeRequest, ReadTapeResponse, RunStreamRequest, SendInputRequest, SendInputResponse,
-    StartRunRequest, StartRunResponse,
+    ReadTapeRequest, ReadTapeResponse, ResolveIdRequest, ResolveIdResponse, RunStreamRequest,
+    SendInputRequest, SendInputResponse, StartRunRequest, StartRunResponse,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::files::Uploads;
-use crate::{attachments, auth, run_stream, runs, start_run, tapes};
+use crate::{attachments, auth, ids, run_stream, runs, start_run, tapes};
 
 /// Answers `palyra.v1.GatewayService`.
 pub struct GatewayServiceImpl {
@@ -95,6 +96,14 @@ impl GatewayService for GatewayServiceImpl {
     ) -> Result<Response<ReadSessionTapeResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(tapes::read_session_tape(&self.state.tapes, caller, message).await?))
+    }
+
+    async fn resolve_id(
+        &self,
+        request: Request<ResolveIdRequest>,
+    ) -> Result<Response<ResolveIdResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(ids::resolve_id(&IdsHandle::of(&self.state.approvals), caller, message).await?))
     }
 
     type ReadAttachmentStream = futures::stream::BoxStream<'static, Result<ReadAttachmentResponse, Status>>;

@@ -23,6 +23,8 @@ mod attachments;
 
 mod runs;
 
+mod ids;
+
 mod tapes;
 
 mod sessions;

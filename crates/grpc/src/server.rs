@@ -186,12 +186,13 @@ fn routes(
     let journal = JournalServiceImpl::new(gateway.journal.clone());
     let proofs = ProofServiceImpl::new(gateway.journal.clone());
     let erasures = ErasureServiceImpl::new(gateway.journal.erasures());
-    let approvals = ApprovalsServiceImpl::new(gateway.approvals.clone(), stop.clone());
+    let approvals =
+        ApprovalsServiceImpl::new(gateway.approvals.clone(), gateway.access.clone(), stop.clone());
     let effects = EffectsServiceImpl::new(gateway.runs.clone());
     let rules = gateway.approvals.rules();
     let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
+    let components = ComponentsServiceImpl::new(gateway.approvals.components(), rules.clone());
     let policy = PolicyServiceImpl::new(rules, postures);
-    let components = ComponentsServiceImpl::new(gateway.approvals.components());
     let skills = SkillsServiceImpl::new(gateway.approvals.skills());
     let vault = VaultServiceImpl::new(gateway.access.clone());
     let admin = AdminServiceImpl::new(gateway.clone(), daemon);

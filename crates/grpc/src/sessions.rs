@@ -1,6 +1,6 @@
 //! `SessionsService`: finding, opening, branching, resetting, naming, putting away and listing conversations.
 
-use palyra_ports::read_records::SessionQuery;
+use palyra_ports::read_records::{SessionQuery, SessionTexts};
 use palyra_runtime::Caller;
 use palyra_runtime::session::{SessionChange, SessionsHandle};
 use palyra_types::Redacted;
@@ -56,13 +56,18 @@ impl SessionsServiceImpl {
         let after = translate::session_cursor(&message.page_token)?;
         let search = (!message.search.is_empty()).then(|| Redacted::new(message.search));
         let only = translate::session_filter(&message.only)?;
-        let query = SessionQuery { principal: caller.principal, after, search, only, limit };
+        let query = SessionQuery { principal: caller.principal, after, search: search.clone(), only, limit };
         let records = self.sessions.list(caller, query).await?;
         let next_page_token = translate::sessions_cursor_after(&records, limit);
-        Ok(ListSessionsResponse {
-            sessions: records.iter().map(translate::session).collect(),
-            next_page_token,
-        })
+        let ids = records.iter().map(|record| record.session.id).collect();
+        let texts = self.sessions.texts(caller, ids, search).await?;
+        let session = |(record, texts): (_, SessionTexts)| Session {
+            first_input: texts.first_input.into_exposed(),
+            matched: texts.matched.into_exposed(),
+            ..translate::session(record)
+        };
+        let sessions = records.iter().zip(texts).map(session).collect();
+        Ok(ListSessionsResponse { sessions, next_page_token })
     }
 
     async fn change(

@@ -9,7 +9,9 @@ use std::thread::JoinHandle;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport};
-use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
+use palyra_ports::read_records::{
+    IdQuery, ReadRecords, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
+};
 use palyra_ports::{
     AppendError, AppendTape, Clock, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
 };
@@ -319,6 +321,17 @@ impl ReadRecords for JournalStore {
         query: SessionQuery,
     ) -> BoxFuture<'static, Result<Vec<OrchestratorSessionRecord>, ReadError>> {
         self.read(move |connection| read::sessions(connection, &query))
+    }
+
+    fn session_texts(
+        &self,
+        query: SessionTextQuery,
+    ) -> BoxFuture<'static, Result<Vec<SessionTexts>, ReadError>> {
+        self.read(move |connection| read::session_texts(connection, &query))
+    }
+
+    fn ids(&self, query: IdQuery) -> BoxFuture<'static, Result<Vec<[u8; 16]>, ReadError>> {
+        self.read(move |connection| read::ids(connection, &query))
     }
 
     fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>> {

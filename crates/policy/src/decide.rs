@@ -7,8 +7,8 @@ use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolCall, ToolConduct,
-    ToolDecision, ToolSpec, ToolVerdict,
+    ApprovalRiskLevel, CallContext, DecisionReason, EffectContract, Parallelism, Taints, ToolCall,
+    ToolConduct, ToolDecision, ToolName, ToolSpec, ToolVerdict,
 };
 use serde_json::Value;
 
@@ -80,6 +80,26 @@ pub fn decide_tool_call(
         Ok(judged) => decided(snapshot, tool, judged),
         Err(refusal) => refused(snapshot, Some(tool), refusal),
     }
+}
+
+/// Returns what becomes of an ordinary call of a tool from a place: one that names nothing. The arguments of a call may
+/// change that.
+#[must_use]
+pub fn ordinary_verdict(
+    snapshot: &ToolCallPolicySnapshot,
+    tool: &ToolName,
+    context: &CallContext,
+) -> ToolVerdict {
+    let Some((tool, _)) = snapshot.tool(tool) else { return ToolVerdict::Deny };
+    let session = SessionRef { principal: context.principal, id: context.session };
+    let place = PosturePlace { agent: context.agent, workspace: None, session };
+    let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
+    let circumstances = Circumstances { posture, posture_from, ..Circumstances::default() };
+    let nothing = Value::Object(serde_json::Map::new());
+    let shapes = snapshot.policies().shapes();
+    request_of(tool, shapes, ("{}", &nothing), context, circumstances).map_or(ToolVerdict::Deny, |request| {
+        conclude(&Standpoint::of(snapshot.policies(), &request), &request).verdict
+    })
 }
 
 /// Puts a call of a known tool through the stations.

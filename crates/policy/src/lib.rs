@@ -36,7 +36,7 @@ mod fixture;
 
 pub use answer::{AnswerSchema, AnswerSchemaError};
 pub use arguments::{ARGUMENTS_BYTES_MAX, ARGUMENTS_DEPTH_MAX};
-pub use decide::{ArgumentsHold, CallEvidence, decide_tool_call};
+pub use decide::{ArgumentsHold, CallEvidence, decide_tool_call, ordinary_verdict};
 pub use diff::{ChangedDecision, DecisionCounts, PolicyDiff, RecordedDecision};
 pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixture, check, test_fixtures};
 pub use explain::{ExplainedPolicy, PolicyExplanation, PolicyName, explain, verdict_name};

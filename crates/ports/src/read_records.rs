@@ -4,6 +4,7 @@ use futures::future::BoxFuture;
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::component::ComponentRecord;
+use palyra_types::id_name::IdFragment;
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -68,6 +69,15 @@ pub trait ReadRecords: Send + Sync {
         &self,
         query: SessionQuery,
     ) -> BoxFuture<'static, Result<Vec<OrchestratorSessionRecord>, ReadError>>;
+
+    /// Returns what sessions are about, in the order in which they are named; one that does not exist has no texts.
+    fn session_texts(
+        &self,
+        query: SessionTextQuery,
+    ) -> BoxFuture<'static, Result<Vec<SessionTexts>, ReadError>>;
+
+    /// Returns ids that begin or end with a text, the highest (which is the newest) first.
+    fn ids(&self, query: IdQuery) -> BoxFuture<'static, Result<Vec<[u8; 16]>, ReadError>>;
 
     /// Returns all agents, archived ones too, in order of id.
     fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>>;
@@ -146,6 +156,50 @@ pub struct SessionQuery {
     pub search: Option<Redacted<String>>,
     /// Which of them.
     pub only: SessionFilter,
+    /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
+    pub limit: usize,
+}
+
+/// Which texts of which sessions to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionTextQuery {
+    /// The sessions, at most [`RECORD_PAGE_ROWS_MAX`]; the rest is left out.
+    pub sessions: Vec<SessionRef>,
+    /// The text that an input is to hold; compared in lower case.
+    pub search: Option<Redacted<String>>,
+}
+
+/// What a session is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionTexts {
+    /// The beginning of its first input.
+    pub first_input: Redacted<String>,
+    /// The beginning of the latest input that holds the text that is searched for.
+    pub matched: Redacted<String>,
+}
+
+/// Where to look for ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdTable {
+    /// Runs.
+    Runs,
+    /// Sessions.
+    Sessions,
+    /// Approvals.
+    Approvals,
+}
+
+/// Which ids to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdQuery {
+    /// Where.
+    pub table: IdTable,
+    /// Whose; `None` for everybody's, which callers check one by one.
+    pub principal: Option<PrincipalId>,
+    /// What they begin or end with.
+    pub fragment: IdFragment,
+    /// Keyset cursor: ids below this one.
+    pub below: Option<[u8; 16]>,
     /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
     pub limit: usize,
 }

@@ -1,6 +1,6 @@
 //! Choosing the folder that a run's tools may see.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, Redacted};
@@ -17,6 +17,12 @@ pub trait Workspaces: Send + Sync {
         wanted: Option<&Redacted<PathBuf>>,
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError>;
+
+    /// Returns whether a run of this session that has `root` is one of the folder that a client names: that folder, or,
+    /// where it may not be a workspace, a folder of the session's own.
+    fn is_of_folder(&self, folder: &Path, root: &Path, _session: SessionRef) -> bool {
+        folder == root
+    }
 }
 
 /// The folder chosen.

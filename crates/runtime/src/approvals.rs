@@ -137,6 +137,10 @@ impl ApprovalsHandle {
         GrantsHandle::new(Arc::clone(&self.engine), self.owner)
     }
 
+    pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
+        (Arc::clone(&self.engine), self.owner)
+    }
+
     /// Returns the way to the rules that ask.
     #[must_use]
     pub fn rules(&self) -> PolicyHandle {

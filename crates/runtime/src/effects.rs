@@ -7,16 +7,19 @@ use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{AppendClass, AppendError, Guard, JournalAppendRequest, NewEntry};
 use palyra_run_core::RunInput;
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::job::JobState;
 use palyra_types::session::SessionRef;
-use palyra_types::{EffectId, Redacted, RunId};
+use palyra_types::{EffectId, Redacted, RunId, TapeSeq};
 
 use crate::approvals::APPROVAL_NOTE_CHARS_MAX;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::SessionsHandle;
+
+/// Entries before the start of an effect among which its proposal is looked for.
+const PROPOSAL_ENTRIES: u32 = 64;
 
 /// Looks at effects and settles those whose outcome nobody knew.
 #[derive(Clone)]
@@ -38,6 +41,30 @@ impl EffectsHandle {
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
         let query = EffectQuery { principal: Some(caller.principal), limit, ..query };
         Ok(self.engine.ports.approvals.effects(query).await?)
+    }
+
+    /// Returns what the call of an effect does, in one line: as it was asked about, or as it was proposed.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn summary(&self, record: &EffectRecord) -> Result<Redacted<String>, RequestError> {
+        let ports = &self.engine.ports;
+        let asked = match record.approval {
+            Some(approval) => ports.approvals.approval(approval).await?,
+            None => None,
+        };
+        if let Some(summary) =
+            asked.map(|asked| asked.prompt.summary).filter(|text| !text.expose().is_empty())
+        {
+            return Ok(summary);
+        }
+        let after = TapeSeq(record.started_at.0.0.saturating_sub(PROPOSAL_ENTRIES));
+        let page = ports.tapes.tape(record.run, after, PROPOSAL_ENTRIES as usize).await?;
+        let proposed = page.entries.into_iter().find_map(|entry| {
+            let TapeEvent::ToolProposed(proposed) = entry.event else { return None };
+            (proposed.effect == record.effect).then_some(proposed.arguments)
+        });
+        Ok(proposed.unwrap_or_default())
     }
 
     /// Says what became of an effect whose outcome nobody knew; returns once that is durable. Saying the same again

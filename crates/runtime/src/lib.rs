@@ -35,6 +35,7 @@ pub mod tape;
 pub mod runs;
 
 pub mod effects;
+pub mod ids;
 
 mod undo;
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use palyra_policy::{
     CallEvidence, ChangedDecision, PolicyDiff, PolicyFile, PolicyRequest, PolicySet, ToolCallPolicySnapshot,
-    decide_tool_call, explain,
+    decide_tool_call, explain, ordinary_verdict,
 };
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
 use palyra_types::approval::Approvers;
 use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
-use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName};
+use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
 use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use tokio::sync::mpsc;
 
@@ -179,25 +179,30 @@ impl PolicyHandle {
     #[must_use]
     pub fn judge(&self, caller: Caller, tool: &str, arguments: Redacted<String>) -> ToolDecision {
         let tool = ToolName::new(tool);
-        let isolation = self.engine.ports.tools.isolation(&tool);
-        let call = ToolCall {
-            tool,
-            arguments,
-            context: CallContext {
-                principal: caller.principal,
-                agent: AgentId::NIL,
-                session: SessionId::NIL,
-                run: RunId::NIL,
-                surface: caller.surface,
-                approvers: Approvers::Inbox,
-                taints: Taints::NONE,
-                turns: 0,
-                tool_calls: 0,
-                now: self.engine.ports.clock.wall(),
-                isolation,
-            },
-        };
-        decide_tool_call(&self.snapshot(), &call, &CallEvidence::default())
+        let context = self.context_of_no_run(caller, &tool);
+        decide_tool_call(&self.snapshot(), &ToolCall { tool, arguments, context }, &CallEvidence::default())
+    }
+
+    /// Returns what becomes of an ordinary call of a tool by the rules and settings in force.
+    #[must_use]
+    pub fn ordinary_verdict(&self, caller: Caller, tool: &ToolName) -> ToolVerdict {
+        ordinary_verdict(&self.snapshot(), tool, &self.context_of_no_run(caller, tool))
+    }
+
+    fn context_of_no_run(&self, caller: Caller, tool: &ToolName) -> CallContext {
+        CallContext {
+            principal: caller.principal,
+            agent: AgentId::NIL,
+            session: SessionId::NIL,
+            run: RunId::NIL,
+            surface: caller.surface,
+            approvers: Approvers::Inbox,
+            taints: Taints::NONE,
+            turns: 0,
+            tool_calls: 0,
+            now: self.engine.ports.clock.wall(),
+            isolation: self.engine.ports.tools.isolation(tool),
+        }
     }
 
     /// Explains a recorded request by the rules in force; nothing where no rule was asked.

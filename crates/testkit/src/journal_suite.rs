@@ -64,6 +64,7 @@ macro_rules! journal_conformance_tests {
             records: waiting_runs_say_what_for,
             records: runs_are_listed_newest_first_by_cursor,
             records: sessions_are_listed_by_last_use,
+            records: ids_are_found_by_their_ends_and_sessions_by_their_words,
             records: names_agents_and_tokens_are_listed,
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,

@@ -9,6 +9,7 @@
 
 pub mod error_code;
 pub mod id;
+pub mod id_name;
 pub mod redacted;
 pub mod time;
 

@@ -185,6 +185,13 @@ impl GatewayService for Relay {
         absent()
     }
 
+    async fn resolve_id(
+        &self,
+        _: Request<v1::ResolveIdRequest>,
+    ) -> Result<Response<v1::ResolveIdResponse>, Status> {
+        absent()
+    }
+
     async fn read_session_tape(
         &self,
         _: Request<v1::ReadSessionTapeRequest>,

@@ -105,7 +105,7 @@ pub(crate) fn approval_state_name(state: v1::ApprovalState) -> &'static str {
 }
 
 /// Returns which call an approval is about, in one line; empty once its content is erased.
-pub(crate) fn approved_call(approval: &v1::Approval) -> String {
+fn approved_call(approval: &v1::Approval) -> String {
     let Some(prompt) = approval.prompt.as_ref().filter(|prompt| !prompt.tool.is_empty()) else {
         return String::new();
     };

@@ -8,9 +8,7 @@ mod printed;
 mod run_view;
 
 pub(crate) use amounts::{age, bytes, count, date, span};
-pub(crate) use approval::{
-    Detail, approval_state_name, approved_call, outcome, question, summary, time_left,
-};
-pub(crate) use names::{run_state, run_state_name};
+pub(crate) use approval::{Detail, approval_state_name, outcome, question, summary, time_left};
+pub(crate) use names::{run_state, run_state_name, session_title, short_id};
 pub(crate) use run_view::{Echo, Flow, RunView, Shown};
 pub(crate) use table::table;

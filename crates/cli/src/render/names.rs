@@ -1,6 +1,6 @@
 //! The words for what the wire says in numbers.
 
-use palyra_wire::v1::RunState;
+use palyra_wire::v1::{RunState, Session};
 
 /// Reads a run's state; a number of a newer version is unspecified.
 pub(crate) fn run_state(number: i32) -> RunState {
@@ -16,5 +16,59 @@ pub(crate) fn run_state_name(state: RunState) -> &'static str {
         RunState::Done => "done",
         RunState::Cancelled => "cancelled",
         RunState::Failed => "failed",
+    }
+}
+
+/// Characters of an id that tables show: its end, since ids that were made at about the same time begin alike.
+const SHORT_ID_CHARS: usize = 6;
+
+/// Returns as much of an id as tables show.
+pub(crate) fn short_id(id: &str) -> String {
+    let begin = id.len().saturating_sub(SHORT_ID_CHARS);
+    id.get(begin..).unwrap_or(id).to_owned()
+}
+
+/// How the keys begin that chats give to the session of a folder; people did not choose them.
+const FOLDER_KEY_BEGINS: &str = "chat:";
+
+/// Returns what a session is about: its title, a key that a person chose, or the first words said in it; then the input
+/// that a search found.
+pub(crate) fn session_title(session: &Session) -> String {
+    let is_chosen = !session.session_key.starts_with(FOLDER_KEY_BEGINS);
+    let key = if is_chosen { session.session_key.as_str() } else { "" };
+    let names = [session.label.as_str(), key, &session.first_input, &session.session_key];
+    let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+    let archived = if session.archived.is_some() { " (archived)" } else { "" };
+    match session.matched.as_str() {
+        matched if matched.is_empty() || matched == name => format!("{name}{archived}"),
+        matched => format!("{name}{archived}: {matched}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_told_by_what_it_is_about() {
+        let session = |label: &str, key: &str, first_input: &str, matched: &str| Session {
+            label: label.to_owned(),
+            session_key: key.to_owned(),
+            first_input: first_input.to_owned(),
+            matched: matched.to_owned(),
+            ..Session::default()
+        };
+        for (session, title) in [
+            (session("Notes", "notes", "hello", ""), "Notes"),
+            (session("", "notes", "hello", ""), "notes"),
+            (session("", "chat:/home/a", "hello", ""), "hello"),
+            (session("", "chat:/home/a", "", ""), "chat:/home/a"),
+            (session("", "", "hello", "hello"), "hello"),
+            (session("", "", "hello", "buy tea"), "hello: buy tea"),
+        ] {
+            assert_eq!(session_title(&session), title);
+        }
+        assert_eq!(short_id("01ARZ3NDEKTSV4RRFFQ69G5FAV"), "9G5FAV");
+        assert_eq!(short_id("AB"), "AB");
     }
 }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::short_id;
 use crate::terminal::Mark;
 
 /// Tokens, secrets, agents, completions, manuals, the daemon itself.
@@ -65,7 +66,7 @@ async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
         agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
         return Ok(Exit::Done);
     }
-    let row = |agent: v1::Agent| [agent.name, agent.agent_id, agent.model, agent.instructions];
+    let row = |agent: v1::Agent| [agent.name, short_id(&agent.agent_id), agent.model, agent.instructions];
     let rows = agents.into_iter().map(row).collect();
     context.table(["NAME", "AGENT", "MODEL", "INSTRUCTIONS"], rows)?;
     Ok(Exit::Done)

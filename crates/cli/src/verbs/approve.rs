@@ -8,21 +8,21 @@ use std::io::IsTerminal;
 
 use clap::{Args, Subcommand};
 use palyra_client::{Client, WatchedApproval};
-use palyra_types::StoredGrantId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use self::answer::{EditArgs, RememberArgs};
-use super::ids::{ApprovalName, RunName};
+use super::ids::{ApprovalName, GrantName, RunName};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, age, approval_state_name, date, question, summary, time_left};
+use crate::render::{Detail, age, approval_state_name, date, question, short_id, summary, time_left};
 use crate::terminal::{Mark, clean_line, clean_text};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
+const NAME_CHARS_MAX: usize = 64;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ enum ApproveVerb {
         /// Those that are decided, too
         #[arg(long)]
         all: bool,
-        /// Of this run only: its id, or `last`
+        /// Of this run only: its id or a part of it, `last`
         #[arg(long, value_name = "RUN")]
         run: Option<RunName>,
         /// At most so many
@@ -55,7 +55,7 @@ enum ApproveVerb {
     /// Show one with everything that would run
     #[command(after_help = "Example:\n  palyra approve show last")]
     Show {
-        /// Its id, or `last` where only one waits
+        /// Its id or a part of it, or `last` where only one waits in this folder
         approval: ApprovalName,
         /// As JSON
         #[arg(long)]
@@ -66,7 +66,7 @@ enum ApproveVerb {
         after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt"
     )]
     Yes {
-        /// Its id, or `last` where only one waits
+        /// Its id or a part of it, or `last` where only one waits in this folder
         approval: ApprovalName,
         /// What to say with it
         #[arg(long, default_value = "", value_name = "TEXT")]
@@ -82,7 +82,7 @@ enum ApproveVerb {
         after_help = "Examples:\n  palyra approve always last --here --uses 5\n  palyra approve always last --any content --below path=drafts"
     )]
     Always {
-        /// Its id, or `last` where only one waits
+        /// Its id or a part of it, or `last` where only one waits in this folder
         approval: ApprovalName,
         #[command(flatten)]
         remember: RememberArgs,
@@ -93,7 +93,7 @@ enum ApproveVerb {
     /// Do not let a call run
     #[command(after_help = "Example:\n  palyra approve no last --note \"write to drafts/ instead\"")]
     No {
-        /// Its id, or `last` where only one waits
+        /// Its id or a part of it, or `last` where only one waits in this folder
         approval: ApprovalName,
         /// What to say with it; the model reads it
         #[arg(long, default_value = "", value_name = "TEXT")]
@@ -130,10 +130,10 @@ enum ApproveVerb {
         json: bool,
     },
     /// Revoke a grant
-    #[command(after_help = "Example:\n  palyra approve revoke 01JDAYS7VGV3J8JZ6K6X3B7M2Q")]
+    #[command(after_help = "Example:\n  palyra approve revoke 3B7M2Q")]
     Revoke {
-        /// Its id
-        grant: StoredGrantId,
+        /// Its id, or 4 letters of its beginning or end
+        grant: GrantName,
         /// The outcome as JSON
         #[arg(long)]
         json: bool,
@@ -193,7 +193,10 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let request = v1::ListGrantsRequest { all };
             grants::list(context, &client, request, json.into()).await
         }
-        ApproveVerb::Revoke { grant, json } => grants::revoke(context, &client, grant, json.into()).await,
+        ApproveVerb::Revoke { grant, json } => {
+            let grant = grant.resolve(&client).await?;
+            grants::revoke(context, &client, grant, json.into()).await
+        }
     }
 }
 
@@ -245,7 +248,7 @@ fn row(approval: &v1::Approval) -> [String; 5] {
     };
     let call = approval.prompt.as_ref().map(|prompt| format!("{}: {}", prompt.tool, summary(prompt)));
     let call = clean_line(&call.unwrap_or_default(), SUMMARY_CHARS_MAX);
-    [approval.approval_id.clone(), state, approval.risk.clone(), age(approval.created), call]
+    [short_id(&approval.approval_id), state, approval.risk.clone(), age(approval.created), call]
 }
 
 fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Exit, Failure> {
@@ -266,11 +269,11 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         ("state", approval_state_name(approval.state()).to_owned()),
         ("run", approval.run_id.clone()),
         ("asked", date(approval.created)),
-        ("time", time_left(approval.expires)),
+        ("time", time_to_answer(approval)),
         ("needs", needs),
         ("by", who.to_owned()),
         ("decided", date(approval.decided)),
-        ("decider", approval.decided_by.clone()),
+        ("decider", decider(approval)),
         ("note", clean_line(&approval.note, 400)),
     ] {
         if !value.is_empty() {
@@ -285,6 +288,19 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         context.output.line(&format!("{indent}{}", clean_text(line)))?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns how long an answer is waited for; empty once none is.
+fn time_to_answer(approval: &v1::Approval) -> String {
+    if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
+}
+
+/// Returns who decided: by name where the daemon knows one.
+fn decider(approval: &v1::Approval) -> String {
+    match approval.decided_by_name.as_str() {
+        "" => approval.decided_by.clone(),
+        name => clean_line(name, NAME_CHARS_MAX),
+    }
 }
 
 async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {

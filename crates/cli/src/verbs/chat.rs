@@ -18,13 +18,13 @@ use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
 use super::attachments;
-use super::ids::session_selector;
+use super::ids::{MissingSession, find_session};
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, bytes, count};
+use crate::render::{Echo, age, bytes, count, session_title, short_id};
 use crate::terminal::{Keyboard, Mark, PromptReader, Typed, clean_line};
 use input::Input;
 use place::Place;
@@ -54,7 +54,8 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
     let workspace_root = workspace_root(context)?;
     let client = context.connect().await?;
     let key = || format!("chat:{workspace_root}");
-    let selector = session_selector(&args.session.clone().unwrap_or_else(key));
+    let name = args.session.clone().unwrap_or_else(key);
+    let selector = find_session(&client, &name, MissingSession::Create).await?;
     let agent = args.choice.agent.clone().unwrap_or_default();
     let place = Place { client, agent, selector };
     let models = Arc::new(Mutex::new(Vec::new()));
@@ -259,10 +260,8 @@ impl Chat<'_> {
 
     async fn sessions(&mut self, name: &str) -> Result<(), Failure> {
         if !name.is_empty() {
-            let old = std::mem::replace(
-                &mut self.place.selector,
-                v1::SessionSelector { require_existing: true, ..session_selector(name) },
-            );
+            let selector = find_session(&self.place.client, name, MissingSession::Refuse).await?;
+            let old = std::mem::replace(&mut self.place.selector, selector);
             return match self.place.session().await {
                 Ok(session) => {
                     self.place.go_to(&session);
@@ -277,9 +276,8 @@ impl Chat<'_> {
         let request = v1::ListSessionsRequest { page_size: SESSIONS_LISTED_MAX, ..Default::default() };
         let page = self.place.client.list_sessions(request).await?;
         for session in page.sessions {
-            let name = if session.label.is_empty() { &session.session_key } else { &session.label };
-            let name = clean_line(name, NAME_CHARS_MAX);
-            let (id, age) = (&session.session_id, age(session.updated));
+            let name = clean_line(&session_title(&session), NAME_CHARS_MAX);
+            let (id, age) = (short_id(&session.session_id), age(session.updated));
             self.context.output.row(&format!("{id}  {age:>4} ago  {:>4}  {name}", session.runs));
         }
         Ok(())

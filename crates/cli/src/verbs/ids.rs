@@ -1,114 +1,147 @@
-//! Ids as people type them.
+//! Names that people type for runs, sessions, approvals and the like: whole ids, parts of ids, `last`.
+//!
+//! Owns what is sent for them and what is said when a name fits nothing or several things. Which things there are, and
+//! which of them a name fits, the daemon knows: nothing is guessed from a list that was read before.
 
+use std::fmt;
 use std::str::FromStr;
 
 use palyra_client::Client;
-use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId};
+use palyra_types::id_name::{IdKind, IdName};
+use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId, StoredGrantId, TokenId};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
-use crate::render::approved_call;
+use crate::render::age;
+use crate::terminal::clean_line;
 
-/// Approvals that are listed where `last` is not clear.
-const APPROVALS_LISTED_MAX: u32 = 10;
+const ABOUT_CHARS_MAX: usize = 80;
+
+/// An id that people may name in part.
+pub(crate) trait NamedId: FromStr + Copy + fmt::Display {
+    /// What it is an id of.
+    const KIND: IdKind;
+    /// Where such things are listed.
+    const LISTED_BY: &'static str;
+}
+
+impl NamedId for RunId {
+    const KIND: IdKind = IdKind::Run;
+    const LISTED_BY: &'static str = "palyra runs list";
+}
+
+impl NamedId for SessionId {
+    const KIND: IdKind = IdKind::Session;
+    const LISTED_BY: &'static str = "palyra sessions list";
+}
+
+impl NamedId for ApprovalId {
+    const KIND: IdKind = IdKind::Approval;
+    const LISTED_BY: &'static str = "palyra approve list";
+}
+
+impl NamedId for StoredGrantId {
+    const KIND: IdKind = IdKind::Grant;
+    const LISTED_BY: &'static str = "palyra approve grants";
+}
+
+impl NamedId for TokenId {
+    const KIND: IdKind = IdKind::Token;
+    const LISTED_BY: &'static str = "palyra admin tokens list";
+}
+
+/// Something as a person names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TypedName<T> {
+    /// By its whole id.
+    Id(T),
+    /// By a part of it, or as the last.
+    Part(String),
+}
 
 /// A run as a person names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunName {
-    /// The caller's latest.
-    Last,
-    /// The one with this id.
-    Id(RunId),
-}
-
-impl FromStr for RunName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "last" => Ok(Self::Last),
-            text => text.parse().map(Self::Id).map_err(|error| format!("{error}, or `last`")),
-        }
-    }
-}
-
-impl RunName {
-    /// Returns the run's id, which for the latest the daemon knows.
-    pub(super) async fn resolve(self, client: &Client) -> Result<RunId, Failure> {
-        match self {
-            Self::Id(id) => Ok(id),
-            Self::Last => {
-                let request = v1::ListRunsRequest { page_size: 1, ..Default::default() };
-                let page = client.list_runs(request).await?;
-                let last = page.runs.first().and_then(|run| run.run_id.parse().ok());
-                last.ok_or_else(|| Failure::local(ErrorCode::RunNotFound, "there is no run yet"))
-            }
-        }
-    }
-}
-
+pub(crate) type RunName = TypedName<RunId>;
 /// An approval as a person names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ApprovalName {
-    /// The only one that waits.
-    Last,
-    /// The one with this id.
-    Id(ApprovalId),
-}
+pub(crate) type ApprovalName = TypedName<ApprovalId>;
+/// A stored grant as a person names it.
+pub(crate) type GrantName = TypedName<StoredGrantId>;
+/// A token as a person names it.
+pub(crate) type TokenName = TypedName<TokenId>;
 
-impl FromStr for ApprovalName {
+impl<T: NamedId> FromStr for TypedName<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "last" => Ok(Self::Last),
-            text => text.parse().map(Self::Id).map_err(|error| format!("{error}, or `last`")),
+        if let Ok(id) = text.parse() {
+            return Ok(Self::Id(id));
         }
+        text.parse::<IdName>().map(|_| Self::Part(text.to_owned())).map_err(|error| error.to_string())
     }
 }
 
-impl ApprovalName {
-    /// Returns the approval's id. `last` names one only where no other waits: what waits can change between a look and
-    /// an answer.
-    pub(super) async fn resolve(self, client: &Client) -> Result<ApprovalId, Failure> {
+impl<T: NamedId> TypedName<T> {
+    /// Returns the id; what was named by a part of it, the daemon finds.
+    pub(crate) async fn resolve(&self, client: &Client) -> Result<T, Failure> {
         match self {
-            Self::Id(id) => Ok(id),
-            Self::Last => {
-                let request =
-                    v1::ListApprovalsRequest { page_size: APPROVALS_LISTED_MAX, ..Default::default() };
-                let page = client.list_approvals(request).await?;
-                only_one(&page)
-            }
+            Self::Id(id) => Ok(*id),
+            Self::Part(name) => resolve_name(client, name).await,
         }
     }
 }
 
-fn only_one(page: &v1::ListApprovalsResponse) -> Result<ApprovalId, Failure> {
-    match page.approvals.as_slice() {
-        [] => Err(Failure::local(ErrorCode::ApprovalNotFound, "nothing waits for an approval")),
-        [only] if page.next_page_token.is_empty() => only
-            .approval_id
-            .parse()
-            .map_err(|_| Failure::local(ErrorCode::ApprovalNotFound, "the daemon named no approval")),
-        several => {
-            let rows = several.iter().map(|approval| {
-                format!("\n{}  {}  {}", approval.approval_id, approval.risk, approved_call(approval))
-            });
-            let more = if page.next_page_token.is_empty() {
-                ""
-            } else {
-                "\nand more; `palyra approve list` shows all"
+/// Finds what a name that is no whole id fits.
+async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Failure> {
+    // Over TCP the daemon takes no folder, and `last` counts in all of the caller's.
+    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+    match client.resolve_id(T::KIND, name, folder.unwrap_or_default()).await {
+        Ok(found) => only_match(name, &found),
+        Err(error) if is_not_found(error.code()) => {
+            let kind = T::KIND.as_str();
+            let told = match (name.starts_with("last"), T::KIND) {
+                (true, IdKind::Approval) => "nothing waits for an approval in this folder".to_owned(),
+                (true, _) => format!("there is no such {kind} in this folder"),
+                (false, _) => format!("no {kind} begins or ends with `{name}`"),
             };
-            let rows: String = rows.collect();
+            Err(Failure::local(error.code(), format!("{told}; `{}` lists them", T::LISTED_BY)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_not_found(code: ErrorCode) -> bool {
+    [
+        ErrorCode::RunNotFound,
+        ErrorCode::SessionNotFound,
+        ErrorCode::ApprovalNotFound,
+        ErrorCode::GrantNotFound,
+    ]
+    .contains(&code)
+}
+
+fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T, Failure> {
+    let kind = T::KIND.as_str();
+    match found.matches.as_slice() {
+        [only] if !found.more => {
+            let told = format!("the daemon named no {kind}");
+            only.id.parse().map_err(|_| Failure::local(ErrorCode::Internal, told))
+        }
+        several => {
+            let rows = several.iter().map(|found| {
+                let about = clean_line(&found.about, ABOUT_CHARS_MAX);
+                format!("\n{}  {:>4}  {about}", found.id, age(found.created))
+            });
+            let more =
+                if found.more { format!("\nand more; `{}` lists them", T::LISTED_BY) } else { String::new() };
             Err(Failure::Usage(format!(
-                "`last` is not clear, since several approvals wait; name one by its id, newest first:{rows}{more}"
+                "`{name}` is not clear, since it fits more than one {kind}; name one by its id, newest first:{}{more}",
+                rows.collect::<String>()
             )))
         }
     }
 }
 
 /// A place in a run: the run, and the last entry that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunPlace {
     run: RunName,
     /// 0 for all there is.
@@ -147,14 +180,66 @@ pub(super) fn require_branched(session: &v1::Session) -> Result<(), Failure> {
     Err(Failure::local(ErrorCode::BranchOutOfRange, told))
 }
 
-/// Reads what names a session: its id, which must exist, or a key of one's own, which is made when unknown.
-pub(super) fn session_selector(text: &str) -> v1::SessionSelector {
-    match text.parse::<SessionId>() {
-        Ok(id) => {
-            v1::SessionSelector { session_id: id.to_string(), require_existing: true, ..Default::default() }
-        }
-        Err(_) => v1::SessionSelector { session_key: text.to_owned(), ..Default::default() },
+/// How a session that does not exist is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingSession {
+    /// It is made, under the name as a key of one's own.
+    Create,
+    /// It is refused.
+    Refuse,
+}
+
+/// Finds what names a session: its id, a key of one's own, a part of an id, or `last`. A key is heard first.
+pub(crate) async fn find_session(
+    client: &Client,
+    text: &str,
+    missing: MissingSession,
+) -> Result<v1::SessionSelector, Failure> {
+    let by_id = |id: SessionId| v1::SessionSelector {
+        session_id: id.to_string(),
+        require_existing: true,
+        ..Default::default()
+    };
+    if let Ok(id) = text.parse() {
+        return Ok(by_id(id));
     }
+    let require_existing = missing == MissingSession::Refuse;
+    let by_key = v1::SessionSelector { session_key: text.to_owned(), require_existing, ..Default::default() };
+    if !names_part(text, missing) {
+        return Ok(by_key);
+    }
+    let existing = v1::SessionSelector { require_existing: true, ..by_key.clone() };
+    let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
+    match client.resolve_session(request).await {
+        Ok(_) => return Ok(by_key),
+        Err(error) if error.code() == ErrorCode::SessionNotFound => {}
+        Err(error) => return Err(error.into()),
+    }
+    match resolve_name(client, text).await {
+        Ok(id) => Ok(by_id(id)),
+        Err(Failure::Local { code: ErrorCode::SessionNotFound, .. })
+            if missing == MissingSession::Create && !text.starts_with("last") =>
+        {
+            Ok(by_key)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns the id of a session that exists, however it is named.
+pub(super) async fn session_id(client: &Client, text: &str) -> Result<String, Failure> {
+    let selector = find_session(client, text, MissingSession::Refuse).await?;
+    if !selector.session_id.is_empty() {
+        return Ok(selector.session_id);
+    }
+    let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+    Ok(client.resolve_session(request).await?.session.unwrap_or_default().session_id)
+}
+
+/// Whether a name may be a part of an id. Where a key would make a session, only what tables show is: capital letters.
+fn names_part(text: &str, missing: MissingSession) -> bool {
+    let as_shown = text.starts_with("last") || text.chars().all(|c| !c.is_ascii_lowercase());
+    text.parse::<IdName>().is_ok() && (missing == MissingSession::Refuse || as_shown)
 }
 
 #[cfg(test)]
@@ -162,42 +247,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_named_by_id_or_as_the_last() {
+    fn a_run_is_named_by_its_id_a_part_of_it_or_as_the_last() {
         let id = RunId::from_parts(1, 1);
-        assert_eq!("last".parse(), Ok(RunName::Last));
         assert_eq!(id.to_string().parse(), Ok(RunName::Id(id)));
-        assert!("nonsense".parse::<RunName>().is_err());
+        for part in ["last", "last~2", "5FAV", "5fav"] {
+            assert_eq!(part.parse(), Ok(RunName::Part(part.to_owned())));
+        }
+        for bad in ["nonsense!", "5FA", "last~x"] {
+            assert!(bad.parse::<RunName>().unwrap_err().contains("at least 4"), "{bad}");
+        }
     }
 
     #[test]
     fn the_last_approval_is_the_only_one_that_waits() {
-        let approval = |number| {
-            let prompt = v1::ApprovalPrompt {
-                tool: "write_file".to_owned(),
-                summary: "creates `a\nb`".to_owned(),
-                ..Default::default()
-            };
-            v1::Approval {
-                approval_id: ApprovalId::from_parts(number, 1).to_string(),
-                risk: "medium".to_owned(),
-                prompt: Some(prompt),
-                ..Default::default()
-            }
+        let found = |number| v1::IdMatch {
+            id: ApprovalId::from_parts(number, 1).to_string(),
+            about: "write_file creates `a\nb`".to_owned(),
+            created: None,
         };
-        let page = |approvals: &[v1::Approval], token: &str| v1::ListApprovalsResponse {
-            approvals: approvals.to_vec(),
-            next_page_token: token.to_owned(),
-        };
-        let (first, second) = (approval(1), approval(2));
-        assert_eq!(only_one(&page(std::slice::from_ref(&first), "")).unwrap().to_string(), first.approval_id);
-        assert_eq!(only_one(&page(&[], "")).unwrap_err().exit().number(), 1);
+        let (first, second) = (found(1), found(2));
+        let page = |matches: &[v1::IdMatch], more| v1::ResolveIdResponse { matches: matches.to_vec(), more };
+        let only = only_match::<ApprovalId>("last", &page(std::slice::from_ref(&first), false));
+        assert_eq!(only.unwrap().to_string(), first.id);
         for several in
-            [page(&[second.clone(), first.clone()], ""), page(std::slice::from_ref(&first), "more")]
+            [page(&[second.clone(), first.clone()], false), page(std::slice::from_ref(&first), true)]
         {
-            let refused = only_one(&several).unwrap_err();
+            let refused = only_match::<ApprovalId>("last", &several).unwrap_err();
             assert_eq!(refused.exit().number(), 2);
             let told = refused.to_string();
-            assert!(told.contains(&first.approval_id) && told.contains("write_file creates `a b`"), "{told}");
+            assert!(told.contains(&first.id) && told.contains("write_file creates `a b`"), "{told}");
         }
     }
 
@@ -205,7 +283,7 @@ mod tests {
     fn a_place_is_a_run_and_perhaps_an_entry() {
         let id = RunId::from_parts(1, 1);
         let place = |text: &str| text.parse::<RunPlace>().map(|place| (place.run, place.tape_seq));
-        assert_eq!(place("last"), Ok((RunName::Last, 0)));
+        assert_eq!(place("last"), Ok((RunName::Part("last".to_owned()), 0)));
         assert_eq!(place(&format!("{id}@12")), Ok((RunName::Id(id), 12)));
         for bad in ["last@", "last@0", "last@x", "@3", "last@4294967296"] {
             assert!(place(bad).is_err(), "{bad}");
@@ -213,11 +291,17 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_named_by_id_or_by_key() {
-        let id = SessionId::from_parts(1, 1).to_string();
-        let selector = session_selector(&id);
-        assert_eq!((selector.session_id.as_str(), selector.require_existing), (id.as_str(), true));
-        let selector = session_selector("notes");
-        assert_eq!((selector.session_key.as_str(), selector.require_existing), ("notes", false));
+    fn a_key_that_would_make_a_session_is_a_part_of_an_id_only_as_tables_show_it() {
+        use MissingSession::{Create, Refuse};
+        for (text, create, refuse) in [
+            ("A1B2C3", true, true),
+            ("test", false, true),
+            ("last", true, true),
+            ("notes", false, false),
+            ("chat:/home/a", false, false),
+            ("ABC", false, false),
+        ] {
+            assert_eq!((names_part(text, Create), names_part(text, Refuse)), (create, refuse), "{text}");
+        }
     }
 }

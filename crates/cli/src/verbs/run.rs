@@ -8,7 +8,7 @@ use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
 use super::attachments;
-use super::ids::session_selector;
+use super::ids::{MissingSession, find_session};
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{Person, Seat, drive};
@@ -70,7 +70,10 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context)?;
     let client = context.connect().await?;
-    let session = args.session.as_deref().map(session_selector);
+    let session = match &args.session {
+        Some(name) => Some(find_session(&client, name, MissingSession::Create).await?),
+        None => None,
+    };
     let delivery = match (args.steer, args.interrupt) {
         (true, _) => v1::InputDelivery::Steer,
         (false, true) => v1::InputDelivery::Interrupt,

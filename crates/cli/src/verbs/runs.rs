@@ -4,16 +4,15 @@ mod effects;
 
 use clap::Subcommand;
 use palyra_client::{Client, RunFollower, new_idempotency_key};
-use palyra_types::SessionId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::ids::RunName;
+use super::ids::{RunName, session_id};
 use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count, date, run_state, run_state_name};
+use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id};
 use crate::terminal::{Mark, PromptReader, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
@@ -25,8 +24,8 @@ pub(crate) enum RunsVerb {
     #[command(after_help = "Example:\n  palyra runs list --open")]
     List {
         /// Of this session only
-        #[arg(long, value_name = "ID")]
-        session: Option<SessionId>,
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
         /// Only those that are not over
         #[arg(long)]
         open: bool,
@@ -40,7 +39,7 @@ pub(crate) enum RunsVerb {
     /// Show where a run stands
     #[command(after_help = "Example:\n  palyra runs show last")]
     Show {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// As JSON
         #[arg(long)]
@@ -49,7 +48,7 @@ pub(crate) enum RunsVerb {
     /// Show a run from its beginning, and what comes until it ends
     #[command(after_help = "Example:\n  palyra runs tail last")]
     Tail {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// Leave out entries up to this number
         #[arg(long, default_value_t = 0, value_name = "N")]
@@ -61,7 +60,7 @@ pub(crate) enum RunsVerb {
     /// Answer a run that waits
     #[command(after_help = "Example:\n  palyra runs answer last \"go on\"")]
     Answer {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// The answer
         #[arg(required = true)]
@@ -73,7 +72,7 @@ pub(crate) enum RunsVerb {
     /// Tell an active run something that its next step takes into account
     #[command(after_help = "Example:\n  palyra runs steer last \"only the first chapter\"")]
     Steer {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// What to tell it
         #[arg(required = true)]
@@ -86,7 +85,7 @@ pub(crate) enum RunsVerb {
     /// Take back what a finished run changed in files
     #[command(after_help = "Example:\n  palyra runs undo last")]
     Undo {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// One line of JSON for each file
         #[arg(long)]
@@ -95,7 +94,7 @@ pub(crate) enum RunsVerb {
     /// Stop a run
     #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// As JSON
         #[arg(long)]
@@ -110,7 +109,10 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         RunsVerb::List { session, open, limit, json } => {
             let only = if open { "open" } else { "" };
             let request = v1::ListRunsRequest {
-                session_id: session.map(|session| session.to_string()).unwrap_or_default(),
+                session_id: match session {
+                    Some(session) => session_id(&client, &session).await?,
+                    None => String::new(),
+                },
                 only: only.to_owned(),
                 ..Default::default()
             };
@@ -163,7 +165,7 @@ async fn list(
     }
     let row = |run: v1::Run| {
         let standing = standing(&run);
-        [run.run_id, standing, age(run.updated), run.turns.to_string(), run.input_preview]
+        [short_id(&run.run_id), standing, age(run.updated), run.turns.to_string(), run.input_preview]
     };
     let rows = runs.into_iter().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;

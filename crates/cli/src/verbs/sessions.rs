@@ -8,7 +8,7 @@ use palyra_types::SessionId;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
-use super::ids::{RunPlace, require_branched, session_selector};
+use super::ids::{MissingSession, RunPlace, find_session, require_branched};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
@@ -40,7 +40,7 @@ pub(crate) enum SessionsVerb {
         after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@12) \"Go on\""
     )]
     Branch {
-        /// The run's id, or `last`; with @SEQ, only what came up to that entry
+        /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry
         #[arg(value_name = "RUN[@SEQ]")]
         place: RunPlace,
         /// A title for the new session
@@ -64,7 +64,7 @@ pub(crate) enum SessionsVerb {
 /// A session that exists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Named {
-    /// Its id or key
+    /// Its id, 4 letters of its beginning or end, its key, or `last`
     session: String,
     /// As JSON
     #[arg(long)]
@@ -72,17 +72,18 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    fn selector(&self) -> v1::SessionSelector {
-        v1::SessionSelector { require_existing: true, ..session_selector(&self.session) }
+    async fn selector(&self, client: &Client) -> Result<v1::SessionSelector, Failure> {
+        find_session(client, &self.session, MissingSession::Refuse).await
     }
 
     async fn find(&self, client: &Client) -> Result<v1::Session, Failure> {
-        resolve(client, v1::ResolveSessionRequest { session: Some(self.selector()), ..Default::default() })
-            .await
+        let session = Some(self.selector(client).await?);
+        resolve(client, v1::ResolveSessionRequest { session, ..Default::default() }).await
     }
 
     async fn id(&self, client: &Client) -> Result<SessionId, Failure> {
-        match self.session.parse() {
+        let selector = self.selector(client).await?;
+        match selector.session_id.parse() {
             Ok(id) => Ok(id),
             Err(_) => id_of(&self.find(client).await?),
         }
@@ -99,7 +100,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
             show(context, &session, named.json.into())
         }
         SessionsVerb::Reset(named) => {
-            let selector = v1::SessionSelector { reset: true, ..named.selector() };
+            let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
             let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
             let session = resolve(&client, request).await?;
             let told = "a fresh context begins; what was said before stays in the journal";

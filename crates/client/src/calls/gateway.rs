@@ -1,6 +1,7 @@
 //! Runs: starting, answering, cancelling, reading.
 
 use palyra_types::attachment::ATTACHMENT_BYTES_MAX;
+use palyra_types::id_name::IdKind;
 use palyra_types::{RunId, SessionId};
 use palyra_wire::v1;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
@@ -73,6 +74,22 @@ impl Client {
     pub async fn list_runs(&self, request: v1::ListRunsRequest) -> Result<v1::ListRunsResponse, ClientError> {
         let mut gateway = self.gateway();
         self.answer(SHORT, gateway.list_runs(request)).await
+    }
+
+    /// Finds what a person names by a part of an id, or as the last in a folder, among what the caller may see.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn resolve_id(
+        &self,
+        kind: IdKind,
+        name: &str,
+        workspace_root: String,
+    ) -> Result<v1::ResolveIdResponse, ClientError> {
+        let mut gateway = self.gateway();
+        let request =
+            v1::ResolveIdRequest { kind: kind.as_str().to_owned(), name: name.to_owned(), workspace_root };
+        self.answer(SHORT, gateway.resolve_id(request)).await
     }
 
     /// Returns a page of a run's tape.

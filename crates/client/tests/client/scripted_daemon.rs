@@ -277,6 +277,10 @@ impl GatewayService for Script {
         Err(Status::unimplemented("not in the script"))
     }
 
+    async fn resolve_id(&self, _: Request<v1::ResolveIdRequest>) -> Answer<v1::ResolveIdResponse> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
     async fn read_tape(&self, _: Request<v1::ReadTapeRequest>) -> Answer<v1::ReadTapeResponse> {
         Err(Status::unimplemented("not in the script"))
     }

@@ -68,6 +68,7 @@ pub(crate) fn approval(record: &ApprovalRecord) -> v1::Approval {
         decided_by: principal(record.decided_by),
         prompt: Some(prompt(&record.prompt)),
         note: record.note.expose().clone(),
+        decided_by_name: String::new(),
     }
 }
 
@@ -130,6 +131,7 @@ pub(crate) fn effect(record: &EffectRecord) -> v1::EffectInfo {
         ended: record.ended.and_then(timestamp),
         started_seq: record.started_at.1.0,
         ended_seq: record.ended_at.map(|(_, seq)| seq.0).unwrap_or_default(),
+        summary: String::new(),
     }
 }
 

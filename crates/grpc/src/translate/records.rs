@@ -48,6 +48,7 @@ pub(crate) fn session(record: &OrchestratorSessionRecord) -> v1::Session {
             session_id: at.session.to_string(),
         }),
         archived: record.archived.and_then(timestamp),
+        ..v1::Session::default()
     }
 }
 

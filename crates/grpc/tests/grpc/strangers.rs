@@ -7,8 +7,8 @@ use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
 use palyra_wire::v1::{
     ArchiveSessionRequest, Attachment, BranchPoint, CancelRunRequest, CleanupSessionRequest, GetRunRequest,
     Input, ListRunsRequest, ReadAttachmentRequest, ReadSessionTapeRequest, ReadTapeRequest,
-    RenameSessionRequest, ResolveSessionRequest, RestoreSessionRequest, RunStreamRequest, SendInputRequest,
-    SessionSelector, StartRunRequest,
+    RenameSessionRequest, ResolveIdRequest, ResolveSessionRequest, RestoreSessionRequest, RunStreamRequest,
+    SendInputRequest, SessionSelector, StartRunRequest,
 };
 use prost::Message;
 
@@ -102,6 +102,38 @@ async fn a_strangers_ids_are_answered_like_unknown_ones() {
     let bearer = format!("Bearer {alice}");
     for (path, message) in calls(&begun.run_id, &begun.session_id) {
         call(&channel, path, message, &[&bearer]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_strangers_id_is_not_found_and_makes_no_name_ambiguous() {
+    let daemon = TestDaemon::start().await;
+    let channel = daemon.remote().await;
+    let (alice, bob) = (daemon.token("user:alice").await, daemon.token("user:bob").await);
+    let mut client = GatewayServiceClient::new(channel.clone());
+    let hers = client.start_run(bearing(&alice, start("hi"))).await.unwrap().into_inner().opened.unwrap();
+    let named = |kind: &str, name: &str| ResolveIdRequest {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        ..ResolveIdRequest::default()
+    };
+    let names = [("run", &hers.run_id), ("session", &hers.session_id)];
+    for (kind, id) in names {
+        for part in [&id[..8], &id[22..], id.as_str()] {
+            let found = client.resolve_id(bearing(&alice, named(kind, part))).await.unwrap().into_inner();
+            assert_eq!(found.matches.iter().map(|found| &found.id).collect::<Vec<_>>(), [id]);
+            let refused = client.resolve_id(bearing(&bob, named(kind, part))).await.unwrap_err();
+            let unknown = client.resolve_id(bearing(&bob, named(kind, "0000"))).await.unwrap_err();
+            assert_eq!((refused.code(), refused.message()), (unknown.code(), unknown.message()), "{part}");
+        }
+    }
+    // What both have in common, their beginning, fits only his own.
+    let his = client.start_run(bearing(&bob, start("hi"))).await.unwrap().into_inner().opened.unwrap();
+    assert_eq!(his.run_id[..4], hers.run_id[..4]);
+    let found = client.resolve_id(bearing(&bob, named("run", &his.run_id[..4]))).await.unwrap().into_inner();
+    assert_eq!(found.matches.iter().map(|found| &found.id).collect::<Vec<_>>(), [&his.run_id]);
+    for (kind, name) in [("token", "01BX"), ("grant", "01BX"), ("approval", "last"), ("run", "last~1")] {
+        client.resolve_id(bearing(&bob, named(kind, name))).await.unwrap_err();
     }
 }
 

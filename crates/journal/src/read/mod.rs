@@ -19,7 +19,8 @@ pub(crate) use components::components;
 pub(crate) use policies::{postures, shadow};
 pub(crate) use pool::ReaderPool;
 pub(crate) use records::{
-    open_runs, reset_before, run, run_by_idempotency, runs, session, session_by_key, sessions,
+    ids, open_runs, reset_before, run, run_by_idempotency, runs, session, session_by_key, session_texts,
+    sessions,
 };
 pub(crate) use skills::skills;
 pub(crate) use tapes::{entries, session_tape, tape};

@@ -1,11 +1,12 @@
 //! Rows of the projections.
 
 use palyra_ports::read_records::{
-    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery,
+    IdQuery, IdTable, OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery,
+    SessionTextQuery, SessionTexts,
 };
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{PrincipalId, RunId, Seq};
+use palyra_types::{PrincipalId, Redacted, RunId, Seq};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::fault::ReadFault;
@@ -119,6 +120,52 @@ pub(crate) fn sessions(
 const SEARCHED: &str = "AND (holds_text(key, ?5) OR holds_text(label, ?5) OR EXISTS (
     SELECT 1 FROM run WHERE run.principal = session.principal AND run.session = session.session
         AND holds_text(run.input_preview, ?5)))";
+
+/// Returns what sessions are about.
+pub(crate) fn session_texts(
+    connection: &Connection,
+    query: &SessionTextQuery,
+) -> Result<Vec<SessionTexts>, ReadFault> {
+    let first = "SELECT input_preview FROM run WHERE principal = ?1 AND session = ?2 ORDER BY seq LIMIT 1";
+    let matched = "SELECT input_preview FROM run WHERE principal = ?1 AND session = ?2
+        AND holds_text(input_preview, ?3) ORDER BY seq DESC LIMIT 1";
+    let (mut first, mut matched) = (connection.prepare_cached(first)?, connection.prepare_cached(matched)?);
+    let needle = query.search.as_ref().map(|text| text.expose().to_lowercase());
+    let texts = query.sessions.iter().take(RECORD_PAGE_ROWS_MAX).map(|session| {
+        let (principal, id) = (session.principal.to_bytes(), session.id.to_bytes());
+        let text = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        let first_input = first.query_row((principal, id), text).optional()?.unwrap_or_default();
+        let found = match &needle {
+            Some(needle) => matched.query_row((principal, id, needle), text).optional()?.unwrap_or_default(),
+            None => String::new(),
+        };
+        Ok(SessionTexts { first_input: Redacted::new(first_input), matched: Redacted::new(found) })
+    });
+    texts.collect()
+}
+
+/// Returns ids that begin or end with a text, the newest first.
+pub(crate) fn ids(connection: &Connection, query: &IdQuery) -> Result<Vec<[u8; 16]>, ReadFault> {
+    let (column, table) = match query.table {
+        IdTable::Runs => ("run", "run"),
+        IdTable::Sessions => ("session", "session"),
+        IdTable::Approvals => ("approval", "approval"),
+    };
+    let principal = if query.principal.is_some() { "principal = ?1" } else { "?1 IS NULL" };
+    let sql = format!(
+        "SELECT {column} FROM {table} WHERE {principal} AND {column} < ?2 AND id_matches({column}, ?3)
+        ORDER BY {column} DESC LIMIT ?4"
+    );
+    let values = params![
+        query.principal.map(PrincipalId::to_bytes),
+        query.below.unwrap_or([u8::MAX; 16]),
+        query.fragment.as_str(),
+        count_to_sql(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX)),
+    ];
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(values, |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
 
 /// Returns the latest reset of a session before a place in the log.
 pub(crate) fn reset_before(

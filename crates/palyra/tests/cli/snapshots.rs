@@ -16,7 +16,23 @@ fn home() -> Home {
 fn masked(home: &Home, text: &str) -> String {
     let folder = home.work().parent().unwrap().canonicalize().unwrap();
     let text = text.replace(folder.to_str().unwrap(), "[FOLDER]");
-    text.lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
+    mask_short_ids(&text).lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
+}
+
+/// Masks the cells of tables that hold the end of an id.
+fn mask_short_ids(text: &str) -> String {
+    const HEADS: [&str; 5] = ["RUN", "SESSION", "APPROVAL", "GRANT", "AGENT"];
+    let cells = |line: &str| -> Vec<String> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    };
+    let at =
+        text.lines().next().and_then(|head| cells(head).iter().position(|cell| HEADS.contains(&&**cell)));
+    let Some(at) = at else { return text.to_owned() };
+    let row = |(number, line): (usize, &str)| match cells(line).get(at) {
+        Some(id) if number > 0 => line.replacen(id.as_str(), "[ID]", 1) + "\n",
+        _ => format!("{line}\n"),
+    };
+    text.lines().enumerate().map(row).collect()
 }
 
 /// How far columns stand apart depends on what was masked.
@@ -29,6 +45,11 @@ fn unaligned(line: &str) -> String {
 }
 
 fn mask_line(line: &str) -> String {
+    // How many tokens there were, and how long it took.
+    if let Some((before, _)) = line.split_once(" tokens in") {
+        return mask_line(before.trim_end_matches(|c: char| c.is_ascii_digit())) + "N tokens in [...]";
+    }
+    let line = &mask_clock(line);
     let mut masked = String::new();
     let mut word = String::new();
     for c in line.chars().chain(['\n']) {
@@ -42,6 +63,17 @@ fn mask_line(line: &str) -> String {
     }
     masked.pop();
     masked
+}
+
+/// Masks the first time of day.
+fn mask_clock(line: &str) -> String {
+    let is_clock = |part: &str| {
+        part.bytes()
+            .zip("00:00:00".bytes())
+            .all(|(c, like)| if like == b':' { c == like } else { c.is_ascii_digit() })
+    };
+    let at = (0..line.len()).find(|at| line.get(*at..*at + 8).is_some_and(is_clock));
+    at.map_or_else(|| line.to_owned(), |at| format!("{}[CLOCK]{}", &line[..at], &line[at + 8..]))
 }
 
 fn mask_word(word: &str) -> Option<String> {

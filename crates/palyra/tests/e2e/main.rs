@@ -13,6 +13,7 @@ mod openai_server;
 mod three_clients;
 mod sessions_under_fire;
 mod exit_codes;
+mod ids;
 mod interrupts;
 mod daemon_life;
 mod waiting;

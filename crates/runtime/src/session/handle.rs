@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use palyra_ports::AppendError;
-use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery};
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTextQuery, SessionTexts};
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
 use palyra_types::event::{RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{RunId, SessionId, TapeSeq};
+use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
 use tokio::sync::oneshot;
 
 use crate::caller::Caller;
@@ -187,6 +187,21 @@ impl SessionsHandle {
         let record = self.engine.ports.records.session(session).await?;
         let record = record.ok_or(RequestError::SessionNotFound)?;
         Ok(CleanedSession { record, cancelled_runs })
+    }
+
+    /// Returns what sessions of the caller are about, in their order; `search` is what an input is to hold.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn texts(
+        &self,
+        caller: Caller,
+        sessions: Vec<SessionId>,
+        search: Option<Redacted<String>>,
+    ) -> Result<Vec<SessionTexts>, RequestError> {
+        let own = |id| SessionRef { principal: caller.principal, id };
+        let query = SessionTextQuery { sessions: sessions.into_iter().map(own).collect(), search };
+        Ok(self.engine.ports.records.session_texts(query).await?)
     }
 
     /// Lists sessions of the caller, most recently used first; the query's principal is the caller's.

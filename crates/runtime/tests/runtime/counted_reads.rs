@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_ports::ReadError;
-use palyra_ports::read_records::{ReadRecords, RunQuery, SessionQuery};
+use palyra_ports::read_records::{
+    IdQuery, ReadRecords, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
+};
 use palyra_runtime::RequestError;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_runtime::tape::Followed;
@@ -65,6 +67,14 @@ impl ReadRecords for FaultyJournal {
 
     fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
         self.counted().sessions(query)
+    }
+
+    fn session_texts(&self, query: SessionTextQuery) -> Reading<Vec<SessionTexts>> {
+        self.counted().session_texts(query)
+    }
+
+    fn ids(&self, query: IdQuery) -> Reading<Vec<[u8; 16]>> {
+        self.counted().ids(query)
     }
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {

@@ -105,7 +105,8 @@ async fn what_a_quick_call_prints_is_an_entry_with_its_outcome_and_costs_no_comm
         let pieces = printed.map(|text| (gate, text.as_bytes().to_vec())).into_iter().collect();
         let run = running(&rig, LOOK, ToolScript::Print(pieces, say("quick\n"))).await;
         rig.finished(run).await;
-        let expected: Vec<_> = printed.map(|text| (text.to_owned(), OutputRest::Follows)).into_iter().collect();
+        let expected: Vec<_> =
+            printed.map(|text| (text.to_owned(), OutputRest::Follows)).into_iter().collect();
         assert_eq!(shown(&rig, run).await, expected);
         commits.push(rig.memory_commits());
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionQuery};
+use palyra_ports::read_records::{
+    IdQuery, ReadRecords, RunFilter, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
+};
 use palyra_ports::{Clock, ReadError, ReadTape, TapePage};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
@@ -167,6 +169,14 @@ impl ReadRecords for SimJournal {
 
     fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
         self.read(Phase::Idle, move |journal| journal.memory.sessions(query))
+    }
+
+    fn session_texts(&self, query: SessionTextQuery) -> Reading<Vec<SessionTexts>> {
+        self.read(Phase::Idle, move |journal| journal.memory.session_texts(query))
+    }
+
+    fn ids(&self, query: IdQuery) -> Reading<Vec<[u8; 16]>> {
+        self.read(Phase::Idle, move |journal| journal.memory.ids(query))
     }
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {

@@ -1,9 +1,13 @@
 //! What is derived from the log.
 
-use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
+use palyra_ports::read_records::{
+    IdQuery, IdTable, ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery, SessionTextQuery,
+    SessionTexts,
+};
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{HeldCause, JournalEvent, LoopGuard, RunFinished, TapeEvent, UnknownOutcomeCause};
+use palyra_types::id_name::IdFragment;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, EffectId, ErrorCode, PrincipalId, RunId, TapeSeq, Timestamp, TokenId};
@@ -160,6 +164,66 @@ pub async fn sessions_are_listed_by_last_use(factory: &impl JournalFactory) {
     let by_key = journal.session_by_key(principal, "two".to_owned()).await.unwrap().unwrap();
     assert_eq!(by_key, listed[4]);
     assert_eq!(journal.session(sessions[2]).await.unwrap(), Some(by_key));
+}
+
+/// Beginnings and endings find ids of one's own, newest first and page by page; a session's texts are those of its runs.
+pub async fn ids_are_found_by_their_ends_and_sessions_by_their_words(factory: &impl JournalFactory) {
+    let journal = factory.make();
+    let principal = samples::principal(0);
+    let sessions: Vec<_> = (0..3).map(|n| samples::session(principal, n)).collect();
+    let mut ids = Vec::new();
+    for (at, session) in (0..).zip(&sessions) {
+        journal.append(append(vec![samples::session_opened(*session, None, Timestamp(100))])).await.unwrap();
+        for said in ["buy Tea", "then sugar"] {
+            let mut run = SampleRun::new(*session, at * 2 + u64::from(said == "then sugar"));
+            journal.append(append(vec![run.started(said)])).await.unwrap();
+            ids.push(run.run.to_bytes());
+        }
+    }
+    ids.sort_unstable();
+    ids.reverse();
+    let fragment = |text: &str| IdFragment::parse(text).unwrap();
+    let query = |text: &str, principal| IdQuery {
+        table: IdTable::Runs,
+        principal,
+        fragment: fragment(text),
+        below: None,
+        limit: 10,
+    };
+    for id in &ids {
+        let text = RunId::from_bytes(*id).to_string();
+        for part in [&text[..], &text[6..]] {
+            let matching: Vec<_> = ids.iter().copied().filter(|id| fragment(part).matches(*id)).collect();
+            assert!(matching.contains(id));
+            for of in [Some(principal), None] {
+                assert_eq!(journal.ids(query(part, of)).await.unwrap(), matching, "{part}");
+            }
+            let foreign = journal.ids(query(part, Some(samples::principal(1)))).await.unwrap();
+            assert!(foreign.is_empty(), "{part}");
+        }
+    }
+    let common = &RunId::from_bytes(ids[0]).to_string()[..4];
+    let all = journal.ids(query(common, Some(principal))).await.unwrap();
+    let page = journal.ids(IdQuery { limit: 2, ..query(common, Some(principal)) }).await.unwrap();
+    assert_eq!(page, all[..2]);
+    let rest = IdQuery { below: page.last().copied(), ..query(common, Some(principal)) };
+    assert_eq!(journal.ids(rest).await.unwrap(), all[2..]);
+    let text = sessions[1].id.to_string();
+    let of_sessions = IdQuery { table: IdTable::Sessions, ..query(&text, Some(principal)) };
+    assert_eq!(journal.ids(of_sessions).await.unwrap(), [sessions[1].id.to_bytes()]);
+    let of_approvals = IdQuery { table: IdTable::Approvals, ..query(&text, None) };
+    assert!(journal.ids(of_approvals).await.unwrap().is_empty());
+
+    let missing = samples::session(samples::principal(1), 0);
+    let texts = SessionTextQuery { sessions: vec![sessions[0], missing], search: Some("SUGAR".into()) };
+    let found = journal.session_texts(texts.clone()).await.unwrap();
+    let shown = |texts: &SessionTexts| (texts.first_input.expose().clone(), texts.matched.expose().clone());
+    assert_eq!(
+        found.iter().map(shown).collect::<Vec<_>>(),
+        [("buy Tea".to_owned(), "then sugar".to_owned()), (String::new(), String::new())]
+    );
+    let found = journal.session_texts(SessionTextQuery { search: None, ..texts }).await.unwrap();
+    assert_eq!(shown(&found[0]), ("buy Tea".to_owned(), String::new()));
 }
 
 /// The latest profile counts; a token is revoked once; names can change.

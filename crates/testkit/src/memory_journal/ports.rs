@@ -6,7 +6,8 @@ use palyra_ports::maintain_journal::{
     JournalHealth, JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport,
 };
 use palyra_ports::read_records::{
-    OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery,
+    IdQuery, IdTable, OPEN_RUNS_MAX, RECORD_PAGE_ROWS_MAX, ReadRecords, RunFilter, RunQuery, SessionFilter,
+    SessionQuery, SessionTextQuery, SessionTexts,
 };
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
 use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage};
@@ -168,6 +169,48 @@ impl ReadRecords for MemoryJournal {
         sessions.sort_by_key(|session| std::cmp::Reverse(place(session)));
         sessions.truncate(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
         done(sessions)
+    }
+
+    fn session_texts(&self, query: SessionTextQuery) -> Reading<Vec<SessionTexts>> {
+        let state = self.lock();
+        let texts = query.sessions.iter().take(RECORD_PAGE_ROWS_MAX).map(|session| {
+            let own = |run: &&RunRecord| run.principal == session.principal && run.session == session.id;
+            let mut runs: Vec<&RunRecord> = state.records.runs.values().filter(own).collect();
+            runs.sort_by_key(|run| run.first_seq);
+            let needle = query.search.as_ref().map(|text| text.expose().to_lowercase());
+            let holds = |run: &&&RunRecord| {
+                needle
+                    .as_ref()
+                    .is_some_and(|needle| run.input_preview.expose().to_lowercase().contains(needle))
+            };
+            let preview =
+                |run: Option<&&RunRecord>| run.map(|run| run.input_preview.clone()).unwrap_or_default();
+            SessionTexts { first_input: preview(runs.first()), matched: preview(runs.iter().rfind(holds)) }
+        });
+        done(texts.collect())
+    }
+
+    fn ids(&self, query: IdQuery) -> Reading<Vec<[u8; 16]>> {
+        let state = self.lock();
+        let records = &state.records;
+        let mut ids: Vec<(PrincipalId, [u8; 16])> = match query.table {
+            IdTable::Runs => records.runs.values().map(|run| (run.principal, run.run.to_bytes())).collect(),
+            IdTable::Sessions => {
+                records.sessions.keys().map(|session| (session.principal, session.id.to_bytes())).collect()
+            }
+            IdTable::Approvals => {
+                let approvals = state.approvals().into_values();
+                approvals.map(|record| (record.principal, record.approval.to_bytes())).collect()
+            }
+        };
+        ids.retain(|(principal, id)| {
+            query.principal.is_none_or(|wanted| wanted == *principal)
+                && query.below.is_none_or(|below| *id < below)
+                && query.fragment.matches(*id)
+        });
+        ids.sort_by_key(|(_, id)| std::cmp::Reverse(*id));
+        ids.truncate(query.limit.clamp(1, RECORD_PAGE_ROWS_MAX));
+        done(ids.into_iter().map(|(_, id)| id).collect())
     }
 
     fn agents(&self) -> Reading<Vec<AgentRecord>> {

@@ -2,7 +2,6 @@
 
 use clap::Subcommand;
 use palyra_client::Client;
-use palyra_types::TokenId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 use serde_json::json;
@@ -11,8 +10,9 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::date;
+use crate::render::{date, short_id};
 use crate::terminal::Mark;
+use crate::verbs::ids::TokenName;
 
 /// Access tokens for the TCP listener.
 #[derive(Debug, Subcommand)]
@@ -40,10 +40,10 @@ pub(crate) enum TokensVerb {
         json: bool,
     },
     /// Revoke a token
-    #[command(after_help = "Example:\n  palyra admin tokens revoke 01ARZ3NDEKTSV4RRFFQ69G5FAV")]
+    #[command(after_help = "Example:\n  palyra admin tokens revoke 9G5FAV")]
     Revoke {
-        /// Its id
-        token: TokenId,
+        /// Its id, or 4 letters of its beginning or end
+        token: TokenName,
         /// The outcome as JSON
         #[arg(long)]
         json: bool,
@@ -59,6 +59,7 @@ pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) ->
         }
         TokensVerb::List { json } => list(context, client.list_tokens().await?, json.into())?,
         TokensVerb::Revoke { token, json } => {
+            let token = token.resolve(client).await?;
             client.revoke_token(token).await?;
             if json {
                 context.output.json(&json!({ "token_id": token.to_string(), "revoked": true }))?;
@@ -86,7 +87,7 @@ fn list(context: &Context, tokens: Vec<v1::Token>, format: Format) -> Result<(),
     }
     let row = |token: v1::Token| {
         let ends = if token.revoked.is_some() { "revoked".to_owned() } else { date(token.expires) };
-        [token.token_id, token.principal, ends, token.label]
+        [short_id(&token.token_id), token.principal, ends, token.label]
     };
     context.table(["TOKEN", "PRINCIPAL", "ENDS", "LABEL"], tokens.into_iter().map(row).collect())
 }

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{date, time_left};
+use crate::render::{date, short_id, time_left};
 use crate::terminal::{Mark, clean_line};
 
 /// Lists stored grants.
@@ -26,7 +26,7 @@ pub(super) async fn list(
         return Ok(Exit::Done);
     }
     if grants.is_empty() {
-        context.output.note(Mark::Info, "no grant lets calls run silently");
+        context.output.note(Mark::Info, "no stored grants: every call that asks, asks");
         return Ok(Exit::Done);
     }
     context.table(["GRANT", "WHERE", "USES", "UNTIL", "CALLS"], grants.iter().map(row).collect())?;
@@ -40,7 +40,7 @@ fn row(grant: &v1::StoredGrant) -> [String; 5] {
         (false, folder) => clean_line(folder, 80),
     };
     let session = &grant.session_id;
-    let place = if session.is_empty() { folder } else { format!("{folder}, session {session}") };
+    let place = if session.is_empty() { folder } else { format!("{folder}, session {}", short_id(session)) };
     let uses = match grant.uses_max {
         0 => grant.uses.to_string(),
         most => format!("{} of {most}", grant.uses),
@@ -51,7 +51,7 @@ fn row(grant: &v1::StoredGrant) -> [String; 5] {
         (None, expires) => time_left(expires),
     };
     let until = if grant.revoked.is_none() && grant.expires.is_none() { "no end".to_owned() } else { until };
-    [grant.grant_id.clone(), place, uses, until, clean_line(&calls(grant), 120)]
+    [short_id(&grant.grant_id), place, uses, until, clean_line(&calls(grant), 120)]
 }
 
 /// Returns which calls a grant covers, in words.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use palyra_client::{Client, JournalStep};
-use palyra_types::{PrincipalId, SessionId};
+use palyra_types::PrincipalId;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use palyra_wire::v1::erase_content_request::Subject;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count};
 use crate::terminal::{Mark, PromptReader, Reading};
-use crate::verbs::ids::{RunName, session_selector};
+use crate::verbs::ids::{RunName, session_id};
 
 /// Erase content for good; the entries stay, without what they said
 #[derive(Debug, Args)]
@@ -36,10 +36,10 @@ pub(crate) struct EraseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct SubjectArgs {
-    /// One run: its id, or `last`
+    /// One run: its id or a part of it, `last`
     #[arg(long, value_name = "RUN")]
     run: Option<RunName>,
-    /// One session with its runs: its id or key
+    /// One session with its runs: its id or a part of it, its key, `last`
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Everything of one principal: its id, or `me`
@@ -90,17 +90,11 @@ fn range(text: &str) -> Result<v1::SeqRange, String> {
 
 impl SubjectArgs {
     async fn resolve(&self, client: &Client) -> Result<Option<Subject>, Failure> {
-        if let Some(run) = self.run {
+        if let Some(run) = &self.run {
             return Ok(Some(Subject::RunId(run.resolve(client).await?.to_string())));
         }
         if let Some(session) = &self.session {
-            if let Ok(id) = session.parse::<SessionId>() {
-                return Ok(Some(Subject::SessionId(id.to_string())));
-            }
-            let selector = v1::SessionSelector { require_existing: true, ..session_selector(session) };
-            let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
-            let found = client.resolve_session(request).await?.session.unwrap_or_default();
-            return Ok(Some(Subject::SessionId(found.session_id)));
+            return Ok(Some(Subject::SessionId(session_id(client, session).await?)));
         }
         let principal = self.principal.clone().map(Subject::PrincipalId);
         Ok(principal.or_else(|| self.range.map(Subject::Range)))

@@ -14,19 +14,18 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count};
+use crate::verbs::ids::RunName;
 
 /// Files of a bundle, at most: a log of 2^32 entries in tiles.
 const FILES_MAX: u64 = 40_000_000;
 
 /// Write a bundle that can be checked without the daemon
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  palyra journal export --run 01K... proof\n  palyra-verify --bundle proof"
-)]
+#[command(after_help = "Examples:\n  palyra journal export --run last proof\n  palyra-verify --bundle proof")]
 pub(crate) struct ExportArgs {
-    /// What proves this run
-    #[arg(long, value_name = "ID", required_unless_present = "tiles")]
-    run: Option<String>,
+    /// What proves this run: its id or a part of it, `last`
+    #[arg(long, value_name = "RUN", required_unless_present = "tiles")]
+    run: Option<RunName>,
     /// The whole log as static tiles (C2SP tlog-tiles), without content
     #[arg(long, conflicts_with = "run")]
     tiles: bool,
@@ -39,7 +38,10 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs) -> Result<Exit, Failure> {
-    let what = args.run.map_or(What::Tiles(true), What::RunId);
+    let what = match &args.run {
+        Some(run) => What::RunId(run.resolve(client).await?.to_string()),
+        None => What::Tiles(true),
+    };
     let mut bundle = Bundle::begin(args.folder)?;
     let mut parts = client.export_journal(what).await?;
     while let Some(part) = parts.next().await? {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use palyra_types::{ErrorCode, SessionId};
+use palyra_client::Client;
+use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 use palyra_wire::v1::posture_scope::Place;
@@ -12,6 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::{Mark, clean_line};
+use crate::verbs::ids::session_id;
 
 /// Standing settings of tools
 #[derive(Debug, Subcommand)]
@@ -75,17 +77,17 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     workspace: Option<PathBuf>,
     /// In this session
-    #[arg(long, value_name = "ID")]
-    session: Option<SessionId>,
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
 }
 
 impl PlaceArgs {
-    fn to_wire(&self) -> Result<Option<v1::PostureScope>, Failure> {
+    async fn to_wire(&self, client: &Client) -> Result<Option<v1::PostureScope>, Failure> {
         let place = match (&self.agent, &self.workspace, &self.session) {
             (Some(agent), ..) => Place::Agent(agent.clone()),
             (_, Some(folder), _) => Place::Workspace(real_path(folder)?),
             (.., Some(session)) => Place::Session(v1::PostureSession {
-                session_id: session.to_string(),
+                session_id: session_id(client, session).await?,
                 principal_id: String::new(),
             }),
             (None, None, None) => return Ok(None),
@@ -124,14 +126,14 @@ pub(super) async fn run(context: &Context, verb: PostureVerb) -> Result<Exit, Fa
         }
         PostureVerb::Set { tool, posture, place, json } => {
             let wanted = posture.to_possible_value().map(|value| value.get_name().to_owned());
-            let (posture, scope) = (wanted.unwrap_or_default(), place.to_wire()?);
             let client = context.connect().await?;
+            let (posture, scope) = (wanted.unwrap_or_default(), place.to_wire(&client).await?);
             let set = client.set_posture(v1::SetPostureRequest { tool, posture, scope }).await?;
             tell(context, set.posture.as_ref(), "", json)?;
         }
         PostureVerb::Clear { tool, place, entry, json } => {
-            let (tool, scope) = (tool.unwrap_or_default(), place.to_wire()?);
             let client = context.connect().await?;
+            let (tool, scope) = (tool.unwrap_or_default(), place.to_wire(&client).await?);
             let cleared = client.clear_posture(v1::ClearPostureRequest { tool, scope, seq: entry }).await?;
             tell(context, cleared.posture.as_ref(), "no longer: ", json)?;
         }

@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::age;
+use crate::render::{age, session_title, short_id};
 use crate::terminal::Mark;
 
 const PAGE_SIZE_MAX: u32 = 500;
@@ -50,11 +50,14 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         return Ok(Exit::Done);
     }
     let row = |session: v1::Session| {
-        let name = if session.label.is_empty() { session.session_key } else { session.label };
-        let name = if session.archived.is_some() { format!("{name} (archived)") } else { name };
-        [session.session_id, age(session.updated), session.runs.to_string(), name]
+        [
+            short_id(&session.session_id),
+            age(session.updated),
+            session.runs.to_string(),
+            session_title(&session),
+        ]
     };
-    context.table(["SESSION", "AGE", "RUNS", "NAME"], sessions.into_iter().map(row).collect())?;
+    context.table(["SESSION", "AGE", "RUNS", "TITLE"], sessions.into_iter().map(row).collect())?;
     Ok(Exit::Done)
 }
 

@@ -1,0 +1,82 @@
+//! Names that people type: parts of ids, and the last of a folder.
+
+use std::process::Command;
+
+use crate::home::{Ended, Home, ended};
+
+/// Runs the program in a folder beside the usual one.
+fn in_folder(home: &Home, folder: &str, arguments: &[&str]) -> Ended {
+    let place = home.work().with_file_name(folder);
+    std::fs::create_dir_all(&place).unwrap();
+    let mut command: Command = home.command(arguments);
+    ended(command.current_dir(place).spawn().unwrap())
+}
+
+/// Returns the runs of the list, newest first.
+fn runs(home: &Home) -> Vec<String> {
+    let listed = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    listed.iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_part_of_an_id_is_enough_where_it_fits_one_thing() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["run", "who are you?"]).expect(0);
+    let all = runs(&home);
+    let table = home.palyra(&["runs", "list"]).expect(0).out;
+    for run in &all {
+        let shown = &run[run.len() - 6..];
+        assert!(table.contains(shown) && !table.contains(run.as_str()), "{table}");
+        for part in [shown, &shown[2..], &shown.to_lowercase(), &run[..25]] {
+            let told = home.palyra(&["runs", "show", part]).expect(0).out;
+            assert!(told.contains(run.as_str()), "{part}: {told}");
+        }
+    }
+    // Both began at nearly the same time: their common beginning fits both, newest first.
+    let told = home.palyra(&["runs", "show", &all[0][..5]]).expect(2).err;
+    let places: Vec<usize> = all.iter().map(|run| told.find(run.as_str()).unwrap()).collect();
+    assert!(places[0] < places[1] && told.contains("who are you?"), "{told}");
+    let unknown = home.palyra(&["runs", "show", "ZZZZ"]).expect(1).err;
+    assert!(
+        unknown.contains("PLY-1103") && unknown.contains("no run begins or ends with `ZZZZ`"),
+        "{unknown}"
+    );
+    let short = home.palyra(&["runs", "show", &all[0][23..]]).expect(2).err;
+    assert!(short.contains("at least 4"), "{short}");
+
+    let session = home.palyra(&["sessions", "list", "--json"]).expect(0).json();
+    let session = session[0]["session_id"].as_str().unwrap();
+    let part = &session[20..];
+    home.palyra(&["sessions", "rename", part, "Greetings"]).expect(0);
+    assert!(home.palyra(&["sessions", "list"]).expect(0).out.contains("Greetings"));
+    home.palyra(&["run", "--session", part, "hello"]).expect(0);
+    let listed = home.palyra(&["runs", "list", "--session", &part.to_lowercase(), "--json"]).expect(0);
+    assert_eq!(listed.json().len(), 2, "it went on in that session");
+    home.palyra(&["run", "--session", "test", "hello"]).expect(0);
+    assert!(home.palyra(&["sessions", "list"]).expect(0).out.contains("test"), "a key of one's own");
+}
+
+#[test]
+fn the_last_run_is_that_of_the_folder() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["run", "who are you?"]).expect(0);
+    in_folder(&home, "elsewhere", &["run", "hello"]).expect(0);
+    let all = runs(&home);
+    let shown = |told: Ended| told.expect(0).out.lines().next().unwrap().to_owned();
+    for (name, at) in [("last", 1), ("last~1", 2)] {
+        let told = shown(home.palyra(&["runs", "show", name]));
+        assert!(told.ends_with(all[at].as_str()), "{name}: {told}");
+    }
+    assert!(shown(in_folder(&home, "elsewhere", &["runs", "show", "last"])).ends_with(all[0].as_str()));
+    for (folder, name) in [("elsewhere", "last~1"), ("third", "last")] {
+        let told = in_folder(&home, folder, &["runs", "show", name]).expect(1).err;
+        assert!(told.contains("PLY-1103") && told.contains("in this folder"), "{told}");
+    }
+    let bundle = home.work().join("proof");
+    home.palyra(&["journal", "export", "--run", "last", bundle.to_str().unwrap()]).expect(0);
+    let unknown = home.work().join("none");
+    home.palyra(&["journal", "export", "--run", "last~9", unknown.to_str().unwrap()]).expect(1);
+    assert!(bundle.exists() && !unknown.exists(), "what is not found leaves no folder behind");
+}
