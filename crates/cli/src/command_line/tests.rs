@@ -3,10 +3,11 @@
 use super::*;
 
 /// Verbs that have no `--json`, each with its reason.
-const WITHOUT_JSON: [(&str, &str); 4] = [
+const WITHOUT_JSON: [(&str, &str); 5] = [
     ("palyra serve", "its output is the daemon's log"),
     ("palyra help", "its output is for reading"),
     ("palyra admin completions", "its output is a program for a shell"),
+    ("palyra admin complete", "its output is for a shell"),
     ("palyra admin man", "its output is a page for man"),
 ];
 

@@ -1,5 +1,6 @@
 //! `palyra admin`: tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
+mod complete;
 mod completions;
 mod man;
 mod tokens;
@@ -37,6 +38,9 @@ pub(crate) enum AdminVerb {
     },
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Print what there is of one kind, for a shell that completes
+    #[command(hide = true)]
+    Complete(complete::CompleteArgs),
     /// Print the man page, or write those of all verbs
     Man(man::ManArgs),
     /// Stop the daemon; open runs go on at its next start
@@ -54,6 +58,7 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
+        AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::home::{Home, ended};
 
 /// Runs a line in a shell where `palyra` is the program.
-fn shell(home: &Home, line: &str) -> crate::home::Ended {
+pub(crate) fn shell(home: &Home, line: &str) -> crate::home::Ended {
     let program = home.command(&[]).get_program().to_str().unwrap().to_owned();
     let command =
         home.command(&["-c", &format!("set -o pipefail; palyra() {{ '{program}' \"$@\"; }}; {line}")]);

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::closed_outputs::shell;
 use crate::home::Home;
 
 /// Gives a program something on standard input; `None` where it is not installed.
@@ -55,6 +56,42 @@ fn bash_completes_verbs_and_options() {
     assert!(completed("palyra ru", 1).contains("run runs"), "{}", completed("palyra ru", 1));
     assert!(completed("palyra runs ta", 2).contains("tail"));
     assert!(completed("palyra run --js", 2).contains("--json"));
+}
+
+#[test]
+fn bash_completes_what_the_daemon_knows_and_starts_none() {
+    let home = Home::new();
+    let script = home.palyra(&["admin", "completions", "bash"]).expect(0).out;
+    home.write("complete.bash", &script);
+    let completed = |words: &str, at: usize| {
+        let ask = format!(
+            "source ./complete.bash; COMP_WORDS=({words}); COMP_CWORD={at}; _palyra_known palyra '' ''; \
+             echo \"${{COMPREPLY[@]}}\""
+        );
+        shell(&home, &ask).expect(0).out
+    };
+    assert!(!completed("palyra runs show ''", 3).contains("ABC"));
+    assert!(!home.state_dir().exists(), "no daemon is started to complete a line");
+    home.palyra(&["run", "hello"]).expect(0);
+    let listed = |verb: &str, id: &str| {
+        let all = home.palyra(&[verb, "list", "--json"]).expect(0).json();
+        let id = all[0][id].as_str().unwrap().to_owned();
+        id[id.len() - 6..].to_owned()
+    };
+    let (run, session) = (listed("runs", "run_id"), listed("sessions", "session_id"));
+    for (words, at, expected) in [
+        ("palyra runs show ''", 3, &run),
+        ("palyra sessions branch ''", 3, &run),
+        ("palyra sessions show ''", 3, &session),
+        ("palyra run --session ''", 3, &session),
+    ] {
+        let told = completed(words, at);
+        assert!(told.contains(expected.as_str()), "{words}: {told}");
+    }
+    let lower = run[..2].to_lowercase();
+    assert!(completed(&format!("palyra runs tail {lower}"), 3).contains(&run));
+    assert!(completed("palyra run --model ''", 3).contains("demo/demo"));
+    assert!(!completed("palyra runs list ''", 3).contains(&run), "the control: a verb that names no run");
 }
 
 #[test]

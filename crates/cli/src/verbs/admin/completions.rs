@@ -1,7 +1,9 @@
-//! `palyra admin completions`: what a shell completes, made of the command line's own definition.
+//! `palyra admin completions`: what a shell completes, made of the command line's own definition; ids and models are asked
+//! of the daemon while the shell completes.
 
 use clap_complete::Shell;
 
+use super::complete::with_known;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,6 +23,8 @@ pub(crate) struct CompletionsArgs {
 pub(super) fn run(context: &Context, args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut (context.definition)(), "palyra", &mut script);
-    context.output.text(&String::from_utf8_lossy(&script))?;
+    let definition = (context.definition)();
+    let script = with_known(args.shell, &definition, &String::from_utf8_lossy(&script));
+    context.output.text(&script)?;
     Ok(Exit::Done)
 }
