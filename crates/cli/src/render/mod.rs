@@ -6,6 +6,7 @@ mod table;
 mod names;
 mod printed;
 mod run_view;
+mod tape_view;
 
 pub(crate) use amounts::{age, bytes, count, date, span};
 pub(crate) use approval::{Detail, approval_state_name, outcome, question, summary, time_left};

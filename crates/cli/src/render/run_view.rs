@@ -14,6 +14,7 @@ use super::amounts::{bytes, count};
 use super::approval::{Detail, approval_state_name, question};
 use super::names::run_state;
 use super::printed::PrintedLines;
+use super::tape_view;
 use crate::exit::Exit;
 use crate::terminal::{Mark, clean_line};
 
@@ -58,6 +59,8 @@ pub(crate) enum Echo {
     No,
     /// The run is watched from elsewhere.
     Inputs,
+    /// So is its tape: every step with its number and time.
+    Tape,
 }
 
 /// When a model's text is shown.
@@ -132,13 +135,28 @@ impl RunView {
 
     /// Takes the next entry and returns what to show of it.
     pub(crate) fn absorb(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
+        let mut shown = self.shown_of(entry);
+        if self.echo == Echo::Tape {
+            let beside = entry.event.as_ref().and_then(tape_view::beside);
+            shown.extend(beside.map(|told| note(Mark::Info, told)));
+            let place = tape_view::place(entry);
+            for shown in &mut shown {
+                if let Shown::Note(_, text) = shown {
+                    *text = format!("{place} {text}");
+                }
+            }
+        }
+        shown
+    }
+
+    fn shown_of(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
         let mut shown = Vec::new();
         match &entry.event {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
             Some(Event::RunStarted(started)) => self.started(started, entry.erased, &mut shown),
             Some(Event::InputReceived(received)) => {
                 self.may_wait = false;
-                if self.echo == Echo::Inputs {
+                if self.echo != Echo::No {
                     let said = clean_line(&received.input, INPUT_CHARS_MAX);
                     let how = if received.delivery == "steer" { "told" } else { "answered" };
                     self.close_line(&mut shown);
@@ -177,7 +195,7 @@ impl RunView {
             Some(Event::CancelRequested(cancel)) => {
                 self.close_line(&mut shown);
                 // Whoever asked from here was told already.
-                if self.echo == Echo::Inputs {
+                if self.echo != Echo::No {
                     shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
                 }
             }
@@ -445,6 +463,11 @@ impl RunView {
             }
             v1::RunState::Cancelled => shown.push(note(Mark::Info, "cancelled".to_owned())),
             _ => {}
+        }
+        // A pipe gets the answer; what it took is for those who watch.
+        let is_watched = self.echo == Echo::Tape || (self.flow == Flow::Live && self.echo == Echo::No);
+        if is_watched && finished.turns > 0 {
+            shown.push(note(Mark::Info, tape_view::used(finished)));
         }
     }
 }

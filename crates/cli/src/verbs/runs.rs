@@ -1,6 +1,7 @@
 //! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
 mod effects;
+mod waiting;
 
 use clap::Subcommand;
 use palyra_client::{Client, RunFollower, new_idempotency_key};
@@ -214,6 +215,9 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
             context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
+    if run.phase == "waiting" {
+        waiting::show_question(context, client, &run).await?;
+    }
     Ok(Exit::Done)
 }
 
@@ -233,7 +237,7 @@ async fn tail(
         interrupts: &context.interrupts,
         person: Person::at(reader.as_mut()),
         format,
-        echo: Echo::Inputs,
+        echo: Echo::Tape,
         time_limit: None,
     };
     drive(&mut followed, seat, |_| {}).await

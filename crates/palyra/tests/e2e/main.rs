@@ -18,6 +18,7 @@ mod interrupts;
 mod daemon_life;
 mod waiting;
 mod chat;
+mod lists;
 mod models;
 mod tcp;
 mod one_daemon;

@@ -393,3 +393,21 @@ fn an_answer_without_a_word_is_told() {
         "[! the model answered without a word]\n",
     );
 }
+
+#[test]
+fn a_watched_run_ends_with_what_it_used_and_a_pipe_gets_the_answer_alone() {
+    let finished = || {
+        let usage = v1::TokenUsage { input_tokens: 12, output_tokens: 3, ..Default::default() };
+        Event::RunFinished(v1::RunFinished {
+            state: v1::RunState::Done.into(),
+            turns: 1,
+            usage: Some(usage),
+            ..Default::default()
+        })
+    };
+    let told = told_as(Echo::No, Flow::Live, vec![finished()]).0;
+    assert!(told.contains("1 turn, 0 tool calls, 12 tokens in, 3 out"), "{told}");
+    assert!(!told_as(Echo::No, Flow::Whole, vec![finished()]).0.contains("tokens"));
+    let tape = told_as(Echo::Tape, Flow::Whole, vec![finished()]).0;
+    assert!(tape.contains("tokens in"), "{tape}");
+}

@@ -237,7 +237,7 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
         [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts, principals]
     };
     context.table(
-        ["SECRET", "VALUE", "AS", "CHANGED", "HOSTS", "PRINCIPALS"],
+        ["SECRET", "VERSION", "AS", "CHANGED", "HOSTS", "PRINCIPALS"],
         secrets.into_iter().map(row).collect(),
     )
 }

@@ -9,11 +9,12 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, count};
+use crate::render::{age, count, short_id};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
 const PAGE_SIZE_MAX: u32 = 500;
+const CALL_CHARS_MAX: usize = 160;
 
 /// List what runs did, and say what became of an unknown outcome
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ const PAGE_SIZE_MAX: u32 = 500;
 pub(crate) struct EffectsArgs {
     #[command(subcommand)]
     verb: Option<EffectsVerb>,
-    /// Of this run only: its id, or `last`
+    /// Of this run only: its id or a part of it, `last`
     run: Option<RunName>,
     /// Only those whose outcome nobody knows
     #[arg(long, conflicts_with = "changing")]
@@ -47,7 +48,7 @@ enum EffectsVerb {
         after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\""
     )]
     Resolve {
-        /// The run's id, or `last`
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
         /// The effect's number
         effect: u32,
@@ -116,8 +117,7 @@ async fn list(
         context.output.note(Mark::Info, "there are no such effects");
         return Ok(Exit::Done);
     }
-    context
-        .table(["RUN", "EFFECT", "TOOL", "CONTRACT", "STATE", "AGE"], effects.iter().map(row).collect())?;
+    context.table(["RUN", "EFFECT", "STATE", "AGE", "TOOL", "CALL"], effects.iter().map(row).collect())?;
     Ok(Exit::Done)
 }
 
@@ -128,12 +128,12 @@ fn row(effect: &v1::EffectInfo) -> [String; 6] {
         format!("{} ({})", effect.state, effect.error_code)
     };
     [
-        effect.run_id.clone(),
+        short_id(&effect.run_id),
         effect.effect_id.to_string(),
-        clean_line(&effect.tool, 32),
-        effect.contract.clone(),
         state,
         age(effect.started),
+        clean_line(&effect.tool, 32),
+        clean_line(&effect.summary, CALL_CHARS_MAX),
     ]
 }
 
@@ -208,14 +208,14 @@ mod tests {
             run_id: "R".to_owned(),
             effect_id: 3,
             tool: "write_file".to_owned(),
-            contract: "probe".to_owned(),
+            summary: "creates `a`".to_owned(),
             state: "failed".to_owned(),
             error_code: "PLY-4014".to_owned(),
             ..Default::default()
         };
-        assert_eq!(row(&effect), ["R", "3", "write_file", "probe", "failed (PLY-4014)", ""]);
+        assert_eq!(row(&effect), ["R", "3", "failed (PLY-4014)", "", "write_file", "creates `a`"]);
         let resolved = v1::EffectInfo { state: "did_not_happen".to_owned(), ..Default::default() };
-        assert_eq!(row(&resolved)[4], "did not happen");
+        assert_eq!(row(&resolved)[2], "did not happen");
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(super) async fn list(context: &Context, args: ListArgs) -> Result<Exit, Fail
         tools.iter().try_for_each(|tool| context.output.json(&to_json(tool)))?;
         return Ok(Exit::Done);
     }
-    context.table(["TOOL", "VERSION", "FROM", "CONTRACT", "REACHES"], tools.iter().map(row).collect())?;
+    context.table(["TOOL", "CALLS", "WHAT IT DOES"], tools.iter().map(row).collect())?;
     Ok(Exit::Done)
 }
 
@@ -193,15 +193,24 @@ fn capability(name: &str) -> String {
     }
 }
 
-fn row(tool: &v1::Tool) -> [String; 5] {
-    let (from, reaches) = match &tool.component {
-        None => ("ships".to_owned(), String::new()),
+/// Returns what helps to choose: what becomes of a call, and what it does; all else is in the JSON.
+fn row(tool: &v1::Tool) -> [String; 3] {
+    let does = first_sentence(&tool.description);
+    let does = match &tool.component {
+        None => does,
         Some(component) => {
             let digest: String = component.sha256.chars().take(12).collect();
-            (format!("component {digest}"), component.capabilities.join(", "))
+            let reaches = component.capabilities.join(", ");
+            let reaches = if reaches.is_empty() { String::new() } else { format!(", reaches {reaches}") };
+            format!("{does} (component {digest}{reaches})")
         }
     };
-    [tool.name.clone(), tool.version.to_string(), from, tool.contract.clone(), reaches]
+    [tool.name.clone(), tool.treatment.clone(), does]
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = clean_line(text, TEXT_CHARS_MAX);
+    line.split_once(". ").map_or(line.trim_end_matches('.'), |(first, _)| first).to_owned()
 }
 
 #[cfg(test)]
@@ -211,6 +220,20 @@ mod tests {
     fn component(sha256: &str, capabilities: &[&str]) -> v1::Component {
         let capabilities = capabilities.iter().map(|&one| one.to_owned()).collect();
         v1::Component { sha256: sha256.to_owned(), capabilities, ..v1::Component::default() }
+    }
+
+    #[test]
+    fn a_component_is_told_from_what_ships() {
+        let tool = v1::Tool {
+            name: "read_file".to_owned(),
+            treatment: "runs".to_owned(),
+            description: "Reads a text file. Long ones in parts.".to_owned(),
+            ..v1::Tool::default()
+        };
+        assert_eq!(row(&tool), ["read_file", "runs", "Reads a text file"]);
+        let added = Some(component("0123456789abcdef", &["read_files"]));
+        let told = &row(&v1::Tool { component: added, ..tool })[2];
+        assert_eq!(told, "Reads a text file (component 0123456789ab, reaches read_files)");
     }
 
     #[test]
@@ -227,13 +250,5 @@ mod tests {
         );
         assert_eq!(difference(&old, &old), ["the same bytes"]);
         assert_eq!(difference(&old, &component("bb", &["read_files", "http:a.example"])).len(), 1);
-    }
-
-    #[test]
-    fn a_component_is_told_from_what_ships() {
-        let ships = v1::Tool { name: "glob".to_owned(), version: 1, ..v1::Tool::default() };
-        assert_eq!(row(&ships)[2], "ships");
-        let added = v1::Tool { component: Some(component("0123456789abcdef", &["key_value"])), ..ships };
-        assert_eq!(row(&added)[2..], ["component 0123456789ab", "", "key_value"]);
     }
 }
