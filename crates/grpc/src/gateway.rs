@@ -1,6 +1,7 @@
 //! `GatewayService` on the wire: one line per call, each to the file that answers it.
 
 use palyra_runtime::GatewayRuntimeState;
+use palyra_runtime::ids::IdsHandle;
 use palyra_wire::v1::gateway_service_server::GatewayService;
 use palyra_wire::v1::{
     CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse,
@@ -102,7 +103,7 @@ impl GatewayService for GatewayServiceImpl {
         request: Request<ResolveIdRequest>,
     ) -> Result<Response<ResolveIdResponse>, Status> {
         let (caller, message) = auth::open(request)?;
-        Ok(Response::new(ids::resolve_id(&self.state.approvals.ids(), caller, message).await?))
+        Ok(Response::new(ids::resolve_id(&IdsHandle::of(&self.state.approvals), caller, message).await?))
     }
 
     type ReadAttachmentStream = futures::stream::BoxStream<'static, Result<ReadAttachmentResponse, Status>>;

@@ -27,7 +27,7 @@ pub(crate) async fn resolve_id(
     let folder = (!message.workspace_root.is_empty()).then(|| PathBuf::from(message.workspace_root));
     let found = ids.resolve(caller, kind, &name, folder).await?;
     let matches = found.matches.into_iter().map(|found| v1::IdMatch {
-        id: found.id,
+        id: found.id.into_string(),
         about: found.about.into_exposed(),
         created: found.created.and_then(translate::timestamp),
     });

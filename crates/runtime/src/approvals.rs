@@ -24,7 +24,6 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::grants::GrantsHandle;
 use crate::identity::check_identity;
-use crate::ids::IdsHandle;
 use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
@@ -138,10 +137,8 @@ impl ApprovalsHandle {
         GrantsHandle::new(Arc::clone(&self.engine), self.owner)
     }
 
-    /// Returns the way to what people name by parts of ids.
-    #[must_use]
-    pub fn ids(&self) -> IdsHandle {
-        IdsHandle::new(Arc::clone(&self.engine), self.clone(), self.owner)
+    pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
+        (Arc::clone(&self.engine), self.owner)
     }
 
     /// Returns the way to the rules that ask.

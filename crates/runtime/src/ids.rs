@@ -46,11 +46,27 @@ pub struct IdMatches {
     pub more: bool,
 }
 
+/// An id of any kind, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WrittenId(String);
+
+impl WrittenId {
+    fn of(id: impl std::fmt::Display) -> Self {
+        Self(id.to_string())
+    }
+
+    /// Returns its characters.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
 /// Something that a name fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdMatch {
     /// Its id.
-    pub id: String,
+    pub id: WrittenId,
     /// What it is about.
     pub about: Redacted<String>,
     /// When it was made, where that is known.
@@ -58,8 +74,11 @@ pub struct IdMatch {
 }
 
 impl IdsHandle {
-    pub(crate) fn new(engine: Arc<Engine>, approvals: ApprovalsHandle, owner: PrincipalId) -> Self {
-        Self { engine, approvals, owner }
+    /// Makes one; whoever can look at approvals can look for ids.
+    #[must_use]
+    pub fn of(approvals: &ApprovalsHandle) -> Self {
+        let (engine, owner) = approvals.engine_and_owner();
+        Self { engine, approvals: approvals.clone(), owner }
     }
 
     /// Finds what a name of this kind fits; `folder` is where `last` counts, for callers that have folders.
@@ -90,14 +109,14 @@ impl IdsHandle {
         fragment: &IdFragment,
     ) -> Result<Vec<IdMatch>, RequestError> {
         match kind {
-            IdKind::Run => self.from_table(caller, IdTable::Runs, fragment).await,
-            IdKind::Session => self.from_table(caller, IdTable::Sessions, fragment).await,
-            IdKind::Approval => self.from_table(caller, IdTable::Approvals, fragment).await,
+            IdKind::Run => self.search_table(caller, IdTable::Runs, fragment).await,
+            IdKind::Session => self.search_table(caller, IdTable::Sessions, fragment).await,
+            IdKind::Approval => self.search_table(caller, IdTable::Approvals, fragment).await,
             IdKind::Grant => {
                 let mut grants = self.approvals.grants().list(caller, GrantFilter::All).await?;
                 grants.retain(|record| fragment.matches(record.stored.grant.to_bytes()));
                 let found = grants.iter().rev().map(|record| IdMatch {
-                    id: record.stored.grant.to_string(),
+                    id: WrittenId::of(record.stored.grant),
                     about: Redacted::new(record.stored.tool.expose().clone()),
                     created: Some(record.created),
                 });
@@ -107,7 +126,7 @@ impl IdsHandle {
                 let agents = self.engine.agents.snapshot();
                 let fits = agents.iter().filter(|agent| fragment.matches(agent.id.to_bytes()));
                 let found = fits.map(|agent| IdMatch {
-                    id: agent.id.to_string(),
+                    id: WrittenId::of(agent.id),
                     about: agent.profile.name.clone(),
                     created: None,
                 });
@@ -117,7 +136,7 @@ impl IdsHandle {
                 let tokens = self.engine.ports.records.tokens().await?;
                 let fits = tokens.iter().filter(|token| fragment.matches(token.id.to_bytes()));
                 let found = fits.map(|token| IdMatch {
-                    id: token.id.to_string(),
+                    id: WrittenId::of(token.id),
                     about: token.label.clone(),
                     created: Some(token.created),
                 });
@@ -128,7 +147,7 @@ impl IdsHandle {
     }
 
     /// Looks where there may be very many; what belongs to others is left out there, or one by one.
-    async fn from_table(
+    async fn search_table(
         &self,
         caller: Caller,
         table: IdTable,
@@ -317,7 +336,7 @@ impl IdsHandle {
                 texts.into_iter().next().unwrap_or_default().first_input
             }
         };
-        Ok(IdMatch { id: record.session.id.to_string(), about, created: Some(record.created) })
+        Ok(IdMatch { id: WrittenId::of(record.session.id), about, created: Some(record.created) })
     }
 }
 
@@ -331,13 +350,13 @@ enum RunPlace {
 }
 
 fn run_match(run: &RunRecord) -> IdMatch {
-    IdMatch { id: run.run.to_string(), about: run.input_preview.clone(), created: Some(run.created) }
+    IdMatch { id: WrittenId::of(run.run), about: run.input_preview.clone(), created: Some(run.created) }
 }
 
 fn approval_match(record: &ApprovalRecord) -> IdMatch {
     let call = [record.prompt.tool.expose().as_str(), record.prompt.summary.expose()];
     let about = Redacted::new(call.join(" ").trim().to_owned());
-    IdMatch { id: record.approval.to_string(), about, created: Some(record.created) }
+    IdMatch { id: WrittenId::of(record.approval), about, created: Some(record.created) }
 }
 
 /// Ids begin with the time at which they were made.

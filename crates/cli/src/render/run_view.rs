@@ -145,8 +145,14 @@ impl RunView {
     pub(crate) fn absorb(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
         let mut shown = self.shown_of(entry);
         if self.echo == Echo::Tape {
-            shown.extend(entry.event.as_ref().and_then(tape_view::beside));
-            shown = tape_view::with_place(entry, shown);
+            let beside = entry.event.as_ref().and_then(tape_view::beside);
+            shown.extend(beside.map(|told| note(Mark::Info, told)));
+            let place = tape_view::place(entry);
+            for shown in &mut shown {
+                if let Shown::Note(_, text) = shown {
+                    *text = format!("{place} {text}");
+                }
+            }
         }
         shown
     }

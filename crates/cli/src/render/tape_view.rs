@@ -1,30 +1,24 @@
 //! What a watcher of a tape is told beside what a run shows: decisions, starts, what was used, and each entry's number
 //! and time.
 //!
-//! Pure. Begin at [`with_place`] and [`beside`].
+//! Pure. Begin at [`place`] and [`beside`].
 
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
 use super::amounts::{count, span};
-use super::run_view::Shown;
-use crate::terminal::{Mark, clean_line};
+use crate::terminal::clean_line;
 
 const WORDS_CHARS_MAX: usize = 200;
 
-/// Puts an entry's number and time before what is told of it.
-pub(super) fn with_place(entry: &v1::TapeEntry, shown: Vec<Shown>) -> Vec<Shown> {
-    let place = format!("{:>4} {}", entry.tape_seq, clock(entry.time));
-    let placed = shown.into_iter().map(|shown| match shown {
-        Shown::Note(mark, text) => Shown::Note(mark, format!("{place} {text}")),
-        other => other,
-    });
-    placed.collect()
+/// Returns an entry's number and time, as they stand before what is told of it.
+pub(super) fn place(entry: &v1::TapeEntry) -> String {
+    format!("{:>4} {}", entry.tape_seq, clock(entry.time))
 }
 
 /// Returns what is told of an entry of which a run itself shows nothing.
-pub(super) fn beside(event: &Event) -> Option<Shown> {
+pub(super) fn beside(event: &Event) -> Option<String> {
     let told = match event {
         Event::ModelRequested(requested) => {
             format!("turn {}: asked {}", requested.turn, clean_line(&requested.model, WORDS_CHARS_MAX))
@@ -48,7 +42,7 @@ pub(super) fn beside(event: &Event) -> Option<Shown> {
         Event::ToolStarted(started) => format!("call {} started", started.effect_id),
         _ => return None,
     };
-    Some(Shown::Note(Mark::Info, told))
+    Some(told)
 }
 
 /// Returns what a run used, in one line.
@@ -80,13 +74,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_note_has_the_number_and_time_of_its_entry() {
+    fn an_entry_has_its_number_and_time() {
         let time = Some(Timestamp { seconds: 1_800_000_061, nanos: 0 });
         let entry = v1::TapeEntry { tape_seq: 12, time, ..v1::TapeEntry::default() };
-        let shown = vec![Shown::Note(Mark::Good, "done".to_owned()), Shown::Text("words".to_owned())];
-        let expected =
-            [Shown::Note(Mark::Good, "  12 08:01:01 done".to_owned()), Shown::Text("words".to_owned())];
-        assert_eq!(with_place(&entry, shown), expected);
+        assert_eq!(place(&entry), "  12 08:01:01");
     }
 
     #[test]
@@ -101,7 +92,7 @@ mod tests {
             })
         };
         let told = "allowed by policy (low risk): `read_file` is permitted";
-        assert_eq!(beside(&decided(v1::ToolVerdict::Allow)), Some(Shown::Note(Mark::Info, told.to_owned())));
+        assert_eq!(beside(&decided(v1::ToolVerdict::Allow)), Some(told.to_owned()));
         assert_eq!(beside(&decided(v1::ToolVerdict::Deny)), None);
     }
 

@@ -123,7 +123,7 @@ fn completed(command: &Command, verb: &str) -> Vec<Completed> {
 }
 
 /// Returns a shell's completions with ids and models completed from the daemon.
-pub(super) fn from_daemon(shell: Shell, definition: &Command, script: &str) -> String {
+pub(super) fn with_known(shell: Shell, definition: &Command, script: &str) -> String {
     let completed = completed(definition, "");
     match shell {
         Shell::Bash => format!("{script}{}", bash(&completed)),

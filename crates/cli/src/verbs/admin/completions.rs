@@ -3,7 +3,7 @@
 
 use clap_complete::Shell;
 
-use super::complete::from_daemon;
+use super::complete::with_known;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context, args: &CompletionsArgs) -> Result<Exit, Fai
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut (context.definition)(), "palyra", &mut script);
     let definition = (context.definition)();
-    let script = from_daemon(args.shell, &definition, &String::from_utf8_lossy(&script));
+    let script = with_known(args.shell, &definition, &String::from_utf8_lossy(&script));
     context.output.text(&script)?;
     Ok(Exit::Done)
 }
