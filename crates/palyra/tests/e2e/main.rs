@@ -57,6 +57,7 @@ mod attacks_disks;
 mod attacks_words;
 mod commands;
 mod leavings;
+mod sentences;
 mod isolation;
 mod replaced_root;
 mod components;
