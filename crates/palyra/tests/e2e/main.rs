@@ -63,6 +63,7 @@ mod attacks_words;
 mod commands;
 mod leavings;
 mod read_only_folders;
+mod sentences;
 mod isolation;
 mod replaced_root;
 mod components;
