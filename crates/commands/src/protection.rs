@@ -11,6 +11,7 @@ mod walk;
 mod git_folder;
 mod scan;
 mod review;
+mod granted;
 mod path_text;
 mod store;
 
@@ -21,14 +22,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::text_bytes;
+use palyra_ports::{GrantedWrites, text_bytes};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::failure::CommandFailure;
 use crate::settings::CommandSettings;
 use crate::shown;
-use review::{EntryChange, ReviewBaseline};
+use granted::is_granted;
+use review::{EntryChange, KnownEntry, ReviewBaseline};
 use scan::scan;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
 use tree::WorkspaceTree;
@@ -60,13 +62,14 @@ pub(crate) struct Protection {
 struct WorkspaceReview {
     tree: WorkspaceTree,
     own: Vec<PathBuf>,
-    baseline: ReviewBaseline,
+    writes: GrantedWrites,
     state: Mutex<ReviewState>,
     repeated: Notify,
 }
 
 #[derive(Debug)]
 struct ReviewState {
+    baseline: ReviewBaseline,
     folder: ProgramFolder,
     is_over: bool,
     taken: Vec<(PathBuf, EntryChange)>,
@@ -82,8 +85,8 @@ impl Protection {
         bytes_left: usize,
     ) -> Result<Self, CommandFailure> {
         let (settings, workspace) = (settings.clone(), workspace.to_owned());
-        let begun =
-            tokio::task::spawn_blocking(move || PreparedReview::make(&settings, &workspace, bytes_left));
+        let make = move || PreparedReview::make(&settings, &workspace, bytes_left);
+        let begun = tokio::task::spawn_blocking(make);
         let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
         let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
         let review = Arc::new(review);
@@ -160,9 +163,9 @@ impl PreparedReview {
                 settings.aside.display()
             ))
         })?;
-        let state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-        let review =
-            WorkspaceReview { tree, own, baseline, state: Mutex::new(state), repeated: Notify::new() };
+        let state = Mutex::new(ReviewState::new(baseline, folder));
+        let writes = settings.writes.clone();
+        let review = WorkspaceReview { tree, own, writes, state, repeated: Notify::new() };
         Ok(Self { review, mounted, is_read_only })
     }
 }
@@ -218,7 +221,7 @@ impl WorkspaceReview {
                         .failed
                         .insert(format!("not all of the workspace could be looked at afterwards: {why}"));
                 }
-                self.baseline.review(&found)
+                self.ungranted(&mut state.baseline, &found)
             }
             Err(error) => {
                 state.failed.insert(format!("the workspace could not be looked at: {error}"));
@@ -229,8 +232,8 @@ impl WorkspaceReview {
             if state.taken.iter().any(|(taken, _)| *taken == path) {
                 self.repeated.notify_one();
             }
-            match self.take(&mut state, &path, change) {
-                Ok(()) => state.taken.push((path, change)),
+            match state.take(&self.tree, &path, change) {
+                Ok(_) => state.taken.push((path, change)),
                 Err(error) => {
                     let name = short(&path);
                     state.failed.insert(format!(
@@ -245,15 +248,40 @@ impl WorkspaceReview {
         }
     }
 
-    fn take(&self, state: &mut ReviewState, path: &Path, change: EntryChange) -> io::Result<()> {
-        let (folder, name) = state.folder.next_item(self.tree.path(), path, change)?;
-        self.tree.move_out(path, &folder, &name)?;
-        let before = self.baseline.known.get(path).and_then(|known| known.saved.as_ref());
-        before.map_or(Ok(()), |before| self.tree.restore(path, before))
+    /// Returns what has to leave the workspace. What a tool wrote under a grant stays, and is known from now on.
+    fn ungranted(&self, baseline: &mut ReviewBaseline, found: &ScanResult) -> Vec<(PathBuf, EntryChange)> {
+        let mut wrong = baseline.review(found);
+        wrong.retain(|(path, _)| {
+            let Some(entry) = found.findings.get(path) else { return true };
+            let before = baseline.known.get(path).and_then(|known| known.saved.as_ref());
+            let whole = self.tree.path().join(path);
+            let granted =
+                entry.saved.as_ref().is_some_and(|now| is_granted(&self.writes, &whole, before, now));
+            if granted {
+                baseline.known.insert(path.clone(), KnownEntry::adopted(entry));
+            }
+            !granted
+        });
+        wrong
     }
 }
 
 impl ReviewState {
+    fn new(baseline: ReviewBaseline, folder: ProgramFolder) -> Self {
+        Self { baseline, folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() }
+    }
+
+    /// Moves an entry out of the workspace, and puts back what it took the place of. Returns whether that was possible.
+    fn take(&mut self, tree: &WorkspaceTree, path: &Path, change: EntryChange) -> io::Result<bool> {
+        let (folder, name) = self.folder.next_item(tree.path(), path, change)?;
+        tree.move_out(path, &folder, &name)?;
+        let Some(before) = self.baseline.known.get(path).and_then(|known| known.saved.as_ref()) else {
+            return Ok(false);
+        };
+        tree.restore(path, before)?;
+        Ok(true)
+    }
+
     fn told(&self) -> Option<String> {
         if self.taken.is_empty() && self.failed.is_empty() {
             return None;
@@ -302,28 +330,37 @@ pub(crate) fn recover(settings: &CommandSettings) -> Vec<String> {
 fn recover_one(lost: LostProgram) -> Vec<String> {
     let LostProgram { folder, record, active_until_secs } = lost;
     let (workspace, own) = (record.workspace.clone(), record.own.clone());
-    let baseline = record.into_baseline();
+    let mut state = ReviewState::new(record.into_baseline(), folder);
     let mut lines = Vec::new();
-    let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-    if let Ok(tree) = WorkspaceTree::open(&workspace)
-        && let Ok(found) = scan(&tree, &own)
-    {
-        let is_its = |path: &Path| {
-            found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
-        };
-        for (path, change) in baseline.review(&found).into_iter().filter(|(path, _)| is_its(path)) {
-            let moved = state
-                .folder
-                .next_item(&workspace, &path, change)
-                .and_then(|(folder, name)| tree.move_out(&path, &folder, &name));
-            let whole = workspace.join(&path);
-            lines.push(match moved {
-                Ok(()) => format!("{} was moved to {}", whole.display(), state.folder.path.display()),
-                Err(error) => format!("{} could not be moved: {error}", whole.display()),
-            });
-        }
+    if let Ok(tree) = WorkspaceTree::open(&workspace) {
+        lines.extend(take_left(&mut state, &tree, &own, active_until_secs));
     }
     state.is_over = true;
     state.folder.close();
+    lines
+}
+
+/// Takes what the program left.
+fn take_left(
+    state: &mut ReviewState,
+    tree: &WorkspaceTree,
+    own: &[PathBuf],
+    active_until_secs: i64,
+) -> Vec<String> {
+    let Ok(found) = scan(tree, own) else { return Vec::new() };
+    let is_its = |path: &Path| {
+        found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
+    };
+    let left = state.baseline.review(&found);
+    let mut lines = Vec::new();
+    for (path, change) in left.into_iter().filter(|(path, _)| is_its(path)) {
+        let whole = tree.path().join(&path);
+        let aside = state.folder.path.display().to_string();
+        lines.push(match state.take(tree, &path, change) {
+            Ok(true) => format!("{} was moved to {aside}, and is as before again", whole.display()),
+            Ok(false) => format!("{} was moved to {aside}", whole.display()),
+            Err(error) => format!("{} could not be moved, or not be put back: {error}", whole.display()),
+        });
+    }
     lines
 }

@@ -75,7 +75,8 @@ impl Equipment {
         if place.config.commands_enabled() {
             let guard = way_out.as_ref().map(WayOut::guard);
             let sandbox = Arc::clone(&sandbox);
-            let commands = Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard);
+            let settings = CommandSettings { writes: files.writes(), ..commands(place) };
+            let commands = Commands::new(settings, sandbox, Arc::new(SystemClock), guard);
             for moved in commands.recover() {
                 tracing::warn!("left by a command that ended with an earlier daemon, and run later: {moved}");
             }

@@ -6,6 +6,7 @@
 pub mod append_tape;
 pub mod erase_journal;
 pub mod maintain_journal;
+pub mod granted_writes;
 mod mask_values;
 pub mod prove_journal;
 pub mod read_approvals;
@@ -45,6 +46,7 @@ pub use fetch_http::{
     CredentialUser, FetchError, FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach,
     FetchRequest, FetchResponse, FillCredential, HostReach, HostRule, HostScope,
 };
+pub use granted_writes::{GrantedState, GrantedWrites};
 pub use guard_egress::{
     EgressContact, EgressContacts, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress,
     GuardEgressError,

@@ -67,6 +67,12 @@ impl ReviewBaseline {
 }
 
 impl KnownEntry {
+    /// Returns what is known of an entry that may be there from now on.
+    pub(crate) fn adopted(found: &FoundEntry) -> Self {
+        let FoundEntry { mark, risk, saved } = found.clone();
+        Self { mark, risk, is_mounted: false, saved }
+    }
+
     fn is_replaced_by(&self, now: &FoundEntry) -> bool {
         if self.mark.is_same_content(&now.mark) {
             return false;
