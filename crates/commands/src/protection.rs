@@ -13,6 +13,8 @@ mod scan;
 mod review;
 mod granted;
 mod path_text;
+mod saved_nodes;
+mod taken_list;
 mod store;
 
 use std::collections::BTreeSet;
@@ -273,12 +275,13 @@ impl ReviewState {
 
     /// Moves an entry out of the workspace, and puts back what it took the place of. Returns whether that was possible.
     fn take(&mut self, tree: &WorkspaceTree, path: &Path, change: EntryChange) -> io::Result<bool> {
-        let (folder, name) = self.folder.next_item(tree.path(), path, change)?;
-        tree.move_out(path, &folder, &name)?;
+        let (folder, item) = self.folder.next_item(tree.path(), path, change)?;
+        tree.move_out(path, &folder, &item.to_string())?;
         let Some(before) = self.baseline.known.get(path).and_then(|known| known.saved.as_ref()) else {
             return Ok(false);
         };
         tree.restore(path, before)?;
+        self.folder.note_restored(item)?;
         Ok(true)
     }
 
@@ -333,10 +336,30 @@ fn recover_one(lost: LostProgram) -> Vec<String> {
     let mut state = ReviewState::new(record.into_baseline(), folder);
     let mut lines = Vec::new();
     if let Ok(tree) = WorkspaceTree::open(&workspace) {
+        lines.extend(put_back(&state, &tree));
         lines.extend(take_left(&mut state, &tree, &own, active_until_secs));
     }
     state.is_over = true;
     state.folder.close();
+    lines
+}
+
+/// Puts back what was being put back when the daemon ended, where its place is still free.
+fn put_back(state: &ReviewState, tree: &WorkspaceTree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (item, path) in state.folder.unrestored() {
+        let before = state.baseline.known.get(&path).and_then(|known| known.saved.as_ref());
+        let is_moved = std::fs::symlink_metadata(state.folder.path.join(item.to_string())).is_ok();
+        let is_free = tree.stat(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if let (Some(before), true, true) = (before, is_moved, is_free) {
+            let whole = tree.path().join(&path);
+            let restored = tree.restore(&path, before).and_then(|()| state.folder.note_restored(item));
+            lines.push(match restored {
+                Ok(()) => format!("{} is as before again", whole.display()),
+                Err(error) => format!("{} could not be put back: {error}", whole.display()),
+            });
+        }
+    }
     lines
 }
 

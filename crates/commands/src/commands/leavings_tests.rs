@@ -265,6 +265,29 @@ async fn what_was_left_when_the_daemon_ended_is_found_by_the_next() {
 }
 
 #[tokio::test]
+async fn what_was_replaced_when_the_daemon_ended_is_put_back_by_the_next() {
+    let bench = Bench::new();
+    plainly(
+        &bench.root(),
+        &format!(
+            "{REPOSITORY}; echo before > .envrc; ln .envrc x; echo before > .gitmodules; ln .gitmodules y"
+        ),
+    );
+    bench.run("start_job", &arguments("exec sleep 1000")).await.expect("it started");
+    // Through their other names, as a program does that finds the first ones read-only.
+    plainly(
+        &bench.root(),
+        "echo evil > x; printf '[submodule \"a\"]\\n\\tupdate = !evil\\n' > y; chmod 755 x",
+    );
+    let moved = bench.tools.recover();
+    assert!(moved.len() == 2 && moved.iter().all(|line| line.ends_with("is as before again")), "{moved:?}");
+    let text = |name: &str| std::fs::read_to_string(bench.root().join(name)).expect("a file");
+    assert_eq!((text(".envrc").as_str(), text(".gitmodules").as_str()), ("before\n", "before\n"));
+    assert_eq!(bench.kept_aside().len(), 2);
+    assert_eq!(bench.tools.recover(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn what_belongs_to_the_daemon_is_mounted_and_nothing_is_added_to_it() {
     let mut bench = Bench::new();
     let root = bench.root();

@@ -24,7 +24,7 @@ pub(crate) struct KnownEntry {
     pub(crate) risk: RunRisk,
     /// Whether it, or a folder above it, is mounted read-only for the program.
     pub(crate) is_mounted: bool,
-    /// Its content, where it could be read; not kept over a crash.
+    /// Its content, where it could be read; recorded apart.
     #[serde(skip)]
     pub(crate) saved: Option<SavedEntry>,
 }

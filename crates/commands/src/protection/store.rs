@@ -1,11 +1,11 @@
-//! Where things go that a program may not leave in the workspace, and what is known of programs that run.
+//! What is known of programs that run, and the record of what was taken from their workspaces.
 //!
 //! Owns a folder of the state directory: a folder for each program, with the baseline while it runs and what was taken
 //! from it, under numbers. Invariant: what is moved is recorded first; a baseline whose program did not end is found
 //! when the daemon starts next.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::path_text;
 use super::review::{EntryChange, KnownEntry, ReviewBaseline};
+use super::saved_nodes::{SAVED_TEXT_BYTES_MAX, SavedNodes};
+use super::taken_list::{TakenItem, TakenLine, TakenList};
 
 /// What was protected while a program ran.
 const BASELINE: &str = "baseline.json";
-/// What was taken from a workspace, one object a line.
-const LIST: &str = "list.jsonl";
 /// Seconds after the last sign of life in which a program can have done something.
 const GRACE_SECS: i64 = 60;
 
@@ -49,33 +49,32 @@ struct KnownPath {
     #[serde(with = "path_text")]
     path: PathBuf,
     entry: KnownEntry,
+    /// What it is made of, as far as there is room.
+    #[serde(default)]
+    saved: Option<SavedNodes>,
 }
 
 impl ProgramRecord {
-    /// Keeps a baseline as it is stored: without what was read of the files.
+    /// Keeps a baseline as it is stored.
     pub(crate) fn new(workspace: &Path, own: &[PathBuf], baseline: &ReviewBaseline) -> Self {
+        let mut bytes_left = SAVED_TEXT_BYTES_MAX;
         let known = baseline.known.iter().map(|(path, entry)| {
+            let saved = entry.saved.as_ref().and_then(|saved| SavedNodes::of(saved, &mut bytes_left));
             let entry = KnownEntry { saved: None, ..entry.clone() };
-            KnownPath { path: path.clone(), entry }
+            KnownPath { path: path.clone(), entry, saved }
         });
-        Self { workspace: workspace.to_owned(), own: own.to_vec(), known: known.collect() }
+        let known = known.collect();
+        Self { workspace: workspace.to_owned(), own: own.to_vec(), known }
     }
 
     /// Returns the baseline.
     pub(crate) fn into_baseline(self) -> ReviewBaseline {
-        ReviewBaseline { known: self.known.into_iter().map(|known| (known.path, known.entry)).collect() }
+        let known = self.known.into_iter().map(|KnownPath { path, entry, saved }| {
+            let saved = saved.and_then(SavedNodes::into_entry);
+            (path, KnownEntry { saved, ..entry })
+        });
+        ReviewBaseline { known: known.collect() }
     }
-}
-
-/// One thing that was taken from a workspace.
-#[derive(Debug, Serialize, Deserialize)]
-struct TakenItem {
-    item: u64,
-    #[serde(with = "path_text")]
-    workspace: PathBuf,
-    #[serde(with = "path_text")]
-    path: PathBuf,
-    change: EntryChange,
 }
 
 /// A program whose end was not seen.
@@ -126,16 +125,32 @@ impl ProgramFolder {
         workspace: &Path,
         path: &Path,
         change: EntryChange,
-    ) -> io::Result<(OwnedFd, String)> {
+    ) -> io::Result<(OwnedFd, u64)> {
         let item = self.items;
         self.items += 1;
         let taken = TakenItem { item, workspace: workspace.to_owned(), path: path.to_owned(), change };
-        let mut line = serde_json::to_vec(&taken)?;
-        line.push(b'\n');
-        let mut list = self.file(LIST)?;
-        list.write_all(&line)?;
-        list.sync_all()?;
-        Ok((File::open(&self.path)?.into(), item.to_string()))
+        TakenList::of(&self.path).append(&TakenLine::Taken(taken))?;
+        Ok((File::open(&self.path)?.into(), item))
+    }
+
+    /// Records that what an item took the place of is in place again.
+    pub(crate) fn note_restored(&self, item: u64) -> io::Result<()> {
+        TakenList::of(&self.path).append(&TakenLine::Restored { restored: item })
+    }
+
+    /// Returns what was taken, whose former content was not put back before the daemon ended.
+    pub(crate) fn unrestored(&self) -> Vec<(u64, PathBuf)> {
+        let lines = TakenList::of(&self.path).read();
+        let is_restored = |number: u64| {
+            lines.iter().any(|line| matches!(line, TakenLine::Restored { restored } if *restored == number))
+        };
+        let open = lines.iter().filter_map(|line| match line {
+            TakenLine::Taken(taken) if taken.change == EntryChange::Replaced && !is_restored(taken.item) => {
+                Some((taken.item, taken.path.clone()))
+            }
+            TakenLine::Taken(_) | TakenLine::Restored { .. } => None,
+        });
+        open.collect()
     }
 
     /// Forgets the program; the folder stays when something was taken.
@@ -152,8 +167,8 @@ pub(crate) fn lost(store: &Path) -> Vec<LostProgram> {
         let path = folder.path();
         let bytes = fs::read(path.join(BASELINE)).ok()?;
         let seen = fs::metadata(path.join(BASELINE)).ok()?.mtime();
-        let record = serde_json::from_slice(&bytes).ok()?;
-        let items = fs::read_dir(&path).ok()?.count() as u64;
+        let record: ProgramRecord = serde_json::from_slice(&bytes).ok()?;
+        let items = TakenList::of(&path).next_number();
         let folder = ProgramFolder { path, items };
         Some(LostProgram { folder, record, active_until_secs: seen.saturating_add(GRACE_SECS) })
     });

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use palyra_testkit::model_server::{Behaviour, Reply};
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
@@ -213,4 +214,25 @@ fn what_a_tool_writes_after_a_yes_stays_beside_a_running_job() {
     home.write("two", "");
     tail_until(&home, &session, ".envrc (changed, and as before again)");
     assert_eq!(fs::read_to_string(&place).unwrap(), "export A=1\n");
+}
+
+#[test]
+fn a_protected_file_that_a_job_replaced_is_put_back_after_a_crash() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write(".envrc", "before\n");
+    // A second name of it, which no mount covers.
+    fs::hard_link(home.work().join(".envrc"), home.work().join("other")).unwrap();
+    home.write("job.sh", "until [ -e go ]; do sleep 0.1; done; echo evil > other; sleep 1000\n");
+    approved(&home, "start_job", &json!({ "argv": ["sh", "job.sh"] }));
+    let pid = home.daemon_pid();
+    let now = || fs::read_to_string(home.work().join(".envrc")).unwrap_or_default();
+    home.write("go", "");
+    while now() == "before\n" {
+        std::thread::yield_now();
+    }
+    kill_process(pid, Signal::KILL).unwrap();
+    home.palyra(&["runs", "list"]).expect(0);
+    assert_eq!(now(), "before\n");
 }
