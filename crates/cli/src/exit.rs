@@ -88,6 +88,7 @@ impl Exit {
             | ErrorCode::ApprovalDrifted
             | ErrorCode::EffectNotUnknown
             | ErrorCode::UndoOpenRun
+            | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,

@@ -16,6 +16,7 @@ mod path_text;
 mod saved_nodes;
 mod taken_list;
 mod store;
+mod kept;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::{GrantedWrites, text_bytes};
+use palyra_ports::{GrantedWrites, KeptOwner, text_bytes};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -32,6 +33,7 @@ use crate::failure::CommandFailure;
 use crate::settings::CommandSettings;
 use crate::shown;
 use granted::is_granted;
+pub use kept::KeptStore;
 use review::{EntryChange, KnownEntry, ReviewBaseline};
 use scan::scan;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
@@ -65,6 +67,8 @@ struct WorkspaceReview {
     tree: WorkspaceTree,
     own: Vec<PathBuf>,
     writes: GrantedWrites,
+    owner: KeptOwner,
+    kept: KeptStore,
     state: Mutex<ReviewState>,
     repeated: Notify,
 }
@@ -83,11 +87,12 @@ impl Protection {
     /// Looks at a workspace before a program starts there; `bytes_left` is room for paths that are mounted.
     pub(crate) async fn begin(
         settings: &CommandSettings,
+        owner: KeptOwner,
         workspace: &Path,
         bytes_left: usize,
     ) -> Result<Self, CommandFailure> {
         let (settings, workspace) = (settings.clone(), workspace.to_owned());
-        let make = move || PreparedReview::make(&settings, &workspace, bytes_left);
+        let make = move || PreparedReview::make(&settings, owner, &workspace, bytes_left);
         let begun = tokio::task::spawn_blocking(make);
         let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
         let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
@@ -123,7 +128,7 @@ impl Protection {
 
     /// Says what was taken; `None` when nothing was.
     pub(crate) fn told(&self) -> Option<String> {
-        self.review.state().told()
+        self.review.state().told(self.review.owner)
     }
 }
 
@@ -140,7 +145,12 @@ struct PreparedReview {
 }
 
 impl PreparedReview {
-    fn make(settings: &CommandSettings, workspace: &Path, bytes_left: usize) -> Result<Self, CommandFailure> {
+    fn make(
+        settings: &CommandSettings,
+        owner: KeptOwner,
+        workspace: &Path,
+        bytes_left: usize,
+    ) -> Result<Self, CommandFailure> {
         let unseen = |why: &dyn std::fmt::Display| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started here, because the workspace cannot be looked through for what runs later: {why}"
@@ -158,7 +168,7 @@ impl PreparedReview {
         let relative = mountable(workspace, &found, bytes_left);
         let mounted = relative.iter().map(|path| workspace.join(path)).collect();
         let baseline = ReviewBaseline::new(found, &relative);
-        let record = ProgramRecord::new(workspace, &own, &baseline);
+        let record = ProgramRecord::new(workspace, &own, &owner, &baseline);
         let folder = ProgramFolder::make(&settings.aside, &record).map_err(|error| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started, because `{}` cannot be written to, where its leavings would go: {error}",
@@ -166,8 +176,8 @@ impl PreparedReview {
             ))
         })?;
         let state = Mutex::new(ReviewState::new(baseline, folder));
-        let writes = settings.writes.clone();
-        let review = WorkspaceReview { tree, own, writes, state, repeated: Notify::new() };
+        let (writes, kept) = (settings.writes.clone(), KeptStore::new(settings.aside.clone()));
+        let review = WorkspaceReview { tree, own, writes, owner, kept, state, repeated: Notify::new() };
         Ok(Self { review, mounted, is_read_only })
     }
 }
@@ -247,6 +257,9 @@ impl WorkspaceReview {
         if is_last {
             state.is_over = true;
             state.folder.close();
+            if !state.taken.is_empty() {
+                self.kept.prune();
+            }
         }
     }
 
@@ -285,7 +298,7 @@ impl ReviewState {
         Ok(true)
     }
 
-    fn told(&self) -> Option<String> {
+    fn told(&self, owner: KeptOwner) -> Option<String> {
         if self.taken.is_empty() && self.failed.is_empty() {
             return None;
         }
@@ -296,18 +309,18 @@ impl ReviewState {
             for (at, (path, change)) in paths.iter().take(NAMED_MAX).enumerate() {
                 let change = match change {
                     EntryChange::New => "new",
-                    EntryChange::Replaced => "changed, and as before again",
+                    EntryChange::Replaced | EntryChange::Displaced => "changed, and as before again",
                 };
                 let _ = write!(text, "{}{} ({change})", if at == 0 { "" } else { ", " }, short(path));
             }
             if paths.len() > NAMED_MAX {
                 let _ = write!(text, " and {} more", paths.len() - NAMED_MAX);
             }
-            let folder = self.folder.path.file_name().unwrap_or_default().to_string_lossy();
             let _ = write!(
                 text,
-                "; to have one in the workspace, propose it with a file tool, or ask the person, who finds it in \
-                 `kept-aside/{folder}` of the state directory"
+                "; to have one in the workspace, propose it with a file tool, or ask the person to look at it: \
+                 `palyra runs kept list {}`",
+                owner.run
             );
             lines.push(text);
         }
@@ -327,7 +340,9 @@ fn short(path: &Path) -> String {
 
 /// Reviews what programs left behind whose end an earlier daemon did not see. Returns what was taken, for the log.
 pub(crate) fn recover(settings: &CommandSettings) -> Vec<String> {
-    store::lost(&settings.aside).into_iter().flat_map(recover_one).collect()
+    let lines = store::lost(&settings.aside).into_iter().flat_map(recover_one).collect();
+    KeptStore::new(settings.aside.clone()).prune();
+    lines
 }
 
 fn recover_one(lost: LostProgram) -> Vec<String> {

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use palyra_ports::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress,
-    Network, OutputSink, ProcessSandbox, WorkspaceAccess,
+    KeptOwner, Network, OutputSink, ProcessSandbox, WorkspaceAccess,
 };
+use palyra_types::SessionId;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
@@ -80,6 +81,16 @@ pub(crate) struct Ground<'p> {
     pub(crate) guard: Option<&'p dyn GuardEgress>,
     /// On whose behalf its credentials are used.
     pub(crate) used_by: CredentialUser,
+    /// The session of its run.
+    pub(crate) session: SessionId,
+}
+
+impl Ground<'_> {
+    /// Returns whose the things are that it leaves in protected places.
+    fn kept_owner(&self) -> KeptOwner {
+        let CredentialUser { principal, run, effect } = self.used_by;
+        KeptOwner { principal, session: self.session, run, effect }
+    }
 }
 
 /// Starts what was planned.
@@ -93,7 +104,8 @@ pub(crate) async fn start<K: Keep>(
     let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
     let mut command = command(ground.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let protection = Protection::begin(ground.settings, command.workspace.path(), bytes_left).await?;
+    let workspace = command.workspace.path();
+    let protection = Protection::begin(ground.settings, ground.kept_owner(), workspace, bytes_left).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {
         command.access = WorkspaceAccess::Read;

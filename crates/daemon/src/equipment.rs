@@ -20,7 +20,7 @@ use crate::way_out::WayOut;
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
 /// The folder of the state directory to which things go that commands may not leave in a workspace.
-const ASIDE_FOLDER: &str = "kept-aside";
+pub(crate) const ASIDE_FOLDER: &str = "kept-aside";
 /// The folder of the state directory in which components lie.
 const COMPONENTS_FOLDER: &str = "components";
 

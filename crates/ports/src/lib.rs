@@ -7,6 +7,7 @@ pub mod append_tape;
 pub mod erase_journal;
 pub mod maintain_journal;
 pub mod granted_writes;
+pub mod kept_files;
 mod mask_values;
 pub mod prove_journal;
 pub mod read_approvals;
@@ -52,6 +53,9 @@ pub use guard_egress::{
     GuardEgressError,
 };
 pub use hear_output::{HearOutput, OutputSink};
+pub use kept_files::{
+    KeptChange, KeptContent, KeptEntry, KeptFile, KeptFileError, KeptFiles, KeptKind, KeptOwner, NoKeptFiles,
+};
 pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
@@ -74,8 +78,8 @@ pub use secret_store::{
 };
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{
-    CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
-    ToolRuntime,
+    CancelFlag, ComparedFile, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder,
+    Supervision, ToolRuntime,
 };
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

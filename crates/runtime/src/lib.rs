@@ -38,6 +38,9 @@ pub mod effects;
 
 mod undo;
 
+pub mod kept;
+mod kept_erasure;
+
 pub mod approvals;
 
 pub mod grants;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, ExecuteToolError, GrantedWrites, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
-    ToolRuntime,
+    CancelFlag, ComparedFile, ExecuteToolError, GrantedWrites, PreparedCall, RestoreFiles, RestoreOrder,
+    Supervision, ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
@@ -152,6 +152,15 @@ impl RestoreFiles for BuiltinTools {
             })
         })
     }
+
+    fn compare(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<ComparedFile>> {
+        let tools = self.clone();
+        Box::pin(async move {
+            let count = order.files.len();
+            let bug = || vec![ComparedFile::refused("a bug in comparing it".to_owned()); count];
+            tools.pooled(move || compare_files(&order)).await.unwrap_or_else(bug)
+        })
+    }
 }
 
 /// What running a call takes from its grant.
@@ -268,6 +277,13 @@ fn restore_files(order: &RestoreOrder, writes: &GrantedWrites) -> Vec<UndoneFile
     match Workspace::open(order.workspace_root.expose()) {
         Ok(workspace) => writing::restore(&workspace.recording(writes), &order.files, &Pace::new(&cancel)),
         Err(failure) => none_restored(&order.files, &failure.to_string()),
+    }
+}
+
+fn compare_files(order: &RestoreOrder) -> Vec<ComparedFile> {
+    match Workspace::open(order.workspace_root.expose()) {
+        Ok(workspace) => writing::compare(&workspace, &order.files),
+        Err(failure) => vec![ComparedFile::refused(failure.to_string()); order.files.len()],
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum EntryChange {
     New,
     /// It is another file than before, or its content is another.
     Replaced,
+    /// A kept file was put in its place; no review finds this.
+    Displaced,
 }
 
 impl ReviewBaseline {

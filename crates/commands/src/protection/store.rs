@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use palyra_ports::KeptOwner;
 use serde::{Deserialize, Serialize};
 
 use super::path_text;
 use super::review::{EntryChange, KnownEntry, ReviewBaseline};
 use super::saved_nodes::{SAVED_TEXT_BYTES_MAX, SavedNodes};
-use super::taken_list::{TakenItem, TakenLine, TakenList};
+use super::taken_list::{OwnerRecord, TakenItem, TakenLine, TakenList};
 
 /// What was protected while a program ran.
 const BASELINE: &str = "baseline.json";
@@ -31,6 +32,7 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub(crate) struct ProgramFolder {
     pub(crate) path: PathBuf,
+    owner: Option<OwnerRecord>,
     items: u64,
 }
 
@@ -41,6 +43,9 @@ pub(crate) struct ProgramRecord {
     pub(crate) workspace: PathBuf,
     /// The daemon's own files below it.
     pub(crate) own: Vec<PathBuf>,
+    /// Whose call it is; records of older daemons do not say it.
+    #[serde(default)]
+    owner: Option<OwnerRecord>,
     known: Vec<KnownPath>,
 }
 
@@ -56,7 +61,12 @@ struct KnownPath {
 
 impl ProgramRecord {
     /// Keeps a baseline as it is stored.
-    pub(crate) fn new(workspace: &Path, own: &[PathBuf], baseline: &ReviewBaseline) -> Self {
+    pub(crate) fn new(
+        workspace: &Path,
+        own: &[PathBuf],
+        owner: &KeptOwner,
+        baseline: &ReviewBaseline,
+    ) -> Self {
         let mut bytes_left = SAVED_TEXT_BYTES_MAX;
         let known = baseline.known.iter().map(|(path, entry)| {
             let saved = entry.saved.as_ref().and_then(|saved| SavedNodes::of(saved, &mut bytes_left));
@@ -64,7 +74,7 @@ impl ProgramRecord {
             KnownPath { path: path.clone(), entry, saved }
         });
         let known = known.collect();
-        Self { workspace: workspace.to_owned(), own: own.to_vec(), known }
+        Self { workspace: workspace.to_owned(), own: own.to_vec(), owner: Some(owner.into()), known }
     }
 
     /// Returns the baseline.
@@ -89,6 +99,15 @@ pub(crate) struct LostProgram {
 impl ProgramFolder {
     /// Makes a folder in `store` and records a program there, durably.
     pub(crate) fn make(store: &Path, record: &ProgramRecord) -> io::Result<Self> {
+        let folder = Self::make_empty(store, record.owner.clone())?;
+        let mut file = folder.file(BASELINE)?;
+        serde_json::to_writer(&mut file, record)?;
+        file.sync_all()?;
+        Ok(folder)
+    }
+
+    /// Makes a folder of no program.
+    pub(crate) fn make_empty(store: &Path, owner: Option<OwnerRecord>) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(store)?;
         if fs::symlink_metadata(store)?.uid() != rustix::process::geteuid().as_raw() {
             return Err(io::Error::new(
@@ -96,15 +115,10 @@ impl ProgramFolder {
                 "the folder belongs to another user",
             ));
         }
-        let secs = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |span| span.as_secs());
         let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = store.join(format!("{secs}-{}-{number}", std::process::id()));
+        let path = store.join(format!("{}-{}-{number}", now_secs(), std::process::id()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let folder = Self { path, items: 0 };
-        let mut file = folder.file(BASELINE)?;
-        serde_json::to_writer(&mut file, record)?;
-        file.sync_all()?;
-        Ok(folder)
+        Ok(Self { path, owner, items: 0 })
     }
 
     fn file(&self, name: &str) -> io::Result<File> {
@@ -128,7 +142,14 @@ impl ProgramFolder {
     ) -> io::Result<(OwnedFd, u64)> {
         let item = self.items;
         self.items += 1;
-        let taken = TakenItem { item, workspace: workspace.to_owned(), path: path.to_owned(), change };
+        let taken = TakenItem {
+            item,
+            workspace: workspace.to_owned(),
+            path: path.to_owned(),
+            change,
+            owner: self.owner.clone(),
+            kept_secs: now_secs(),
+        };
         TakenList::of(&self.path).append(&TakenLine::Taken(taken))?;
         Ok((File::open(&self.path)?.into(), item))
     }
@@ -160,6 +181,11 @@ impl ProgramFolder {
     }
 }
 
+/// Returns whether a program of this folder may still run.
+pub(crate) fn is_open(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(BASELINE)).is_ok()
+}
+
 /// Returns the programs whose end an earlier daemon did not see.
 pub(crate) fn lost(store: &Path) -> Vec<LostProgram> {
     let Ok(folders) = fs::read_dir(store) else { return Vec::new() };
@@ -169,8 +195,12 @@ pub(crate) fn lost(store: &Path) -> Vec<LostProgram> {
         let seen = fs::metadata(path.join(BASELINE)).ok()?.mtime();
         let record: ProgramRecord = serde_json::from_slice(&bytes).ok()?;
         let items = TakenList::of(&path).next_number();
-        let folder = ProgramFolder { path, items };
+        let folder = ProgramFolder { path, owner: record.owner.clone(), items };
         Some(LostProgram { folder, record, active_until_secs: seen.saturating_add(GRACE_SECS) })
     });
     found.collect()
+}
+
+pub(crate) fn now_secs() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }

@@ -13,7 +13,7 @@ use crate::home::{Home, ended};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// Makes the call that its input is, and is content with whatever comes of it.
-fn caller() -> Behaviour {
+pub(crate) fn caller() -> Behaviour {
     Behaviour::by(|body| {
         let last = body["messages"].as_array().unwrap().last().unwrap().clone();
         if last["role"] != "user" {

@@ -56,6 +56,7 @@ mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod kept;
 mod leavings;
 mod isolation;
 mod replaced_root;
