@@ -57,6 +57,8 @@ fn shell_trials() -> Vec<Trial> {
         shell::roots::trials(),
         shell::scripts::trials(),
         shell::leavings::trials(),
+        shell::replaced::trials(),
+        shell::placed::trials(),
     ]
     .concat()
 }

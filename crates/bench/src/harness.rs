@@ -79,6 +79,7 @@ impl Harness {
             erasures: store,
             tools: Arc::new(BuiltinTools::new()),
             restore: Arc::new(BuiltinTools::new()),
+            kept: Arc::new(palyra_ports::NoKeptFiles),
             redactor: Arc::new(PassThrough),
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             components: Arc::new(palyra_testkit::NoComponents),

@@ -91,6 +91,7 @@ impl Exit {
             | ErrorCode::ApprovalDrifted
             | ErrorCode::EffectNotUnknown
             | ErrorCode::UndoOpenRun
+            | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,

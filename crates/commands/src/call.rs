@@ -34,6 +34,7 @@ impl Parts {
             settings: &self.settings,
             guard: self.guard.as_deref(),
             used_by: granted.used_by,
+            session: granted.session,
         }
     }
 }

@@ -33,5 +33,6 @@ mod failure;
 
 pub use commands::{Commands, tool_specs};
 pub use job_table::Jobs;
+pub use protection::KeptStore;
 pub use settings::CommandSettings;
 pub use tapes::Tapes;

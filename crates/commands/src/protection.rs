@@ -13,8 +13,12 @@ mod walk;
 mod git_folder;
 mod scan;
 mod review;
+mod granted;
 mod path_text;
+mod saved_nodes;
+mod taken_list;
 mod store;
+mod kept;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -23,15 +27,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::{WorkspaceRoot, text_bytes};
+use palyra_ports::{GrantedWrites, KeptOwner, WorkspaceRoot, text_bytes};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::failure::CommandFailure;
 use crate::quoting::quoted;
 use crate::settings::CommandSettings;
+use granted::is_granted;
+pub use kept::KeptStore;
 use protected_paths::ProtectedPaths;
-use review::{EntryChange, ReviewBaseline};
+use review::{EntryChange, KnownEntry, ReviewBaseline};
 use scan::scan;
 use second_names::SecondName;
 use store::{LostProgram, ProgramFolder, ProgramRecord};
@@ -64,6 +70,8 @@ pub(crate) struct Protection {
 #[derive(Debug, Clone)]
 pub(crate) struct ProtectionScope {
     pub(crate) workspace: WorkspaceRoot,
+    /// Whose call it is.
+    pub(crate) owner: KeptOwner,
     /// Folders to which it may not write, from the workspace root; `.` is all of it.
     pub(crate) read_only: Vec<String>,
     /// Room for paths that are mounted.
@@ -74,13 +82,16 @@ pub(crate) struct ProtectionScope {
 struct WorkspaceReview {
     tree: WorkspaceTree,
     protected: ProtectedPaths,
-    baseline: ReviewBaseline,
+    writes: GrantedWrites,
+    owner: KeptOwner,
+    kept: KeptStore,
     state: Mutex<ReviewState>,
     repeated: Notify,
 }
 
 #[derive(Debug)]
 struct ReviewState {
+    baseline: ReviewBaseline,
     folder: ProgramFolder,
     is_over: bool,
     taken: Vec<(PathBuf, EntryChange)>,
@@ -130,7 +141,7 @@ impl Protection {
 
     /// Says what was taken; `None` when nothing was.
     pub(crate) fn told(&self) -> Option<String> {
-        self.review.state().told()
+        self.review.state().told(self.review.owner)
     }
 }
 
@@ -170,16 +181,17 @@ impl PreparedReview {
         check_second_name(second)?;
         let mounted = relative.iter().map(|path| workspace.join(path)).collect();
         let baseline = ReviewBaseline::new(found, &relative);
-        let record = ProgramRecord::new(workspace, &protected, &baseline);
+        let record = ProgramRecord::new(workspace, &protected, &scope.owner, &baseline);
         let folder = ProgramFolder::make(&settings.aside, &record).map_err(|error| {
             CommandFailure::SandboxFailed(format!(
                 "no command is started, because `{}` cannot be written to, where its leavings would go: {error}",
                 settings.aside.display()
             ))
         })?;
-        let state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
-        let review =
-            WorkspaceReview { tree, protected, baseline, state: Mutex::new(state), repeated: Notify::new() };
+        let state = Mutex::new(ReviewState::new(baseline, folder));
+        let (writes, kept) = (settings.writes.clone(), KeptStore::new(settings.aside.clone()));
+        let (owner, repeated) = (scope.owner, Notify::new());
+        let review = WorkspaceReview { tree, protected, writes, owner, kept, state, repeated };
         Ok(Self { review, mounted, is_read_only })
     }
 }
@@ -271,7 +283,7 @@ impl WorkspaceReview {
                         .failed
                         .insert(format!("not all of the workspace could be looked at afterwards: {why}"));
                 }
-                self.baseline.review(&found)
+                self.ungranted(&mut state.baseline, &found)
             }
             Err(error) => {
                 state.failed.insert(format!("the workspace could not be looked at: {error}"));
@@ -282,8 +294,8 @@ impl WorkspaceReview {
             if state.taken.iter().any(|(taken, _)| *taken == path) {
                 self.repeated.notify_one();
             }
-            match self.take(&mut state, &path, change) {
-                Ok(()) => state.taken.push((path, change)),
+            match state.take(&self.tree, &path, change) {
+                Ok(_) => state.taken.push((path, change)),
                 Err(error) => {
                     let name = short(&path);
                     state.failed.insert(format!(
@@ -295,19 +307,48 @@ impl WorkspaceReview {
         if is_last {
             state.is_over = true;
             state.folder.close();
+            if !state.taken.is_empty() {
+                self.kept.prune();
+            }
         }
     }
 
-    fn take(&self, state: &mut ReviewState, path: &Path, change: EntryChange) -> io::Result<()> {
-        let (folder, name) = state.folder.next_item(self.tree.path(), path, change)?;
-        self.tree.move_out(path, &folder, &name)?;
-        let before = self.baseline.known.get(path).and_then(|known| known.saved.as_ref());
-        before.map_or(Ok(()), |before| self.tree.restore(path, before))
+    /// Returns what has to leave the workspace. What a tool wrote under a grant stays, and is known from now on.
+    fn ungranted(&self, baseline: &mut ReviewBaseline, found: &ScanResult) -> Vec<(PathBuf, EntryChange)> {
+        let mut wrong = baseline.review(found);
+        wrong.retain(|(path, _)| {
+            let Some(entry) = found.findings.get(path) else { return true };
+            let before = baseline.known.get(path).and_then(|known| known.saved.as_ref());
+            let whole = self.tree.path().join(path);
+            let granted =
+                entry.saved.as_ref().is_some_and(|now| is_granted(&self.writes, &whole, before, now));
+            if granted {
+                baseline.known.insert(path.clone(), KnownEntry::adopted(entry));
+            }
+            !granted
+        });
+        wrong
     }
 }
 
 impl ReviewState {
-    fn told(&self) -> Option<String> {
+    fn new(baseline: ReviewBaseline, folder: ProgramFolder) -> Self {
+        Self { baseline, folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() }
+    }
+
+    /// Moves an entry out of the workspace, and puts back what it took the place of. Returns whether that was possible.
+    fn take(&mut self, tree: &WorkspaceTree, path: &Path, change: EntryChange) -> io::Result<bool> {
+        let (folder, item) = self.folder.next_item(tree.path(), path, change)?;
+        tree.move_out(path, &folder, &item.to_string())?;
+        let Some(before) = self.baseline.known.get(path).and_then(|known| known.saved.as_ref()) else {
+            return Ok(false);
+        };
+        tree.restore(path, before)?;
+        self.folder.note_restored(item)?;
+        Ok(true)
+    }
+
+    fn told(&self, owner: KeptOwner) -> Option<String> {
         if self.taken.is_empty() && self.failed.is_empty() {
             return None;
         }
@@ -318,18 +359,18 @@ impl ReviewState {
             for (at, (path, change)) in paths.iter().take(NAMED_MAX).enumerate() {
                 let change = match change {
                     EntryChange::New => "new",
-                    EntryChange::Replaced => "changed, and as before again",
+                    EntryChange::Replaced | EntryChange::Displaced => "changed, and as before again",
                 };
                 let _ = write!(text, "{}{} ({change})", if at == 0 { "" } else { ", " }, short(path));
             }
             if paths.len() > NAMED_MAX {
                 let _ = write!(text, " and {} more", paths.len() - NAMED_MAX);
             }
-            let folder = self.folder.path.file_name().unwrap_or_default().to_string_lossy();
             let _ = write!(
                 text,
-                "; to have one in the workspace, propose it with a file tool, or ask the person, who finds it in \
-                 `kept-aside/{folder}` of the state directory"
+                "; to have one in the workspace, propose it with a file tool, or ask the person to look at it: \
+                 `palyra runs kept list {}`",
+                owner.run
             );
             lines.push(text);
         }
@@ -349,36 +390,68 @@ fn short(path: &Path) -> String {
 
 /// Reviews what programs left behind whose end an earlier daemon did not see. Returns what was taken, for the log.
 pub(crate) fn recover(settings: &CommandSettings) -> Vec<String> {
-    store::lost(&settings.aside).into_iter().flat_map(recover_one).collect()
+    let lines = store::lost(&settings.aside).into_iter().flat_map(recover_one).collect();
+    KeptStore::new(settings.aside.clone()).prune();
+    lines
 }
 
 fn recover_one(lost: LostProgram) -> Vec<String> {
     let LostProgram { folder, record, active_until_secs } = lost;
     let (workspace, protected) = (record.workspace.clone(), record.protected());
-    let baseline = record.into_baseline();
+    let mut state = ReviewState::new(record.into_baseline(), folder);
     let mut lines = Vec::new();
-    let mut state = ReviewState { folder, is_over: false, taken: Vec::new(), failed: BTreeSet::new() };
     if let Ok(root) = WorkspaceRoot::open(&workspace)
         && let Ok(tree) = WorkspaceTree::open(root)
-        && let Ok(found) = scan(&tree, &protected)
     {
-        let is_its = |path: &Path| {
-            found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
-        };
-        for (path, change) in baseline.review(&found).into_iter().filter(|(path, _)| is_its(path)) {
-            let moved = state
-                .folder
-                .next_item(&workspace, &path, change)
-                .and_then(|(folder, name)| tree.move_out(&path, &folder, &name));
-            let whole = workspace.join(&path);
-            lines.push(match moved {
-                Ok(()) => format!("{} was moved to {}", whole.display(), state.folder.path.display()),
-                Err(error) => format!("{} could not be moved: {error}", whole.display()),
-            });
-        }
+        lines.extend(put_back(&state, &tree));
+        lines.extend(take_left(&mut state, &tree, &protected, active_until_secs));
     }
     state.is_over = true;
     state.folder.close();
+    lines
+}
+
+/// Puts back what was being put back when the daemon ended, where its place is still free.
+fn put_back(state: &ReviewState, tree: &WorkspaceTree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (item, path) in state.folder.unrestored() {
+        let before = state.baseline.known.get(&path).and_then(|known| known.saved.as_ref());
+        let is_moved = std::fs::symlink_metadata(state.folder.path.join(item.to_string())).is_ok();
+        let is_free = tree.stat(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if let (Some(before), true, true) = (before, is_moved, is_free) {
+            let whole = tree.path().join(&path);
+            let restored = tree.restore(&path, before).and_then(|()| state.folder.note_restored(item));
+            lines.push(match restored {
+                Ok(()) => format!("{} is as before again", whole.display()),
+                Err(error) => format!("{} could not be put back: {error}", whole.display()),
+            });
+        }
+    }
+    lines
+}
+
+/// Takes what the program left.
+fn take_left(
+    state: &mut ReviewState,
+    tree: &WorkspaceTree,
+    protected: &ProtectedPaths,
+    active_until_secs: i64,
+) -> Vec<String> {
+    let Ok(found) = scan(tree, protected) else { return Vec::new() };
+    let is_its = |path: &Path| {
+        found.findings.get(path).is_some_and(|found| found.mark.changed_secs <= active_until_secs)
+    };
+    let left = state.baseline.review(&found);
+    let mut lines = Vec::new();
+    for (path, change) in left.into_iter().filter(|(path, _)| is_its(path)) {
+        let whole = tree.path().join(&path);
+        let aside = state.folder.path.display().to_string();
+        lines.push(match state.take(tree, &path, change) {
+            Ok(true) => format!("{} was moved to {aside}, and is as before again", whole.display()),
+            Ok(false) => format!("{} was moved to {aside}", whole.display()),
+            Err(error) => format!("{} could not be moved, or not be put back: {error}", whole.display()),
+        });
+    }
     lines
 }
 

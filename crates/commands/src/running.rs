@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use palyra_ports::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress,
-    Network, OutputSink, ProcessSandbox, WorkspaceAccess,
+    KeptOwner, Network, OutputSink, ProcessSandbox, WorkspaceAccess,
 };
+use palyra_types::SessionId;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
@@ -80,6 +81,16 @@ pub(crate) struct Ground<'p> {
     pub(crate) guard: Option<&'p dyn GuardEgress>,
     /// On whose behalf its credentials are used.
     pub(crate) used_by: CredentialUser,
+    /// The session of its run.
+    pub(crate) session: SessionId,
+}
+
+impl Ground<'_> {
+    /// Returns whose the things are that it leaves in protected places.
+    fn kept_owner(&self) -> KeptOwner {
+        let CredentialUser { principal, run, effect } = self.used_by;
+        KeptOwner { principal, session: self.session, run, effect }
+    }
 }
 
 /// Starts what was planned.
@@ -94,7 +105,8 @@ pub(crate) async fn start<K: Keep>(
     let read_only = planned.plan.read_only.clone();
     let mut command = command(ground.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let scope = ProtectionScope { workspace: command.workspace.clone(), read_only, bytes_left };
+    let (workspace, owner) = (command.workspace.clone(), ground.kept_owner());
+    let scope = ProtectionScope { workspace, owner, read_only, bytes_left };
     let protection = Protection::begin(ground.settings, scope).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use palyra_ports::ProcessLimits;
+use palyra_ports::{GrantedWrites, ProcessLimits};
 
 /// What every command gets.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct CommandSettings {
     pub own_paths: Vec<PathBuf>,
     /// Where things go that a command may not leave in a workspace; made when it is not there.
     pub aside: PathBuf,
+    /// What tools write under a grant, which no review takes for a command's.
+    pub writes: GrantedWrites,
     /// What one command may use up.
     pub limits: ProcessLimits,
 }
@@ -42,6 +44,7 @@ impl Default for CommandSettings {
             readable: Vec::new(),
             own_paths: Vec::new(),
             aside: std::env::temp_dir().join(format!("palyra-kept-aside-{}", std::process::id())),
+            writes: GrantedWrites::default(),
             limits: ProcessLimits::default(),
         }
     }

@@ -20,7 +20,7 @@ use crate::way_out::WayOut;
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
 /// The folder of the state directory to which things go that commands may not leave in a workspace.
-const ASIDE_FOLDER: &str = "kept-aside";
+pub(crate) const ASIDE_FOLDER: &str = "kept-aside";
 /// The folder of the state directory in which components lie.
 pub(crate) const COMPONENTS_FOLDER: &str = "components";
 
@@ -75,7 +75,8 @@ impl Equipment {
         if place.config.commands_enabled() {
             let guard = way_out.as_ref().map(WayOut::guard);
             let sandbox = Arc::clone(&sandbox);
-            let commands = Commands::new(commands(place), sandbox, Arc::new(SystemClock), guard);
+            let settings = CommandSettings { writes: files.writes(), ..commands(place) };
+            let commands = Commands::new(settings, sandbox, Arc::new(SystemClock), guard);
             for moved in commands.recover() {
                 tracing::warn!("left by a command that ended with an earlier daemon, and run later: {moved}");
             }

@@ -13,9 +13,11 @@ use palyra_types::access::LOCAL_PRINCIPAL_NAME;
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::equipment::ASIDE_FOLDER;
 use crate::skills::StateSkillFolders;
 use crate::system::{SystemClock, SystemEntropy};
 use crate::workspaces::StateWorkspaces;
+use palyra_commands::KeptStore;
 
 /// Opens the journal; blocks while it recovers.
 pub(crate) fn open_journal(
@@ -52,6 +54,7 @@ pub(crate) async fn ports(
         erasures: store,
         tools,
         restore,
+        kept: Arc::new(KeptStore::new(state_dir.join(ASIDE_FOLDER))),
         redactor: crate::secrets::scanner(),
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),

@@ -82,15 +82,6 @@ fn tool((spec, component): &(ToolSpec, Option<ComponentRecord>)) -> v1::Tool {
     }
 }
 
-/// Reads 64 lower-case hex digits, as digests are shown.
-fn digest(text: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    (translate::hex(&digest) == text).then_some(digest)
-}
-
 fn path(text: String) -> Redacted<PathBuf> {
     Redacted::new(PathBuf::from(text))
 }
@@ -129,7 +120,7 @@ impl ComponentsService for ComponentsServiceImpl {
         request: Request<v1::AddComponentRequest>,
     ) -> Result<Response<v1::AddComponentResponse>, Status> {
         let (caller, message) = auth::open(request)?;
-        let shown = digest(&message.sha256).ok_or_else(|| {
+        let shown = translate::digest(&message.sha256).ok_or_else(|| {
             Refusal::invalid_argument("sha256 is the digest of what was looked at, in 64 hex digits")
         })?;
         let done = self.components.add(caller, path(message.path), shown).await.map_err(Refusal::from)?;

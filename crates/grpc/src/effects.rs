@@ -2,7 +2,9 @@
 
 use palyra_ports::read_approvals::EffectQuery;
 use palyra_runtime::Caller;
+use palyra_runtime::kept::KeptHandle;
 use palyra_runtime::runs::RunsHandle;
+use palyra_types::effect::KeptFileId;
 use palyra_types::{EffectId, Redacted};
 use palyra_wire::v1;
 use palyra_wire::v1::effects_service_server::EffectsService;
@@ -62,6 +64,61 @@ impl EffectsServiceImpl {
         Ok(v1::ResolveEffectResponse { effect: Some(translate::effect(&record)) })
     }
 
+    async fn kept(&self, caller: Caller, run: &str) -> Result<KeptHandle, Refusal> {
+        Ok(self.runs.kept(caller, translate::id("run_id", run)?).await?)
+    }
+
+    async fn list_kept(
+        &self,
+        caller: Caller,
+        message: v1::ListKeptFilesRequest,
+    ) -> Result<v1::ListKeptFilesResponse, Refusal> {
+        let files = self.kept(caller, &message.run_id).await?.list().await?;
+        Ok(v1::ListKeptFilesResponse { files: files.iter().map(translate::kept_file).collect() })
+    }
+
+    async fn show_kept(
+        &self,
+        caller: Caller,
+        message: v1::ShowKeptFileRequest,
+    ) -> Result<v1::ShowKeptFileResponse, Refusal> {
+        let kept = self.kept(caller, &message.run_id).await?;
+        let shown = kept.show(KeptFileId(message.kept_id)).await?;
+        Ok(v1::ShowKeptFileResponse {
+            file: Some(translate::kept_file(&shown.file)),
+            difference: shown.difference.into_exposed(),
+            shown_sha256: translate::hex(&shown.shown_sha256),
+            refusal: shown.refusal.unwrap_or_default(),
+        })
+    }
+
+    async fn place_kept(
+        &self,
+        caller: Caller,
+        message: v1::PlaceKeptFileRequest,
+    ) -> Result<v1::PlaceKeptFileResponse, Refusal> {
+        let shown = translate::digest(&message.shown_sha256).ok_or_else(|| {
+            Refusal::invalid_argument("shown_sha256 is the digest of what was shown, in 64 hex digits")
+        })?;
+        let kept = self.kept(caller, &message.run_id).await?;
+        let files = kept.place(KeptFileId(message.kept_id), shown).await?;
+        Ok(v1::PlaceKeptFileResponse { files: files.iter().map(translate::undone_file).collect() })
+    }
+
+    async fn discard_kept(
+        &self,
+        caller: Caller,
+        message: v1::DiscardKeptFileRequest,
+    ) -> Result<v1::DiscardKeptFileResponse, Refusal> {
+        let kept = self.kept(caller, &message.run_id).await?;
+        let sha256 = translate::digest(&message.sha256);
+        if sha256.is_none() && !message.sha256.is_empty() {
+            return Err(Refusal::invalid_argument("sha256 is a digest in 64 hex digits, or empty"));
+        }
+        kept.discard(KeptFileId(message.kept_id), sha256).await?;
+        Ok(v1::DiscardKeptFileResponse {})
+    }
+
     async fn undo(
         &self,
         caller: Caller,
@@ -96,5 +153,37 @@ impl EffectsService for EffectsServiceImpl {
     ) -> Result<Response<v1::UndoRunResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(self.undo(caller, message).await?))
+    }
+
+    async fn list_kept_files(
+        &self,
+        request: Request<v1::ListKeptFilesRequest>,
+    ) -> Result<Response<v1::ListKeptFilesResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.list_kept(caller, message).await?))
+    }
+
+    async fn show_kept_file(
+        &self,
+        request: Request<v1::ShowKeptFileRequest>,
+    ) -> Result<Response<v1::ShowKeptFileResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.show_kept(caller, message).await?))
+    }
+
+    async fn place_kept_file(
+        &self,
+        request: Request<v1::PlaceKeptFileRequest>,
+    ) -> Result<Response<v1::PlaceKeptFileResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.place_kept(caller, message).await?))
+    }
+
+    async fn discard_kept_file(
+        &self,
+        request: Request<v1::DiscardKeptFileRequest>,
+    ) -> Result<Response<v1::DiscardKeptFileResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.discard_kept(caller, message).await?))
     }
 }

@@ -121,11 +121,11 @@ impl ErasureServiceImpl {
 
 fn planned(plan: ErasurePlan) -> v1::Erasure {
     let cancelled = plan.open_runs.clone();
-    erased_to_wire(ErasedContent { plan, cancelled, receipt: ErasureReceipt::default() })
+    erased_to_wire(ErasedContent { plan, cancelled, receipt: ErasureReceipt::default(), kept: 0 })
 }
 
 fn erased_to_wire(erased: ErasedContent) -> v1::Erasure {
-    let ErasedContent { plan, cancelled, receipt } = erased;
+    let ErasedContent { plan, cancelled, receipt, kept } = erased;
     let ranges = plan.ranges.iter().take(RANGES_TOLD_MAX);
     v1::Erasure {
         entries: plan.entries,
@@ -134,6 +134,7 @@ fn erased_to_wire(erased: ErasedContent) -> v1::Erasure {
         recorded_by: receipt.entries.iter().map(|seq| seq.0).collect(),
         bytes: receipt.bytes,
         unreachable: receipt.unreachable,
+        kept_files: kept as u64,
     }
 }
 

@@ -248,6 +248,7 @@ fn of_asking(code: ErrorCode) -> Option<Code> {
         | E::EffectNotUnknown
         | E::UndoNothing
         | E::UndoOpenRun
+        | E::KeptFileRefused
         | E::ClockBehind
         | E::PolicyUnreadable
         | E::SkillChanged => Code::FailedPrecondition,

@@ -6,6 +6,8 @@
 pub mod append_tape;
 pub mod erase_journal;
 pub mod maintain_journal;
+pub mod granted_writes;
+pub mod kept_files;
 mod mask_values;
 pub mod prove_journal;
 pub mod read_approvals;
@@ -45,11 +47,15 @@ pub use fetch_http::{
     CredentialUser, FetchError, FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach,
     FetchRequest, FetchResponse, FillCredential, HostReach, HostRule, HostScope,
 };
+pub use granted_writes::{GrantedState, GrantedWrites};
 pub use guard_egress::{
     EgressContact, EgressContacts, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress,
     GuardEgressError,
 };
 pub use hear_output::{HearOutput, OutputSink};
+pub use kept_files::{
+    KeptChange, KeptContent, KeptEntry, KeptFile, KeptFileError, KeptFiles, KeptKind, KeptOwner, NoKeptFiles,
+};
 pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
@@ -72,8 +78,8 @@ pub use secret_store::{
 };
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{
-    CancelFlag, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision,
-    ToolRuntime,
+    CancelFlag, ComparedFile, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder,
+    Supervision, ToolRuntime,
 };
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};

@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
-use palyra_types::effect::{PreImage, UndoneFile};
+use palyra_types::effect::{Before, PreImage, UndoneFile};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
 
@@ -82,6 +82,32 @@ pub trait RestoreFiles: Send + Sync {
     /// Puts back each file, in order, that is still what the run left; says of each what became of it. What was put
     /// back already is left alone, so that it can be repeated after a restart.
     fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>>;
+
+    /// Returns what [`restore`](Self::restore) would change in each file, whatever is there now; changes nothing.
+    fn compare(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<ComparedFile>> {
+        let refused = ComparedFile::refused("files cannot be compared here".to_owned());
+        let compared = vec![refused; order.files.len()];
+        Box::pin(async move { compared })
+    }
+}
+
+/// A file as it is, beside what it would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedFile {
+    /// What is there.
+    pub now: Before,
+    /// The whole difference, as a unified diff.
+    pub difference: Redacted<String>,
+    /// Why it cannot be put there, or cannot be shown whole.
+    pub refusal: Option<String>,
+}
+
+impl ComparedFile {
+    /// Refuses to compare a file.
+    #[must_use]
+    pub fn refused(refusal: String) -> Self {
+        Self { now: Before::Absent, difference: Redacted::default(), refusal: Some(refusal) }
+    }
 }
 
 /// What to put back.

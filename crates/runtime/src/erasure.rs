@@ -21,6 +21,7 @@ use crate::access::AccessHandle;
 use crate::agents::AgentRegistry;
 use crate::caller::Caller;
 use crate::error::RequestError;
+use crate::kept_erasure::{KeptSelection, selected_kept};
 use crate::parts::RuntimePorts;
 use crate::session::SessionsHandle;
 use crate::tape::TapeHandle;
@@ -49,6 +50,8 @@ pub struct ErasedContent {
     pub cancelled: Vec<RunId>,
     /// What the journal says of it.
     pub receipt: ErasureReceipt,
+    /// How many kept files were deleted.
+    pub kept: usize,
 }
 
 /// Why content was not erased, or not completely.
@@ -119,8 +122,9 @@ impl ErasureHandle {
         for _ in 0..ROUNDS_MAX {
             let plan = self.plan(subject).await?;
             if plan.open_runs.is_empty() {
+                let kept = self.delete_kept(KeptSelection::Of(subject)).await?;
                 let receipt = self.erase_ranges(authoriser, plan.ranges.clone(), reason).await?;
-                return Ok(ErasedContent { plan, cancelled, receipt });
+                return Ok(ErasedContent { plan, cancelled, receipt, kept });
             }
             self.end_runs(authoriser, &plan.open_runs, &mut cancelled).await?;
         }
@@ -140,9 +144,18 @@ impl ErasureHandle {
         let plan = self.find_secrets(progress).await?;
         let mut cancelled = Vec::new();
         self.end_runs(authoriser, &plan.open_runs, &mut cancelled).await?;
+        let kept = self.delete_kept(KeptSelection::WithSecrets).await?;
         let reason = ErasureReason::LeakedSecret;
         let receipt = self.erase_ranges(authoriser, plan.ranges.clone(), reason).await?;
-        Ok(ErasedContent { plan, cancelled, receipt })
+        Ok(ErasedContent { plan, cancelled, receipt, kept })
+    }
+
+    /// Deletes kept files before the journal forgets whose they were; repeating goes on. Returns how many.
+    async fn delete_kept(&self, selection: KeptSelection) -> Result<usize, EraseContentError> {
+        let files = selected_kept(&self.ports, selection).await?;
+        let number = files.len();
+        self.ports.kept.remove(files).await.map_err(RequestError::from)?;
+        Ok(number)
     }
 
     async fn erase_ranges(

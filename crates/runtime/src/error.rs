@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_ports::{AppendError, ReadError, WorkspaceError};
+use palyra_ports::{AppendError, KeptFileError, ReadError, WorkspaceError};
 use palyra_types::approval::ApprovalState;
 use palyra_types::model::ModelFailure;
 use palyra_types::{ErrorCode, PrincipalId};
@@ -132,6 +132,15 @@ pub enum RequestError {
     /// The run is still open.
     #[error("the run is not over; cancel it first")]
     UndoOpenRun,
+    /// A kept file cannot be put in place, or deleted.
+    #[error("{what}")]
+    KeptFileRefused {
+        /// Why, and what to do.
+        what: String,
+    },
+    /// The kept files cannot be read or deleted.
+    #[error(transparent)]
+    KeptFiles(#[from] KeptFileError),
     /// The daemon stops.
     #[error("the daemon is shutting down")]
     ShuttingDown,
@@ -189,6 +198,7 @@ impl RequestError {
             Self::EffectNotUnknown => ErrorCode::EffectNotUnknown,
             Self::UndoNothing => ErrorCode::UndoNothing,
             Self::UndoOpenRun => ErrorCode::UndoOpenRun,
+            Self::KeptFileRefused { .. } | Self::KeptFiles(_) => ErrorCode::KeptFileRefused,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Append(error) => error.code(),
             Self::Read(error) => error.code(),

@@ -107,7 +107,7 @@ pub async fn start_with_policy(
     let speaking = (sessions.clone(), tapes.clone());
     let erasures = ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone()));
     Ok(GatewayRuntimeState {
-        runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing),
+        runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
         journal: JournalHandle::new(Arc::clone(&ports), erasures),

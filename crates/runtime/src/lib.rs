@@ -39,6 +39,9 @@ pub mod ids;
 
 mod undo;
 
+pub mod kept;
+mod kept_erasure;
+
 pub mod approvals;
 
 pub mod grants;

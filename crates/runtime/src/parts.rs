@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    AppendTape, Clock, ComponentShelf, Entropy, EraseJournal, MaintainJournal, ProveJournal, ReadApprovals,
-    ReadRecords, ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    AppendTape, Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal,
+    ReadApprovals, ReadRecords, ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime,
+    Workspaces,
 };
 use tokio::sync::watch;
 
@@ -30,6 +31,8 @@ pub struct RuntimePorts {
     pub tools: Arc<dyn ToolRuntime>,
     /// Puts files back.
     pub restore: Arc<dyn RestoreFiles>,
+    /// Keeps what commands left in protected places.
+    pub kept: Arc<dyn KeptFiles>,
     /// Cleans content at the doors.
     pub redactor: Arc<dyn Redactor>,
     /// Keeps secrets.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use palyra_ports::AppendError;
 use palyra_ports::read_records::RunQuery;
-use palyra_types::RunId;
 use palyra_types::effect::UndoneFile;
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
+use palyra_types::{PrincipalId, RunId};
 
 use palyra_run_core::RunInput;
 
@@ -15,6 +15,7 @@ use crate::caller::Caller;
 use crate::effects::EffectsHandle;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::kept::KeptHandle;
 use crate::parts::RuntimePorts;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
@@ -30,6 +31,7 @@ pub struct RunsHandle {
     ports: Arc<RuntimePorts>,
     sessions: SessionsHandle,
     undoing: Undoing,
+    owner: PrincipalId,
 }
 
 /// The receipt of a durable cancel.
@@ -55,8 +57,13 @@ pub struct InputReceipt {
 }
 
 impl RunsHandle {
-    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle, undoing: Undoing) -> Self {
-        Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing }
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        sessions: SessionsHandle,
+        undoing: Undoing,
+        owner: PrincipalId,
+    ) -> Self {
+        Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing, owner }
     }
 
     /// Returns the way to what runs did.
@@ -74,6 +81,15 @@ impl RunsHandle {
     pub async fn undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoneFile>, RequestError> {
         let record = self.get(caller, run).await?;
         self.undoing.undo(&record).await
+    }
+
+    /// Returns the way to what commands of a run left in protected places.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run.
+    pub async fn kept(&self, caller: Caller, run: RunId) -> Result<KeptHandle, RequestError> {
+        let record = self.get(caller, run).await?;
+        Ok(KeptHandle::new(Arc::clone(&self.engine), self.undoing.clone(), (caller, self.owner), record))
     }
 
     /// Returns a run.

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use futures::FutureExt;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_ports::{AppendClass, AppendError, JournalAppendRequest, NewEntry, RestoreOrder};
-use palyra_types::effect::{PreImage, UndoRequested, UndoResult, UndoneFile};
+use palyra_ports::{AppendClass, AppendError, JournalAppendRequest, KeptEntry, NewEntry, RestoreOrder};
+use palyra_types::effect::{Before, KeptPlacement, PreImage, UndoRequested, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunRecord;
 use palyra_types::{Redacted, RunId, TapeSeq, UndoId};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -26,6 +26,18 @@ use crate::error::RequestError;
 pub(crate) struct Undoing {
     engine: Arc<Engine>,
     one_at_a_time: Arc<Mutex<()>>,
+}
+
+/// The right to be the only one who puts files back.
+pub(crate) struct UndoTurn {
+    _alone: OwnedMutexGuard<()>,
+}
+
+/// A kept file that is put in place.
+pub(crate) struct Placing {
+    pub(crate) placement: KeptPlacement,
+    pub(crate) workspace_root: Redacted<PathBuf>,
+    pub(crate) files: Vec<PreImage>,
 }
 
 /// What a run changed, in the order in which it did.
@@ -44,19 +56,46 @@ impl Undoing {
         if !record.state.is_terminal() {
             return Err(RequestError::UndoOpenRun);
         }
-        let _alone = self.one_at_a_time.lock().await;
-        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
-            return Err(AppendError::Quarantined.into());
-        }
+        let _turn = self.turn().await?;
         let changed = self.changed(record.run).await?;
         if changed.files.is_empty() {
             return Err(RequestError::UndoNothing);
         }
+        self.record_and_carry_out(record, changed, None).await
+    }
+
+    /// Waits until nobody else puts files back.
+    pub(crate) async fn turn(&self) -> Result<UndoTurn, RequestError> {
+        let _alone = Arc::clone(&self.one_at_a_time).lock_owned().await;
+        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
+            return Err(AppendError::Quarantined.into());
+        }
+        Ok(UndoTurn { _alone })
+    }
+
+    /// Puts a kept file in place, which takes its removal back.
+    pub(crate) async fn place(
+        &self,
+        _turn: UndoTurn,
+        record: &RunRecord,
+        placing: Placing,
+    ) -> Result<Vec<UndoneFile>, RequestError> {
+        let Placing { placement, workspace_root, files } = placing;
+        let changed = Changed { workspace_root, files };
+        self.record_and_carry_out(record, changed, Some(placement)).await
+    }
+
+    async fn record_and_carry_out(
+        &self,
+        record: &RunRecord,
+        changed: Changed,
+        kept: Option<KeptPlacement>,
+    ) -> Result<Vec<UndoneFile>, RequestError> {
         let now = self.engine.ports.clock.wall();
         let (ms, random) = self.engine.ports.entropy.id_parts(now);
         let undo = UndoId::from_parts(ms, random);
         let paths = changed.files.iter().rev().map(|file| file.path.clone()).collect();
-        let wish = JournalEvent::UndoRequested(UndoRequested { undo, run: record.run, paths });
+        let wish = JournalEvent::UndoRequested(UndoRequested { undo, run: record.run, paths, kept });
         self.append(record, wish, AppendClass::Normal).await?;
         self.carry_out(record, undo, changed).await
     }
@@ -74,8 +113,9 @@ impl Undoing {
                 return;
             }
         };
-        for UndoRequested { undo, run, .. } in open {
-            match self.finish(undo, run).await {
+        for requested in open {
+            let run = requested.run;
+            match self.finish(requested).await {
                 Ok(files) => {
                     tracing::info!(%run, files = files.len(), "changes of a run were taken back after a stop");
                 }
@@ -84,10 +124,41 @@ impl Undoing {
         }
     }
 
-    async fn finish(&self, undo: UndoId, run: RunId) -> Result<Vec<UndoneFile>, RequestError> {
+    async fn finish(&self, requested: UndoRequested) -> Result<Vec<UndoneFile>, RequestError> {
+        let UndoRequested { undo, run, paths, kept } = requested;
         let record = self.engine.ports.records.run(run).await?.ok_or(RequestError::RunNotFound)?;
-        let changed = self.changed(run).await?;
+        let mut changed = self.changed(run).await?;
+        if let Some(placement) = kept {
+            match self.placed(&changed, &placement).await {
+                Some(files) => changed.files = files,
+                None => return self.finish_without(&record, undo, paths).await,
+            }
+        }
         self.carry_out(&record, undo, changed).await
+    }
+
+    /// Returns the changes of a placement, where the kept file is still what it was.
+    async fn placed(&self, changed: &Changed, placement: &KeptPlacement) -> Option<Vec<PreImage>> {
+        let content = self.engine.ports.kept.read(placement.file.clone()).await.ok()?;
+        let is_same = content.file.sha256 == Some(placement.sha256)
+            && content.file.workspace == *changed.workspace_root.expose()
+            && content.refusal.is_none()
+            && content.entries.len() == placement.before.len();
+        is_same.then(|| images(content.entries, &placement.before))
+    }
+
+    /// Ends a placement whose file is gone.
+    async fn finish_without(
+        &self,
+        record: &RunRecord,
+        undo: UndoId,
+        paths: Vec<Redacted<String>>,
+    ) -> Result<Vec<UndoneFile>, RequestError> {
+        let why = || UndoResult::Failed("the kept file is gone, or is not what it was".into());
+        let files: Vec<_> = paths.into_iter().map(|path| UndoneFile { path, result: why() }).collect();
+        let done = JournalEvent::UndoFinished { undo, run: record.run, files: files.clone() };
+        self.append(record, done, AppendClass::Ending).await?;
+        Ok(files)
     }
 
     async fn carry_out(
@@ -159,4 +230,14 @@ impl Undoing {
             }
         }
     }
+}
+
+/// Returns the changes that put these files in place where that is still what it was.
+pub(crate) fn images(entries: Vec<KeptEntry>, before: &[Option<[u8; 32]>]) -> Vec<PreImage> {
+    let image = |(entry, before): (KeptEntry, &Option<[u8; 32]>)| PreImage {
+        path: Redacted::new(entry.place.to_string_lossy().into_owned()),
+        before: Before::File { bytes: entry.bytes, mode: entry.mode },
+        after_sha256: *before,
+    };
+    entries.into_iter().zip(before).map(image).collect()
 }

@@ -117,6 +117,7 @@ fn ports(
         erasures: Arc::new(journal.memory().clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),
+        kept: Arc::new(palyra_ports::NoKeptFiles),
         redactor: Arc::new(PassThrough),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),

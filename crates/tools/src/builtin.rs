@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+    CancelFlag, ComparedFile, ExecuteToolError, GrantedWrites, PreparedCall, RestoreFiles, RestoreOrder,
+    Supervision, ToolRuntime,
 };
 use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
 use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
@@ -66,6 +67,7 @@ fn act_of(tool: &ToolName) -> Option<&'static Act> {
 pub struct BuiltinTools {
     catalog: Arc<ToolCatalog>,
     running: Arc<Semaphore>,
+    writes: GrantedWrites,
 }
 
 impl BuiltinTools {
@@ -73,7 +75,14 @@ impl BuiltinTools {
     #[must_use]
     pub fn new() -> Self {
         let catalog = ToolCatalog::new(TOOLS.iter().map(|tool| (tool.spec)()).collect());
-        Self { catalog: Arc::new(catalog), running: Arc::new(Semaphore::new(CALLS_RUNNING_MAX)) }
+        let running = Arc::new(Semaphore::new(CALLS_RUNNING_MAX));
+        Self { catalog: Arc::new(catalog), running, writes: GrantedWrites::default() }
+    }
+
+    /// Returns the list of what these tools wrote, for who reviews what else changed.
+    #[must_use]
+    pub fn writes(&self) -> GrantedWrites {
+        self.writes.clone()
     }
 }
 
@@ -123,8 +132,11 @@ impl ToolRuntime for BuiltinTools {
         let tools = self.clone();
         Box::pin(async move {
             let tool = grant.tool().clone();
-            let run =
-                tools.pooled(move || run_call(&Granted::of(&grant, supervision.key.0), &supervision.cancel));
+            let writes = tools.writes();
+            let run = tools.pooled(move || {
+                let granted = Granted { writes, ..Granted::of(&grant, supervision.key.0) };
+                run_call(&granted, &supervision.cancel)
+            });
             run.await.unwrap_or(Err(ExecuteToolError::OutcomeUnknown { tool }))
         })
     }
@@ -134,10 +146,19 @@ impl RestoreFiles for BuiltinTools {
     fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
         let tools = self.clone();
         Box::pin(async move {
-            let files = order.files.clone();
-            tools.pooled(move || restore_files(&order)).await.unwrap_or_else(|| {
+            let (files, writes) = (order.files.clone(), tools.writes());
+            tools.pooled(move || restore_files(&order, &writes)).await.unwrap_or_else(|| {
                 none_restored(&files, "a bug in taking it back; the file may or may not have changed")
             })
+        })
+    }
+
+    fn compare(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<ComparedFile>> {
+        let tools = self.clone();
+        Box::pin(async move {
+            let count = order.files.len();
+            let bug = || vec![ComparedFile::refused("a bug in comparing it".to_owned()); count];
+            tools.pooled(move || compare_files(&order)).await.unwrap_or_else(bug)
         })
     }
 }
@@ -152,6 +173,8 @@ pub(crate) struct Granted<'g> {
     pub(crate) execution: Execution,
     pub(crate) key: [u8; 32],
     pub(crate) output_bytes_max: usize,
+    /// Where its writes are recorded.
+    pub(crate) writes: GrantedWrites,
 }
 
 impl<'g> Granted<'g> {
@@ -164,6 +187,7 @@ impl<'g> Granted<'g> {
             execution: grant.execution(),
             key,
             output_bytes_max: grant.output_bytes_max(),
+            writes: GrantedWrites::default(),
         }
     }
 }
@@ -237,7 +261,7 @@ pub(crate) fn run_write(
             Execution::First => WriteEnd::Failed(failure),
             Execution::Again => WriteEnd::Lost,
         };
-        let workspace = Workspace::open(granted.workspace_root).map_err(doubtful)?;
+        let workspace = Workspace::open(granted.workspace_root).map_err(doubtful)?.recording(&granted.writes);
         let order = order(&workspace, granted.arguments).map_err(doubtful)?;
         writing::execute(&workspace, &order, granted.plan, granted.execution, &granted.key, pace)
     }));
@@ -248,11 +272,18 @@ pub(crate) fn run_write(
     }
 }
 
-fn restore_files(order: &RestoreOrder) -> Vec<UndoneFile> {
+fn restore_files(order: &RestoreOrder, writes: &GrantedWrites) -> Vec<UndoneFile> {
     let cancel = CancelFlag::default();
     match Workspace::open(order.workspace_root.expose()) {
-        Ok(workspace) => writing::restore(&workspace, &order.files, &Pace::new(&cancel)),
+        Ok(workspace) => writing::restore(&workspace.recording(writes), &order.files, &Pace::new(&cancel)),
         Err(failure) => none_restored(&order.files, &failure.to_string()),
+    }
+}
+
+fn compare_files(order: &RestoreOrder) -> Vec<ComparedFile> {
+    match Workspace::open(order.workspace_root.expose()) {
+        Ok(workspace) => writing::compare(&workspace, &order.files),
+        Err(failure) => vec![ComparedFile::refused(failure.to_string()); order.files.len()],
     }
 }
 

@@ -96,6 +96,7 @@ pub(crate) fn granted<'g>(
     plan: &'g str,
 ) -> Granted<'g> {
     Granted {
+        writes: palyra_ports::GrantedWrites::default(),
         tool,
         arguments,
         workspace_root: root,

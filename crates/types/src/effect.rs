@@ -1,5 +1,7 @@
 //! Effects: what a call intends before it acts, and what became of it.
 
+use std::fmt;
+
 use crate::digest::ContentDigest;
 use crate::job::JobRecord;
 use crate::tool::EffectContract;
@@ -187,4 +189,27 @@ pub struct UndoRequested {
     pub run: RunId,
     /// The files, in the order in which they are taken back.
     pub paths: Vec<Redacted<String>>,
+    /// Set when what is taken back is the removal of a kept file: the file is put in place.
+    pub kept: Option<KeptPlacement>,
+}
+
+/// The name of something that was kept aside, unique in one state directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct KeptFileId(pub String);
+
+impl fmt::Display for KeptFileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A kept file that a person puts in place, as it was shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeptPlacement {
+    /// Which; empty once the content was erased.
+    pub file: KeptFileId,
+    /// Digest of what is put in place, with its permission bits.
+    pub sha256: [u8; 32],
+    /// SHA-256 of what is at each path before; `None` where nothing is.
+    pub before: Vec<Option<[u8; 32]>>,
 }

@@ -218,6 +218,8 @@ error_codes! {
         "`palyra runs cancel ID`, then undo";
     ClockBehind = 4110, "clock_behind", "The machine's clock stands before the newest entry of the journal.",
         "set the clock right; approvals are held until it has passed the newest entry";
+    KeptFileRefused = 4111, "kept_file_refused", "A kept file cannot be put in place.",
+        "`palyra runs kept show RUN PLACE` shows it and says what prevents it";
     PolicyInvalid = 4201, "policy_invalid", "A policy file is not valid.",
         "`palyra policy check` names the line and the mend; the set before it stays in force";
     PolicyUnreadable = 4202, "policy_unreadable", "The policies cannot be read.",

@@ -202,7 +202,7 @@ const IDENTITY: [(&str, &str); 6] = [
 ];
 
 /// Runs a script in the workspace without anything that holds it.
-async fn plainly(yard: &Yard, script: &str) -> io::Result<()> {
+pub(super) async fn plainly(yard: &Yard, script: &str) -> io::Result<()> {
     let mut shell = tokio::process::Command::new("sh");
     shell.args(["-c", script]).current_dir(yard.work()).envs(IDENTITY).env("HOME", yard.ground.scratch());
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().await.map(drop)
@@ -220,7 +220,7 @@ async fn prepare(leaving: &Leaving) -> io::Result<(Yard, String)> {
 }
 
 /// Has the person look, after whatever the attack ran by itself is gone.
-async fn looked_at(yard: &Yard) -> io::Result<Vec<String>> {
+pub(super) async fn looked_at(yard: &Yard) -> io::Result<Vec<String>> {
     match std::fs::remove_file(yard.work().join(super::yard::RAN)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -258,7 +258,7 @@ async fn left(leaving: &'static Leaving, place: Place, pairs: Vec<Pair>) -> Vec<
 }
 
 /// Waits for the end of the only job, and returns what it said.
-async fn ended(tools: &palyra_commands::Commands, held: &Yard) -> io::Result<String> {
+pub(super) async fn ended(tools: &palyra_commands::Commands, held: &Yard) -> io::Result<String> {
     let mut said = String::new();
     for _ in 0..200 {
         let tail = call(tools, "tail_job", &json!({ "job": "job-1" }), &held.work()).await.text;

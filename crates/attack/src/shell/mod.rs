@@ -14,5 +14,7 @@ pub(crate) mod questions;
 pub(crate) mod roots;
 pub(crate) mod scripts;
 pub(crate) mod leavings;
+pub(crate) mod replaced;
+pub(crate) mod placed;
 
 pub use variables::{INSIDE as RUN_AS_TOOL, inside as with_variables};

@@ -2,6 +2,7 @@
 
 mod effects;
 mod waiting;
+mod kept;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError, InputReach, RunFollower, new_idempotency_key};
@@ -90,6 +91,7 @@ pub(crate) enum RunsVerb {
         json: bool,
     },
     Effects(effects::EffectsArgs),
+    Kept(kept::KeptArgs),
     /// Take back what a finished run changed in files
     #[command(after_help = "Example:\n  palyra runs undo last")]
     Undo {
@@ -137,6 +139,7 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
             answer(context, &client, run, input, json.into()).await
         }
         RunsVerb::Effects(args) => effects::run(context, &client, args).await,
+        RunsVerb::Kept(args) => kept::run(context, &client, args).await,
         RunsVerb::Undo { run, json } => effects::undo(context, &client, run, json.into()).await,
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }

@@ -48,4 +48,47 @@ impl Client {
         let request = v1::UndoRunRequest { run_id: run.to_string() };
         Ok(self.answer(LONG, effects.undo_run(request)).await?.files)
     }
+
+    /// Lists what commands of a run left in protected places.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn list_kept_files(&self, run: RunId) -> Result<Vec<v1::KeptFile>, ClientError> {
+        let mut effects = self.effects();
+        let request = v1::ListKeptFilesRequest { run_id: run.to_string() };
+        Ok(self.answer(SHORT, effects.list_kept_files(request)).await?.files)
+    }
+
+    /// Shows a kept file beside what is at its place.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn show_kept_file(
+        &self,
+        request: v1::ShowKeptFileRequest,
+    ) -> Result<v1::ShowKeptFileResponse, ClientError> {
+        let mut effects = self.effects();
+        self.answer(SHORT, effects.show_kept_file(request)).await
+    }
+
+    /// Puts a kept file in place, as it was shown.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn place_kept_file(
+        &self,
+        request: v1::PlaceKeptFileRequest,
+    ) -> Result<Vec<v1::UndoneFile>, ClientError> {
+        let mut effects = self.effects();
+        Ok(self.answer(LONG, effects.place_kept_file(request)).await?.files)
+    }
+
+    /// Deletes a kept file.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn discard_kept_file(&self, request: v1::DiscardKeptFileRequest) -> Result<(), ClientError> {
+        let mut effects = self.effects();
+        self.answer(SHORT, effects.discard_kept_file(request)).await.map(drop)
+    }
 }

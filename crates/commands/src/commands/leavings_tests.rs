@@ -206,6 +206,43 @@ async fn what_a_job_leaves_is_kept_aside_while_it_runs() {
 }
 
 #[tokio::test]
+async fn what_a_tool_writes_under_a_grant_beside_a_job_stays() {
+    use palyra_ports::GrantedState;
+    use sha2::{Digest, Sha256};
+
+    let bench = Bench::new();
+    plainly(&bench.root(), "mkdir .idea; echo before > .idea/a; echo gone > .idea/b");
+    bench.run("start_job", &arguments("exec sleep 1000")).await.expect("it started");
+    let writes = bench.tools.parts.settings.writes.clone();
+    let granted = |name: &str, text: &str, mode| {
+        let state = GrantedState { sha256: Sha256::digest(text).into(), mode };
+        writes.record(bench.root().join(name), Some(state));
+    };
+    granted(".vscode/tasks.json", "{}\n", 0o666);
+    granted(".idea/a", "granted\n", 0o644);
+    writes.record(bench.root().join(".idea/b"), None);
+    granted(".envrc", "export A=1\n", 0o666);
+    plainly(
+        &bench.root(),
+        "mkdir .vscode; echo {} > .vscode/tasks.json; echo granted > .idea/a; rm .idea/b; echo 'export A=1' > .envrc",
+    );
+    // The control: a name that nobody granted.
+    plainly(
+        &bench.root(),
+        "echo evil > .envrc.x; mkdir .github .github/workflows; echo evil > .github/workflows/a.yml",
+    );
+    let seen = tail_until(&bench, ".github/workflows (new)").await;
+    let text = |name: &str| std::fs::read_to_string(bench.root().join(name)).expect("a file");
+    assert!(![".vscode", ".idea", ".envrc "].iter().any(|name| seen.contains(name)), "{seen}");
+    assert_eq!((text(".vscode/tasks.json").as_str(), text(".idea/a").as_str()), ("{}\n", "granted\n"));
+    // What it makes of them is not granted, and neither is the right to run one.
+    plainly(&bench.root(), "echo evil > .vscode/tasks.json; chmod 755 .envrc");
+    let seen = tail_until(&bench, ".vscode (changed, and as before again)").await;
+    assert_eq!(text(".vscode/tasks.json"), "{}\n", "{seen}");
+    bench.run("stop_job", r#"{"job":"job-1"}"#).await.expect("it ends");
+}
+
+#[tokio::test]
 async fn a_job_that_makes_it_again_is_ended() {
     let bench = Bench::new();
     let again = "while :; do [ -e .envrc ] || echo evil > .envrc; sleep 0.02; done";
@@ -225,6 +262,29 @@ async fn what_was_left_when_the_daemon_ended_is_found_by_the_next() {
     let moved = bench.tools.recover();
     assert!(moved.len() == 1 && moved[0].contains(".vscode"), "{moved:?}");
     assert!(!bench.root().join(".vscode").exists() && bench.root().join(".envrc").exists());
+}
+
+#[tokio::test]
+async fn what_was_replaced_when_the_daemon_ended_is_put_back_by_the_next() {
+    let bench = Bench::new();
+    plainly(
+        &bench.root(),
+        &format!(
+            "{REPOSITORY}; echo before > .envrc; ln .envrc x; echo before > .gitmodules; ln .gitmodules y"
+        ),
+    );
+    bench.run("start_job", &arguments("exec sleep 1000")).await.expect("it started");
+    // Through their other names, as a program does that finds the first ones read-only.
+    plainly(
+        &bench.root(),
+        "echo evil > x; printf '[submodule \"a\"]\\n\\tupdate = !evil\\n' > y; chmod 755 x",
+    );
+    let moved = bench.tools.recover();
+    assert!(moved.len() == 2 && moved.iter().all(|line| line.ends_with("is as before again")), "{moved:?}");
+    let text = |name: &str| std::fs::read_to_string(bench.root().join(name)).expect("a file");
+    assert_eq!((text(".envrc").as_str(), text(".gitmodules").as_str()), ("before\n", "before\n"));
+    assert_eq!(bench.kept_aside().len(), 2);
+    assert_eq!(bench.tools.recover(), Vec::<String>::new());
 }
 
 #[tokio::test]

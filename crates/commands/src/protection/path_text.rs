@@ -10,22 +10,32 @@ use serde::{Deserialize, Deserializer, Serializer};
 const NUMBERS: char = '\0';
 
 pub(super) fn encode(path: &Path) -> String {
-    path.to_str().map_or_else(
-        || {
-            let bytes = path.as_os_str().as_bytes().iter();
-            std::iter::once(NUMBERS.to_string()).chain(bytes.map(|byte| format!("{byte:02x}"))).collect()
-        },
-        str::to_owned,
-    )
+    encode_bytes(path.as_os_str().as_bytes())
 }
 
 pub(super) fn decode(text: &str) -> Option<PathBuf> {
-    let Some(numbers) = text.strip_prefix(NUMBERS) else { return Some(PathBuf::from(text)) };
+    decode_bytes(text).map(|bytes| OsString::from_vec(bytes).into())
+}
+
+/// Returns any bytes as text.
+pub(super) fn encode_bytes(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.starts_with(NUMBERS) => text.to_owned(),
+        Ok(_) | Err(_) => {
+            let numbers = bytes.iter().map(|byte| format!("{byte:02x}"));
+            std::iter::once(NUMBERS.to_string()).chain(numbers).collect()
+        }
+    }
+}
+
+/// Returns the bytes of a text.
+pub(super) fn decode_bytes(text: &str) -> Option<Vec<u8>> {
+    let Some(numbers) = text.strip_prefix(NUMBERS) else { return Some(text.as_bytes().to_vec()) };
     let bytes = numbers
         .as_bytes()
         .chunks(2)
         .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()));
-    Some(OsString::from_vec(bytes.collect::<Option<Vec<u8>>>()?).into())
+    bytes.collect()
 }
 
 pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
@@ -48,5 +58,6 @@ mod tests {
             assert_eq!(decode(&encode(&path)), Some(path));
         }
         assert_eq!(decode("\0zz"), None);
+        assert_eq!(decode_bytes(&encode_bytes(b"\0a")).as_deref(), Some(&b"\0a"[..]));
     }
 }

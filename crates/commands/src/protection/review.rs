@@ -24,7 +24,7 @@ pub(crate) struct KnownEntry {
     pub(crate) risk: RunRisk,
     /// Whether it, or a folder above it, is mounted read-only for the program.
     pub(crate) is_mounted: bool,
-    /// Its content, where it could be read; not kept over a crash.
+    /// Its content, where it could be read; recorded apart.
     #[serde(skip)]
     pub(crate) saved: Option<SavedEntry>,
 }
@@ -37,6 +37,8 @@ pub(crate) enum EntryChange {
     New,
     /// It is another file than before, or its content is another.
     Replaced,
+    /// A kept file was put in its place; no review finds this.
+    Displaced,
 }
 
 impl ReviewBaseline {
@@ -67,6 +69,12 @@ impl ReviewBaseline {
 }
 
 impl KnownEntry {
+    /// Returns what is known of an entry that may be there from now on.
+    pub(crate) fn adopted(found: &FoundEntry) -> Self {
+        let FoundEntry { mark, risk, saved } = found.clone();
+        Self { mark, risk, is_mounted: false, saved }
+    }
+
     fn is_replaced_by(&self, now: &FoundEntry) -> bool {
         if self.mark.is_same_content(&now.mark) {
             return false;

@@ -3,7 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use palyra_ports::WorkspaceRoot;
+use palyra_ports::{KeptOwner, WorkspaceRoot};
+use palyra_types::{EffectId, PrincipalId, RunId, SessionId};
 
 use super::{Protection, ProtectionScope};
 use crate::settings::CommandSettings;
@@ -14,6 +15,15 @@ enum Meanwhile {
     Stays,
     Link,
     OtherFolder,
+}
+
+fn owner() -> KeptOwner {
+    KeptOwner {
+        principal: PrincipalId::from_parts(1, 1),
+        session: SessionId::from_parts(2, 2),
+        run: RunId::from_parts(3, 3),
+        effect: EffectId::from_parts(4, 4),
+    }
 }
 
 fn replace(work: &Path, other: &Path, meanwhile: Meanwhile) {
@@ -44,7 +54,7 @@ async fn the_folder_that_was_opened_is_looked_through_wherever_its_path_leads() 
         let workspace = WorkspaceRoot::open(&work).expect("it opens");
         replace(&work, &other, meanwhile);
         let settings = CommandSettings { aside: folder.join("kept-aside"), ..CommandSettings::default() };
-        let scope = ProtectionScope { workspace, read_only: Vec::new(), bytes_left: 10_000 };
+        let scope = ProtectionScope { workspace, owner: owner(), read_only: Vec::new(), bytes_left: 10_000 };
         let protection = Protection::begin(&settings, scope).await.expect("it is looked through");
         assert_eq!(protection.mounted(), [work.join(".envrc")], "{meanwhile:?}");
 

@@ -56,6 +56,11 @@ impl WorkspaceTree {
         Ok(Self { root, workspace })
     }
 
+    /// Opens a folder of the daemon's own.
+    pub(crate) fn open_own(folder: &Path) -> io::Result<Self> {
+        Self::open(WorkspaceRoot::open(&folder.canonicalize()?).map_err(io::Error::other)?)
+    }
+
     /// Returns the path by which the root was opened.
     pub(crate) fn path(&self) -> &Path {
         self.workspace.path()

@@ -65,6 +65,7 @@ impl House {
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),
             restore: Arc::new(palyra_tools::BuiltinTools::new()),
+            kept: Arc::new(palyra_ports::NoKeptFiles),
             redactor: Arc::new(PassThrough),
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             components: Arc::new(palyra_testkit::NoComponents),

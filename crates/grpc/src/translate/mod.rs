@@ -17,6 +17,8 @@ mod page;
 
 mod ids;
 
+mod kept;
+
 mod names;
 
 mod plain;
@@ -26,6 +28,7 @@ pub(crate) use entry::{page_to_wire, tape_entry};
 pub(crate) use event::attachment_info;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, id, model, token_days};
 pub(crate) use journal_entry::{journal_entry, journal_kind};
+pub(crate) use kept::kept_file;
 pub(crate) use names::{
     approval_filter, approvers, check_level, decision_reason, effect_contract, effect_filter, journal_health,
     model_source, read_only_cause, risk, run_filter, session_filter, verdict,
@@ -33,7 +36,7 @@ pub(crate) use names::{
 pub(crate) use page::{
     page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,
 };
-pub(crate) use plain::{hex, run_state, time, timestamp, token_usage};
+pub(crate) use plain::{digest, hex, run_state, time, timestamp, token_usage};
 pub(crate) use records::{agent, run, session};
 pub(crate) use selector::{
     branch_wish, idempotency_key, input_delivery, input_delivery_to_wire, response_format, session_selector,

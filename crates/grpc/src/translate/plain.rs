@@ -40,6 +40,15 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// Reads 64 lower-case hex digits, as digests are shown.
+pub(crate) fn digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    (hex(&digest) == text).then_some(digest)
+}
+
 /// Hex of a digest that is all zero when there is none.
 pub(super) fn hex_or_empty(digest: &[u8; 32]) -> String {
     if *digest == [0; 32] { String::new() } else { hex(digest) }

@@ -124,6 +124,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         erasures: journal,
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),
+        kept: Arc::new(palyra_ports::NoKeptFiles),
         redactor: Arc::new(PassThrough),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, ToolOutput, UndoRequested, UndoResult,
-    UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, PreImage, ToolOutput,
+    UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent, ToolStarted};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
@@ -155,25 +155,54 @@ pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
 }
 
 pub(super) fn encode_undo_requested(requested: &UndoRequested) -> Pair {
+    let run = unless_zero(&requested.run.to_bytes());
+    let (run, kept_run) = if requested.kept.is_some() { (Vec::new(), run) } else { (run, Vec::new()) };
     pair(
         &store::UndoRequestedFacts {
             version: VERSION,
             undo: unless_zero(&requested.undo.to_bytes()),
-            run: unless_zero(&requested.run.to_bytes()),
+            run,
+            kept_run,
         },
         &store::UndoRequestedPayload {
             paths: requested.paths.iter().map(|path| path.expose().clone()).collect(),
+            kept: requested.kept.as_ref().map(placement_to_stored),
         },
     )
+}
+
+fn placement_to_stored(placement: &KeptPlacement) -> store::KeptPlacement {
+    let before = placement.before.iter().map(|digest| digest.map_or_else(Vec::new, Vec::from));
+    store::KeptPlacement {
+        file: placement.file.0.clone(),
+        sha256: unless_zero(&placement.sha256),
+        before: before.collect(),
+    }
+}
+
+fn placement_from_stored(placement: store::KeptPlacement) -> Read<KeptPlacement> {
+    let before = |digest: &Vec<u8>| (!digest.is_empty()).then(|| fixed_or_zero(digest)).transpose();
+    Ok(KeptPlacement {
+        file: KeptFileId(placement.file),
+        sha256: fixed_or_zero(&placement.sha256)?,
+        before: placement.before.iter().map(before).collect::<Result<_, _>>()?,
+    })
 }
 
 pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::UndoRequestedFacts::decode(facts)?;
     let payload = store::UndoRequestedPayload::decode(payload)?;
+    // An erased content leaves a placement of nothing: it stays one, and takes back no change of the run.
+    let kept = match (payload.kept, facts.kept_run.is_empty()) {
+        (_, true) => None,
+        (kept, false) => Some(placement_from_stored(kept.unwrap_or_default())?),
+    };
+    let run = if kept.is_some() { &facts.kept_run } else { &facts.run };
     Ok(JournalEvent::UndoRequested(UndoRequested {
         undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
-        run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
+        run: RunId::from_bytes(fixed_or_zero(run)?),
         paths: payload.paths.into_iter().map(Redacted::from).collect(),
+        kept,
     }))
 }
 

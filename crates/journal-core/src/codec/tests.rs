@@ -11,8 +11,8 @@ use palyra_types::approval::{
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, OutputRest, PreImage, ToolOutput, UndoRequested,
-    UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, OutputRest, PreImage,
+    ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
     AbandonCause, Ask, Attested, ContentDigest, DecidedBy, EpochSealing, HeldCause, JournalEvent, LoopGuard,
@@ -188,7 +188,22 @@ fn outside_after_runs() -> Vec<JournalEvent> {
             by: samples::principal(0),
             note: "no mail went out".into(),
         }),
-        JournalEvent::UndoRequested(UndoRequested { undo, run, paths: vec!["a.md".into(), "b.md".into()] }),
+        JournalEvent::UndoRequested(UndoRequested {
+            undo,
+            run,
+            paths: vec!["a.md".into(), "b.md".into()],
+            kept: None,
+        }),
+        JournalEvent::UndoRequested(UndoRequested {
+            undo,
+            run,
+            paths: vec![".envrc".into(), ".vscode/a".into()],
+            kept: Some(KeptPlacement {
+                file: KeptFileId("1-2-3/4".to_owned()),
+                sha256: [7; 32],
+                before: vec![None, Some([8; 32])],
+            }),
+        }),
         JournalEvent::UndoFinished {
             undo,
             run,

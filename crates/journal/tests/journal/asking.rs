@@ -114,7 +114,7 @@ fn planned(run: &mut SampleRun) -> NewEntry {
 /// Makes what is said of a run, and the taking back of what it did, which stand on no tape and name no session.
 pub(crate) fn undoing_entries(run: &SampleRun, n: u64) -> Vec<NewEntry> {
     let undo = UndoId::from_parts(8, n.into());
-    let requested = UndoRequested { undo, run: run.run, paths: vec![PATH.into()] };
+    let requested = UndoRequested { undo, run: run.run, paths: vec![PATH.into()], kept: None };
     let conflict = UndoneFile { path: PATH.into(), result: UndoResult::Conflict(DIFFERENCE.into()) };
     let finished = JournalEvent::UndoFinished { undo, run: run.run, files: vec![conflict] };
     let settled = EffectSettled {

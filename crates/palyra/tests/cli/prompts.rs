@@ -142,3 +142,31 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.expect("the run goes on");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
 }
+
+#[test]
+fn a_kept_file_is_put_in_place_after_a_yes_that_repeats_what_was_shown() {
+    let call = Reply::empty().call("run_command", r#"{"argv":["sh","leave.sh"]}"#);
+    let scene = scene(&Gate::closed(), vec![call]);
+    scene.home.write("leave.sh", "echo export A=1 > .envrc\n");
+    scene.home.palyra(&["run", "look around"]).expect(3);
+    scene.home.palyra(&["approve", "yes", "last"]).expect(0);
+    scene.home.palyra(&["runs", "tail", "last"]).expect(0);
+    let place = scene.home.work().join(".envrc");
+    let asked = || {
+        let mut pty = Pty::spawn(&scene.home.command(&["runs", "kept", "apply", "last", ".envrc"]), 100);
+        pty.expect("+export A=1");
+        pty.expect("? high risk: something runs this later; type ");
+        let word = pty.expect(" to put it in place");
+        pty.expect("/n] ");
+        (pty, word)
+    };
+    let (mut pty, word) = asked();
+    assert_eq!(word.len(), 4, "{word}");
+    pty.type_in("y\r");
+    assert_eq!(pty.ended(), 130, "{}", pty.text());
+    assert!(!place.exists());
+    let (mut pty, word) = asked();
+    pty.type_in(&format!("{word}\r"));
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    assert_eq!(fs::read_to_string(&place).unwrap(), "export A=1\n");
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, is_whole, of, tape};
@@ -152,4 +153,70 @@ fn no_command_changes_what_decides_over_the_daemon() {
     // The control: nothing else is in the way.
     let plain = Command::new("python3").arg("build.py").current_dir(&settings).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&plain.stdout).matches("wrote").count(), 4);
+}
+
+/// Looks at a job until what is said of it has some words.
+#[track_caller]
+fn tail_until(home: &Home, session: &str, words: &str) -> String {
+    let look = json!({ "tool": "tail_job", "arguments": { "job": "job-1" } }).to_string();
+    for _ in 0..400 {
+        home.palyra(&["run", "--session", session, &look]).expect(0);
+        let tape = tape(home, "last");
+        let told = of(&tape, "tool_finished")[0]["output"].as_str().unwrap().to_owned();
+        if told.contains(words) {
+            return told;
+        }
+    }
+    panic!("nobody says {words}")
+}
+
+fn session_of(home: &Home) -> String {
+    tape(home, "last")[0]["session_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_a_tool_writes_after_a_yes_stays_beside_a_running_job() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write(
+        "job.sh",
+        "until [ -e one ]; do sleep 0.1; done; mkdir .vscode; touch .vscode/a\n\
+         until [ -e two ]; do sleep 0.1; done; echo evil > .envrc; sleep 1000\n",
+    );
+    approved(&home, "start_job", &json!({ "argv": ["sh", "job.sh"] }));
+    let session = session_of(&home);
+    let place = home.work().join(".envrc");
+    let told = approved(&home, "write_file", &json!({ "path": ".envrc", "content": "export A=1\n" }));
+    assert!(told.starts_with("created .envrc"), "{told}");
+    // What the job makes is taken by a look that has met the other file as well.
+    home.write("one", "");
+    let told = tail_until(&home, &session, ".vscode (new)");
+    assert!(!told.contains(".envrc"), "{told}");
+    assert_eq!(fs::read_to_string(&place).unwrap(), "export A=1\n");
+    // The control: what the job writes there is not granted, and what the person said yes to is put back.
+    home.write("two", "");
+    tail_until(&home, &session, ".envrc (changed, and as before again)");
+    assert_eq!(fs::read_to_string(&place).unwrap(), "export A=1\n");
+}
+
+#[test]
+fn a_protected_file_that_a_job_replaced_is_put_back_after_a_crash() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write(".envrc", "before\n");
+    // A second name of it, which no mount covers.
+    fs::hard_link(home.work().join(".envrc"), home.work().join("other")).unwrap();
+    home.write("job.sh", "until [ -e go ]; do sleep 0.1; done; echo evil > other; sleep 1000\n");
+    approved(&home, "start_job", &json!({ "argv": ["sh", "job.sh"] }));
+    let pid = home.daemon_pid();
+    let now = || fs::read_to_string(home.work().join(".envrc")).unwrap_or_default();
+    home.write("go", "");
+    while now() == "before\n" {
+        std::thread::yield_now();
+    }
+    kill_process(pid, Signal::KILL).unwrap();
+    home.palyra(&["runs", "list"]).expect(0);
+    assert_eq!(now(), "before\n");
 }

@@ -61,6 +61,7 @@ mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod commands;
+mod kept;
 mod leavings;
 mod read_only_folders;
 mod sentences;

@@ -214,6 +214,7 @@ impl Parts {
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
+            kept: Arc::new(palyra_ports::NoKeptFiles),
             redactor: Arc::new(Touchy),
             secrets,
             skills: Arc::new(skills.clone()),

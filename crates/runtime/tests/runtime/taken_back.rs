@@ -11,7 +11,10 @@ use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
 use palyra_testkit::{Script, ScriptedTools, ToolScript};
-use palyra_types::effect::{Before, EffectResolution, EffectState, PreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{
+    Before, EffectResolution, EffectState, KeptFileId, KeptPlacement, PreImage, UndoRequested, UndoResult,
+    UndoneFile,
+};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome};
@@ -266,4 +269,27 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     let query = EffectQuery { run: Some(run), limit: 10, ..EffectQuery::default() };
     assert_eq!(rig.gateway.runs.effects().list(rig.me(), query).await.unwrap(), [said]);
     assert_eq!((rig.model.counts().begun, rig.tools.counts().begun), (0, 0));
+}
+
+#[tokio::test]
+async fn a_placement_whose_kept_file_is_gone_ends_and_takes_no_change_of_the_run_back() {
+    let rig = parts().start().await;
+    let run = changed_two(&rig).await;
+    assert!(matches!(rig.gateway.runs.kept(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
+    soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let mut entries = entries_of(&rig.memory).await;
+    let end = entries.iter().position(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    entries.truncate(end.unwrap());
+    let Some(JournalEvent::UndoRequested(requested)) = entries.last_mut().map(|entry| &mut entry.event)
+    else {
+        panic!("it was wished last");
+    };
+    let paths = vec![".envrc".into()];
+    let kept = KeptPlacement { file: KeptFileId("1-1-1/0".to_owned()), sha256: [1; 32], before: vec![None] };
+    *requested = UndoRequested { paths, kept: Some(kept), ..requested.clone() };
+    let rig = Parts { memory: journal_of(&entries).await, seed: 99, ..parts() }.start().await;
+    assert!(rig.restore.orders().is_empty());
+    let ends = recorded(&rig).await;
+    assert_eq!(ends[0][0].path.expose(), ".envrc");
+    assert!(matches!(ends[0][0].result, UndoResult::Failed(_)), "{ends:?}");
 }

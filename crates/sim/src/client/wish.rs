@@ -97,6 +97,8 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::Component(_)
         | RequestError::UndoNothing
         | RequestError::UndoOpenRun
+        | RequestError::KeptFileRefused { .. }
+        | RequestError::KeptFiles(_)
         | RequestError::Workspace(_)
         | RequestError::Model(_) => Refusal::Unexplained,
     }

@@ -436,7 +436,7 @@ pub async fn a_taking_back_is_open_until_it_ends(factory: &impl JournalFactory) 
         event,
     };
     let undo = UndoId::from_parts(7, 1);
-    let requested = UndoRequested { undo, run: run.run, paths: vec!["a.md".into()] };
+    let requested = UndoRequested { undo, run: run.run, paths: vec!["a.md".into()], kept: None };
     journal.append(append(vec![outside(JournalEvent::UndoRequested(requested.clone()))])).await.unwrap();
     assert_eq!(journal.open_undos().await.unwrap(), [requested]);
     let files = vec![UndoneFile { path: "a.md".into(), result: UndoResult::Restored }];

@@ -6,7 +6,7 @@ use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::component::ComponentEvent;
-use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
+use palyra_types::effect::{Before, EffectPlan, KeptPlacement, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
@@ -60,6 +60,9 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         JournalEvent::UndoRequested(requested) => {
             requested.paths.iter_mut().for_each(&mut empty);
             requested.paths.clear();
+            if let Some(kept) = &mut requested.kept {
+                *kept = KeptPlacement::default();
+            }
         }
         JournalEvent::UndoFinished { files, .. } => visit_undone(files, &mut empty),
         JournalEvent::Skill(SkillEvent::Installed(installed)) => {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use palyra_ports::WorkspaceRoot;
+use palyra_ports::{GrantedState, GrantedWrites, WorkspaceRoot};
 
 use super::folders::MadeFolders;
 use super::nearby::names_near;
@@ -20,6 +20,7 @@ use crate::failure::ToolFailure;
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: WorkspaceRoot,
+    writes: GrantedWrites,
 }
 
 /// What was found at a path.
@@ -36,7 +37,17 @@ impl Workspace {
     pub(crate) fn open(root_path: &Path) -> Result<Self, ToolFailure> {
         let root =
             WorkspaceRoot::open(root_path).map_err(|refusal| ToolFailure::System(refusal.to_string()))?;
-        Ok(Self { root })
+        Ok(Self { root, writes: GrantedWrites::default() })
+    }
+
+    /// Returns it with the list in which its writes are recorded.
+    pub(crate) fn recording(self, writes: &GrantedWrites) -> Self {
+        Self { writes: writes.clone(), ..self }
+    }
+
+    /// Records that a file is about to become this, or to be removed.
+    pub(crate) fn record_write(&self, path: &WorkspacePath, state: Option<GrantedState>) {
+        self.writes.record(self.root.path().join(path.as_path()), state);
     }
 
     /// Reads a path as a model wrote it; none means the root.

@@ -20,11 +20,13 @@ mod twins;
 mod conduct;
 mod resume;
 mod restore;
+mod compare;
 
 mod end;
 mod pace;
 mod rollout;
 
+pub(crate) use compare::compare;
 pub(crate) use conduct::{execute, prepare};
 pub(crate) use end::WriteEnd;
 pub(crate) use order::{Purpose, WriteOrder};

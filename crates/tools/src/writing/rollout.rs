@@ -10,6 +10,8 @@
 
 use std::io;
 
+use palyra_ports::GrantedState;
+
 use super::change::Change;
 use super::end::WriteEnd;
 use super::pace::Pace;
@@ -109,6 +111,8 @@ impl<'r> Rollout<'r> {
                 None => workspace.slot_with_folders(&change.path, &mut self.made)?,
             };
             let beside = Beside::of(&slot, key, &change.path);
+            let state = after.map(|digest| GrantedState { sha256: digest.0, mode: change.access.bits() });
+            workspace.record_write(&change.path, state);
             let content = change.after.map(|bytes| (bytes, change.access));
             let shown = change.path.show();
             self.files.push(Moving { slot, beside, before, after, content, stage: Stage::Planned, shown });

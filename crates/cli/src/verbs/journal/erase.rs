@@ -233,6 +233,10 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
                 ),
             };
             context.output.line(&told)?;
+            if erasure.kept_files > 0 {
+                let files = count(erasure.kept_files, "kept file");
+                context.output.line(&format!("deleted {files} of commands"))?;
+            }
         }
     }
     for copy in &erasure.unreachable {

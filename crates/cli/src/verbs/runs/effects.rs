@@ -195,7 +195,7 @@ pub(super) async fn undo(
     Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
 }
 
-fn is_back(file: &v1::UndoneFile) -> bool {
+pub(super) fn is_back(file: &v1::UndoneFile) -> bool {
     matches!(file.result.as_str(), "restored" | "already_restored")
 }
 

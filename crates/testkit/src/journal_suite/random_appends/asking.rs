@@ -80,6 +80,7 @@ impl RandomAppends {
                 undo: UndoId::from_parts(7, self.made.into()),
                 run,
                 paths: (0..self.below(3)).map(|_| self.text()).collect(),
+                kept: None,
             }),
             2 | 3 => JournalEvent::Job(self.job_event()),
             _ => JournalEvent::UndoFinished {

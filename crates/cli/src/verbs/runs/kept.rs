@@ -1,0 +1,271 @@
+//! `palyra runs kept`: what commands left in protected places is looked at and, after a yes, put in place.
+
+use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_types::{ErrorCode, RunId};
+use palyra_wire::json::{to_json, to_json_with_defaults};
+use palyra_wire::v1;
+
+use super::effects;
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{age, bytes, count};
+use crate::terminal::{Mark, PromptReader, Reading, clean_line};
+use crate::verbs::ids::RunName;
+
+const PLACE_CHARS_MAX: usize = 200;
+const REFUSAL_CHARS_MAX: usize = 400;
+/// Characters of the shown digest that a yes repeats.
+const WORD_CHARS: usize = 4;
+
+/// Look at what commands left in protected places, and put it in place
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  palyra runs kept list last\n  palyra runs kept show last .git/hooks/pre-commit\n  palyra runs kept apply last .git/hooks/pre-commit"
+)]
+pub(crate) struct KeptArgs {
+    #[command(subcommand)]
+    verb: KeptVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeptVerb {
+    /// List what a run's commands left, oldest first
+    #[command(after_help = "Example:\n  palyra runs kept list last")]
+    List {
+        /// The run's id, or `last`
+        run: RunName,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what putting one in place would change
+    #[command(after_help = "Example:\n  palyra runs kept show last .envrc")]
+    Show {
+        #[command(flatten)]
+        which: WhichArgs,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put one in place, after a yes to what is shown
+    #[command(
+        after_help = "Examples:\n  palyra runs kept apply last .envrc\n  palyra runs kept apply last .envrc --shown 5f0c..."
+    )]
+    Apply {
+        #[command(flatten)]
+        which: WhichArgs,
+        /// Do not ask: the digest that `show` told, of what was looked at
+        #[arg(long, value_name = "SHA256")]
+        shown: Option<String>,
+        /// One line of JSON for each file; goes with --shown
+        #[arg(long, requires = "shown")]
+        json: bool,
+    },
+    /// Delete one
+    #[command(after_help = "Example:\n  palyra runs kept discard last .envrc --yes")]
+    Discard {
+        #[command(flatten)]
+        which: WhichArgs,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Which kept file.
+#[derive(Debug, Args)]
+struct WhichArgs {
+    /// The run's id, or `last`
+    run: RunName,
+    /// Its place in the workspace or, where there are several of it, its id
+    #[arg(value_name = "PLACE")]
+    place: String,
+}
+
+/// A kept file of a run.
+struct Found {
+    run: RunId,
+    file: v1::KeptFile,
+}
+
+impl WhichArgs {
+    async fn find(&self, client: &Client) -> Result<Found, Failure> {
+        let run = self.run.resolve(client).await?;
+        let mut files = client.list_kept_files(run).await?;
+        files.retain(|file| file.kept_id == self.place || file.place == self.place);
+        let place = clean_line(&self.place, PLACE_CHARS_MAX);
+        match files.as_slice() {
+            [file] => Ok(Found { run, file: file.clone() }),
+            [] => {
+                let told =
+                    format!("nothing was kept of `{place}`; `palyra runs kept list {run}` shows what was");
+                Err(Failure::local(ErrorCode::KeptFileRefused, told))
+            }
+            several => {
+                let ids: Vec<_> = several.iter().map(|file| file.kept_id.as_str()).collect();
+                let told = format!("several were kept of `{place}`; name one by its id: {}", ids.join(", "));
+                Err(Failure::local(ErrorCode::KeptFileRefused, told))
+            }
+        }
+    }
+}
+
+impl Found {
+    async fn show(&self, client: &Client) -> Result<v1::ShowKeptFileResponse, Failure> {
+        let request =
+            v1::ShowKeptFileRequest { run_id: self.run.to_string(), kept_id: self.file.kept_id.clone() };
+        Ok(client.show_kept_file(request).await?)
+    }
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, client: &Client, args: KeptArgs) -> Result<Exit, Failure> {
+    match args.verb {
+        KeptVerb::List { run, json } => list(context, client, run, json.into()).await,
+        KeptVerb::Show { which, json } => {
+            let shown = which.find(client).await?.show(client).await?;
+            if json {
+                context.output.json(&to_json_with_defaults(&shown))?;
+            } else {
+                tell(context, &shown);
+                context.output.line(&format!("shown {}", shown.shown_sha256))?;
+            }
+            Ok(Exit::Done)
+        }
+        KeptVerb::Apply { which, shown, json } => {
+            apply(context, client, which.find(client).await?, (shown, json.into())).await
+        }
+        KeptVerb::Discard { which, yes } => discard(context, client, which.find(client).await?, yes).await,
+    }
+}
+
+async fn list(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+    let files = client.list_kept_files(run.resolve(client).await?).await?;
+    if format == Format::Json {
+        files.iter().try_for_each(|file| context.output.json(&to_json(file)))?;
+        return Ok(Exit::Done);
+    }
+    if files.is_empty() {
+        context.output.note(Mark::Info, "nothing of this run was kept aside");
+        return Ok(Exit::Done);
+    }
+    let header = ["PLACE", "WAS", "KIND", "SIZE", "DIGEST", "CALL", "AGE", "ID"];
+    context.table(header, files.iter().map(row).collect())?;
+    Ok(Exit::Done)
+}
+
+fn row(file: &v1::KeptFile) -> [String; 8] {
+    [
+        clean_line(&file.place, PLACE_CHARS_MAX),
+        file.change.clone(),
+        file.kind.clone(),
+        bytes(file.bytes),
+        file.sha256.chars().take(12).collect(),
+        file.effect_id.to_string(),
+        age(file.kept),
+        file.kept_id.clone(),
+    ]
+}
+
+/// Shows all that a person decides by.
+fn tell(context: &Context, shown: &v1::ShowKeptFileResponse) {
+    let file = shown.file.clone().unwrap_or_default();
+    let place = clean_line(&file.place, PLACE_CHARS_MAX);
+    let told = format!(
+        "{place}: {} of {}, {}, left by call {}",
+        file.kind,
+        bytes(file.bytes),
+        file.change,
+        file.effect_id
+    );
+    context.output.note(Mark::Info, &told);
+    shown.difference.lines().for_each(|line| context.output.row(&format!("  {line}")));
+    if !shown.refusal.is_empty() {
+        let why = clean_line(&shown.refusal, REFUSAL_CHARS_MAX);
+        context.output.note(Mark::Doubt, &format!("it cannot be put in place: {why}"));
+    }
+}
+
+async fn apply(
+    context: &Context,
+    client: &Client,
+    found: Found,
+    (known, format): (Option<String>, Format),
+) -> Result<Exit, Failure> {
+    let shown_sha256 = match known {
+        Some(known) => known,
+        None => match asked(context, client, &found).await? {
+            Some(shown) => shown,
+            None => return Ok(Exit::Cancelled),
+        },
+    };
+    let request =
+        v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id: found.file.kept_id, shown_sha256 };
+    let files = client.place_kept_file(request).await?;
+    let left = files.iter().filter(|file| !effects::is_back(file)).count();
+    if format == Format::Json {
+        files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
+    } else {
+        files.iter().for_each(|file| tell_placed(context, file));
+        let placed = count((files.len() - left) as u64, "file");
+        context.output.note(Mark::Info, &format!("{placed} in place, {left} left alone"));
+    }
+    Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
+}
+
+fn tell_placed(context: &Context, file: &v1::UndoneFile) {
+    let (mark, told) = match file.result.as_str() {
+        "restored" => (Mark::Good, "in place".to_owned()),
+        "already_restored" => (Mark::Good, "was in place already".to_owned()),
+        "conflict" => (Mark::Doubt, "changed since it was shown, and left alone".to_owned()),
+        _ => (Mark::Bad, clean_line(&file.detail, REFUSAL_CHARS_MAX)),
+    };
+    context.output.note(mark, &format!("{}: {told}", clean_line(&file.path, PLACE_CHARS_MAX)));
+}
+
+/// Shows a kept file and asks the person; a yes repeats the beginning of what was shown.
+async fn asked(context: &Context, client: &Client, found: &Found) -> Result<Option<String>, Failure> {
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+        let told = "what a command left is put in place after a yes; look at it with `palyra runs kept show`, then \
+                    name the digest that it shows with --shown";
+        return Err(Failure::Usage(told.to_owned()));
+    };
+    let shown = found.show(client).await?;
+    tell(context, &shown);
+    if !shown.refusal.is_empty() {
+        let told = "nothing was put in place".to_owned();
+        return Err(Failure::local(ErrorCode::KeptFileRefused, told));
+    }
+    let word: String = shown.shown_sha256.chars().take(WORD_CHARS).collect();
+    let prompt = format!("? high risk: something runs this later; type {word} to put it in place [{word}/n]");
+    let answer = reader.ask(&prompt, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    if answer.trim().eq_ignore_ascii_case(&word) {
+        return Ok(Some(shown.shown_sha256));
+    }
+    context.output.note(Mark::Info, "nothing was put in place");
+    Ok(None)
+}
+
+async fn discard(context: &Context, client: &Client, found: Found, yes: bool) -> Result<Exit, Failure> {
+    let place = clean_line(&found.file.place, PLACE_CHARS_MAX);
+    if !yes {
+        let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+            let told = "what is deleted does not come back; say so with --yes";
+            return Err(Failure::Usage(told.to_owned()));
+        };
+        let prompt = format!("? delete what was kept of {place}? [y/N]");
+        let answer = reader.ask(&prompt, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            return Ok(Exit::Cancelled);
+        }
+    }
+    let Found { run, file } = found;
+    let request =
+        v1::DiscardKeptFileRequest { run_id: run.to_string(), kept_id: file.kept_id, sha256: file.sha256 };
+    client.discard_kept_file(request).await?;
+    context.output.note(Mark::Good, &format!("deleted what was kept of {place}"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,66 @@
+//! What putting files in place would change, for a person who decides about it.
+//!
+//! Invariant: a difference is shown whole or not at all, so that nothing is put in place unseen.
+
+use palyra_ports::ComparedFile;
+use palyra_types::Redacted;
+use palyra_types::effect::{Before, PREVIEW_BYTES_MAX, PreImage};
+
+use super::preview::difference;
+use crate::failure::ToolFailure;
+use crate::lines::is_binary;
+use crate::workspace::{FILE_BYTES_MAX, Found, Workspace};
+
+/// Returns what each file is now, beside what it would be.
+pub(crate) fn compare(workspace: &Workspace, files: &[PreImage]) -> Vec<ComparedFile> {
+    files.iter().map(|file| compare_one(workspace, file)).collect()
+}
+
+fn compare_one(workspace: &Workspace, file: &PreImage) -> ComparedFile {
+    let refused = ComparedFile::refused;
+    let (shown_path, found) = match look(workspace, file.path.expose()) {
+        Ok(looked) => looked,
+        Err(failure) => return refused(failure.to_string()),
+    };
+    let goal: (&[u8], u32) = match &file.before {
+        Before::File { bytes, mode } => (bytes.expose(), *mode),
+        Before::Absent => (b"", 0),
+        Before::Withheld { .. } => return refused("its content was not kept".to_owned()),
+    };
+    let (bytes, mode) = goal;
+    if is_binary(bytes) || std::str::from_utf8(bytes).is_err() || bytes.len() as u64 > FILE_BYTES_MAX {
+        return refused("it is no text, so that it cannot be shown".to_owned());
+    }
+    let (now, now_mode): (&[u8], u32) = match &found {
+        Found::Absent => (b"", 0),
+        Found::File(file) => (&file.bytes, file.access.bits()),
+    };
+    if bytes.len() + now.len() > PREVIEW_BYTES_MAX / 2 {
+        return refused(format!("it is too long to be shown whole: {} bytes", bytes.len()));
+    }
+    let from = if found == Found::Absent { "/dev/null" } else { &shown_path };
+    let shown = difference(now, bytes, from, &shown_path);
+    if shown.len() >= PREVIEW_BYTES_MAX {
+        return refused("its difference is too long to be shown whole".to_owned());
+    }
+    let modes = match &found {
+        Found::File(_) if now_mode == mode => String::new(),
+        Found::File(_) => format!("mode {now_mode:04o} becomes {mode:04o}\n"),
+        Found::Absent => format!("mode {mode:04o}{}\n", if mode & 0o111 == 0 { "" } else { ", can be run" }),
+    };
+    ComparedFile {
+        now: match found {
+            Found::Absent => Before::Absent,
+            Found::File(file) => Before::File { mode: file.access.bits(), bytes: Redacted::new(file.bytes) },
+        },
+        difference: Redacted::new(format!("{modes}{shown}")),
+        refusal: None,
+    }
+}
+
+fn look(workspace: &Workspace, path: &str) -> Result<(String, Found), ToolFailure> {
+    let path = workspace.path(Some(path))?;
+    let shown = path.show();
+    let found = workspace.slot(&path)?.map_or(Ok(Found::Absent), |slot| slot.look(&shown))?;
+    Ok((shown, found))
+}
