@@ -22,7 +22,7 @@ fn owner() -> KeptOwner {
         principal: PrincipalId::from_parts(1, 1),
         session: SessionId::from_parts(2, 2),
         run: RunId::from_parts(3, 3),
-        effect: EffectId::from_parts(4, 4),
+        effect: EffectId(4),
     }
 }
 
