@@ -15,10 +15,6 @@ use serde_json::Value;
 
 use crate::home::Home;
 
-/// How many sentences are right at least.
-const RIGHT_MIN: usize = 169;
-/// How many are wrong with confidence at most.
-const WRONG_MAX: usize = 44;
 /// Calls of one sentence that get an answer, at most.
 const ANSWERS_MAX: usize = 8;
 const WORKERS: usize = 3;
@@ -221,7 +217,7 @@ fn play(home: &Home, folder: &Path, sentence: &str) -> Outcome {
         outputs: tape
             .iter()
             .filter_map(|entry| entry.get("tool_finished"))
-            .filter(|finished| finished["code"].is_null())
+            .filter(|finished| finished["error_code"].is_null())
             .map(|finished| text(&finished["output"]))
             .collect(),
         answer: tape[finished..].iter().map(|entry| text(&entry["model_text"]["text"])).collect(),
@@ -249,7 +245,8 @@ impl Outcome {
             }
             "gone" => !self.folder.join(rest).exists(),
             "git" => {
-                git(&self.folder, &pair().0.split(' ').collect::<Vec<_>>()).trim_end() == pair().1.trim_end()
+                let (words, text) = rest.rsplit_once('=').unwrap();
+                git(&self.folder, &words.split(' ').collect::<Vec<_>>()).trim_end() == text.trim_end()
             }
             other => panic!("{other}"),
         }
@@ -342,12 +339,83 @@ fn the_sentences_of_the_list_lead_where_they_must() {
             )
         })
         .collect();
-    println!(
-        "{} sentences: {right} right, {} honestly not, {} wrong with confidence\n{}",
+    let count = format!(
+        "{} sentences: {right} right, {} honestly not, {} wrong with confidence",
         rows.len(),
         failed.len() - confident.len(),
         confident.len(),
-        report.join("\n")
     );
-    assert!(right >= RIGHT_MIN && confident.len() <= WRONG_MAX, "{}", report.join("\n"));
+    assert!(confident.is_empty() && right == rows.len(), "{count}\n{}", report.join("\n"));
+}
+
+/// Says a sentence of which `asked` calls have to be asked about, and returns what came of it.
+#[track_caller]
+fn said(home: &Home, sentence: &str, asked: usize) -> Outcome {
+    let outcome = play(home, &home.work(), sentence);
+    let fine = outcome.asked == asked
+        && outcome.outputs.len() == outcome.calls.len()
+        && outcome.outputs.iter().all(|output| !output.contains("kept aside"));
+    assert!(fine, "{sentence}: {outcome:#?}");
+    outcome
+}
+
+#[test]
+fn an_ordinary_day_is_asked_for_in_sentences_and_asks_about_its_commands_only() {
+    let home = Home::new();
+    let work = home.work();
+    for folder in [&work, &work.join("lib")] {
+        fs::create_dir_all(folder).unwrap();
+        git(folder, &["init", "-q", "-b", "main"]);
+        fs::write(folder.join("notes.txt"), "one\n").unwrap();
+        git(folder, &["add", "notes.txt"]);
+        git(folder, &["commit", "-q", "-m", "one"]);
+    }
+    fs::write(work.join(".git/info/exclude"), "lib\ntree\nlantern\n").unwrap();
+    home.write("Makefile", "lantern: lantern.c\n\tgcc -o lantern lantern.c\n\ntest: lantern\n\t./lantern\n");
+    home.write("lantern.c", "#include <stdio.h>\nint main(void) { puts(\"it glows\"); return 0; }\n");
+    said(&home, "replace \"it glows\" with \"it shines\" in lantern.c", 1);
+    said(&home, "run make", 1);
+    assert!(said(&home, "run the tests", 1).answer.contains("it shines"));
+    assert!(said(&home, "what changed?", 0).answer.contains("lantern.c"));
+    said(&home, "git add -A", 1);
+    said(&home, "commit this with message 'two'", 1);
+    said(&home, "make a branch topic", 1);
+    assert!(said(&home, "which branch am I on?", 0).answer.contains("topic"));
+    said(&home, "git worktree add -q tree -b other", 1);
+    said(&home, "git -C tree commit -q --allow-empty -m three", 1);
+    let submodule =
+        format!("git -c protocol.file.allow=always submodule --quiet add {} sub", work.join("lib").display());
+    said(&home, &submodule, 1);
+    said(&home, "commit everything with message \"four\"", 2);
+    assert!(said(&home, "show me the last commit", 0).answer.contains("four"));
+    said(&home, "add \"two\" to notes.txt and commit everything with message \"five\"", 3);
+    git(&work, &["fsck", "--no-progress"]);
+    assert_eq!(git(&work, &["log", "--format=%s"]), "five\nfour\ntwo\none\n");
+    assert_eq!(git(&work.join("tree"), &["log", "--format=%s", "-1"]), "three\n");
+    assert_eq!(fs::read_to_string(work.join("notes.txt")).unwrap(), "one\ntwo\n");
+    crate::asked::is_whole(&home);
+}
+
+#[test]
+fn a_commit_without_a_name_says_which_setting_gives_one() {
+    let home = Home::new();
+    let settings = "[commands]\nenvironment = [\"GIT_COMMITTER_NAME=\", \"GIT_AUTHOR_NAME=\"]\n";
+    fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    fs::write(home.config_file(), settings).unwrap();
+    git(&home.work(), &["init", "-q", "-b", "main"]);
+    home.write("notes.txt", "one\n");
+    let refused = play(&home, &home.work(), "commit everything with message \"one\"");
+    assert!(
+        refused.answer.contains("did not succeed") && refused.answer.contains("commands.environment"),
+        "{refused:#?}"
+    );
+    assert_eq!(git(&home.work(), &["log", "--format=%s"]), "");
+    // The control: with a name it is done, under that name.
+    home.palyra(&["admin", "stop"]).expect(0);
+    fs::write(home.config_file(), settings.replace("NAME=", "NAME=Agent Lantern")).unwrap();
+    play(&home, &home.work(), "commit everything with message \"one\"");
+    assert_eq!(
+        git(&home.work(), &["log", "--format=%s by %an, %cn"]),
+        "one by Agent Lantern, Agent Lantern\n"
+    );
 }

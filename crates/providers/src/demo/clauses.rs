@@ -19,7 +19,8 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
         let opens = |from: usize| words.get(from).is_some_and(|next| holds(OPENERS, &next.lower()));
         let lower = word.lower();
         let marker = word.form == Form::Marker && (current.is_empty() || opens(at + 1));
-        let joint = matches!(lower.as_str(), "and" | "plus" | "&") && opens(at + 1);
+        let joint =
+            matches!(lower.as_str(), "and" | "plus" | "&") && opens(at + 1) && !lacks_object(&current);
         let then = matches!(lower.as_str(), "then" | "afterwards" | "thereafter");
         if marker || joint || then {
             close(&mut current, &mut out);
@@ -38,6 +39,13 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
     close(&mut current, &mut out);
     out.truncate(CLAUSES_MAX);
     out
+}
+
+/// Returns whether a clause so far is a verb whose object is still to come: "create and switch to ...".
+fn lacks_object(clause: &[Word]) -> bool {
+    let verbs =
+        ["create", "make", "read", "open", "find", "add", "stage", "copy", "delete", "remove", "edit"];
+    matches!(clause, [only] if holds(&verbs, &only.lower()))
 }
 
 /// Returns whether a clause so far only says where: "in notes.txt, change ...".

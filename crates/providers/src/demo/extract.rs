@@ -5,8 +5,10 @@
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
+use super::intent::{Call, View};
 use super::markdown::outline;
 use super::objects::has_extension;
+use super::say::command_line;
 
 /// A tool result with what was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +28,10 @@ const PARAGRAPH_CHARS_MAX: usize = 800;
 const ERROR_CHARS_MAX: usize = 400;
 const LINE_CHARS_MAX: usize = 160;
 const NAMES_MAX: usize = 20;
-const MATCHES_MAX: usize = 5;
+const MATCHES_MAX: usize = 20;
+/// Of a text that is shown as it is.
+const WHOLE_LINES_MAX: usize = 200;
+const WHOLE_CHARS_MAX: usize = 12_000;
 const CODE_LINES_MAX: usize = 5;
 
 /// Describes a finding.
@@ -34,6 +39,9 @@ pub(super) fn describe(finding: &Finding) -> String {
     let of = subject(finding);
     if finding.is_denial() {
         return format!("`{}`{of} was not allowed: {}", finding.tool, clip(&finding.text, ERROR_CHARS_MAX));
+    }
+    if matches!(finding.tool.as_str(), "run_command" | "git") && finding.text.starts_with("e") {
+        return ran(finding);
     }
     if finding.failed {
         let reason = clip(&finding.text, ERROR_CHARS_MAX);
@@ -50,7 +58,140 @@ pub(super) fn describe(finding: &Finding) -> String {
     }
 }
 
+/// Describes a finding as a sentence asked for it.
+pub(super) fn show(finding: &Finding, view: View) -> String {
+    if finding.failed {
+        return describe(finding);
+    }
+    let path = argument(finding, "path");
+    let (text, note) = without_note(&finding.text);
+    match (view, finding.tool.as_str()) {
+        (View::Whole, "read_file") => match text.trim().is_empty() {
+            true => format!("{path} is empty."),
+            false => {
+                let note = note.map(|note| format!(" ({})", without_way(note))).unwrap_or_default();
+                format!("{path}{note}:\n\n{}", fenced(text))
+            }
+        },
+        (View::Whole, "http_fetch") => whole(&finding.text).0,
+        (View::Last(count), "read_file") if note.is_none() => {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            let lines: Vec<&str> = text.lines().collect();
+            let last = lines[lines.len().saturating_sub(count)..].join("\n");
+            format!("The end of {path}:\n\n{}", fenced(&last))
+        }
+        (View::Counts, "read_file") if note.is_none() => {
+            let (lines, words) = (text.lines().count(), text.split_whitespace().count());
+            format!(
+                "{path} has {}, {} and {}.",
+                count(lines, "line"),
+                count(words, "word"),
+                count(text.chars().count(), "character")
+            )
+        }
+        (View::Size, "read_file") if note.is_none() => format!("{path} has {}.", count(text.len(), "byte")),
+        (View::Largest, "list_dir") => largest(&finding.text),
+        _ => describe(finding),
+    }
+}
+
+/// Drops what a note says for models only: how to go on.
+fn without_way(note: &str) -> String {
+    clip(note.split("; continue with").next().unwrap_or(note), LINE_CHARS_MAX)
+}
+
+/// Shows what a program printed, as it printed it.
+fn ran(finding: &Finding) -> String {
+    let line = match finding.tool.as_str() {
+        "git" => format!("git {}", argument(finding, "subcommand")),
+        _ => command_line(&finding.arguments),
+    };
+    let how = finding.text.lines().next().unwrap_or_default();
+    let succeeded = if finding.failed { "did not succeed" } else { "succeeded" };
+    let text = printed(&finding.text);
+    let told = format!("`{}` {succeeded}: {}", clip_line(&line), clip_line(how));
+    let hint = if ["Please tell me who you are", "empty ident name", "unable to auto-detect"]
+        .iter()
+        .any(|sign| text.contains(sign))
+    {
+        "\n\nGit does not know who commits. Name the author in the configuration, then restart the daemon: commands.environment = \
+         [\"GIT_AUTHOR_NAME=...\", \"GIT_AUTHOR_EMAIL=...\", \"GIT_COMMITTER_NAME=...\", \"GIT_COMMITTER_EMAIL=...\"]."
+    } else {
+        ""
+    };
+    if text.trim().is_empty() {
+        format!("{told}. It printed nothing.{hint}")
+    } else {
+        format!("{told}\n\n{}{hint}", fenced(text))
+    }
+}
+
+/// Returns what a program printed, without the line that says how it ended.
+pub(super) fn printed(text: &str) -> &str {
+    text.split_once('\n').map_or("", |(_, rest)| rest.strip_prefix('\n').unwrap_or(rest))
+}
+
+/// Returns the names in a listing, folders with a slash.
+pub(super) fn listed_names(text: &str) -> Vec<String> {
+    let entries = text.lines().filter(|line| !is_note(line) && !line.is_empty());
+    entries.map(|line| without_remark(line).to_owned()).collect()
+}
+
+fn largest(text: &str) -> String {
+    let sizes = text.lines().filter_map(|line| {
+        let (name, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
+        let bytes: u64 = size
+            .strip_suffix(" bytes")
+            .or_else(|| size.strip_suffix(" byte"))?
+            .replace([',', '_'], "")
+            .parse()
+            .ok()?;
+        Some((bytes, name))
+    });
+    match sizes.max_by_key(|(bytes, name)| (*bytes, std::cmp::Reverse(*name))) {
+        Some((bytes, name)) => format!("The largest file that the list shows is {name}, {bytes} bytes."),
+        None => "The list shows no file.".to_owned(),
+    }
+}
+
+/// Sets a text off from the words around it; lines stay lines.
+fn fenced(text: &str) -> String {
+    let (text, cut) = whole(text.trim_matches('\n'));
+    let fence = if text.contains("```") { "````" } else { "```" };
+    format!("{fence}\n{text}\n{fence}{cut}")
+}
+
+/// Returns a text within its bounds, without control characters, and what to say when something was left out.
+fn whole(text: &str) -> (String, &'static str) {
+    let mut out = String::new();
+    let mut chars = 0;
+    for (at, line) in text.lines().enumerate() {
+        chars += line.chars().count() + 1;
+        if at >= WHOLE_LINES_MAX || chars > WHOLE_CHARS_MAX {
+            return (out, "\n\nThere is more; this is the beginning.");
+        }
+        if at > 0 {
+            out.push('\n');
+        }
+        out.extend(line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }));
+    }
+    (out, "")
+}
+
 impl Finding {
+    /// Returns whether it is the result of a call; what was redacted in between does not count.
+    pub(super) fn came_of(&self, call: &Call) -> bool {
+        let arguments = Value::Object(call.arguments.clone());
+        self.tool.as_str() == call.ability.tool()
+            && (self.arguments == arguments || self.arguments.to_string().contains("<secret:"))
+    }
+
+    /// Returns whether something that was to be changed was not.
+    pub(super) fn is_failed_change(&self) -> bool {
+        self.failed
+            && matches!(self.tool.as_str(), "write_file" | "edit_file" | "apply_patch" | "run_command")
+    }
+
     /// Returns whether a person, or policy, did not let the call run.
     pub(super) fn is_denial(&self) -> bool {
         let begins = [
@@ -117,7 +258,7 @@ fn file(finding: &Finding) -> String {
 }
 
 /// Parts a file's text from the note in brackets in which the tool tells what is missing.
-fn without_note(text: &str) -> (&str, Option<&str>) {
+pub(super) fn without_note(text: &str) -> (&str, Option<&str>) {
     let (body, last) =
         text.rsplit_once('\n').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last));
     let note = last.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));

@@ -17,7 +17,7 @@ pub(super) enum Ability {
     Write,
     /// Replace text in a file.
     Edit,
-    /// Delete a line of a file.
+    /// Delete, rename or extend a file.
     Patch,
     /// Run a command.
     Run,
@@ -25,13 +25,15 @@ pub(super) enum Ability {
     Fetch,
     /// Keep a fact.
     Remember,
+    /// Ask git.
+    Git,
     /// Ask the person.
     Ask,
 }
 
 impl Ability {
     /// Every ability, in the order in which they are told.
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Read,
         Self::List,
         Self::Glob,
@@ -40,6 +42,7 @@ impl Ability {
         Self::Edit,
         Self::Patch,
         Self::Run,
+        Self::Git,
         Self::Fetch,
         Self::Remember,
         Self::Ask,
@@ -58,6 +61,7 @@ impl Ability {
             Self::Run => "run_command",
             Self::Fetch => "http_fetch",
             Self::Remember => "memory_write",
+            Self::Git => "git",
             Self::Ask => "ask_user",
         }
     }
@@ -71,10 +75,11 @@ impl Ability {
             Self::Search => "search for text",
             Self::Write => "create a file",
             Self::Edit => "edit a file",
-            Self::Patch => "delete a line",
+            Self::Patch => "rename, delete or extend a file",
             Self::Run => "run a command",
             Self::Fetch => "fetch a page",
             Self::Remember => "remember a fact",
+            Self::Git => "ask git",
             Self::Ask => "ask you something",
         }
     }
@@ -82,14 +87,15 @@ impl Ability {
     /// Returns a sentence that it understands.
     pub(super) fn example(self) -> &'static str {
         match self {
-            Self::Read => "read README.md",
+            Self::Read => "show me README.md",
             Self::List => "list the files in src",
             Self::Glob => "find *.md",
             Self::Search => "search for \"TODO\" in src",
             Self::Write => "create notes.txt with \"hello\"",
             Self::Edit => "replace \"old\" with \"new\" in notes.txt",
-            Self::Patch => "delete the line \"old\" from notes.txt",
-            Self::Run => "run `ls -l`",
+            Self::Patch => "rename notes.txt to list.txt",
+            Self::Run => "run the tests",
+            Self::Git => "git status",
             Self::Fetch => "fetch https://example.org/",
             Self::Remember => "remember that tests run on port 0",
             Self::Ask => "ask me for a title then create title.txt with my answer",
@@ -121,20 +127,170 @@ impl Call {
     }
 }
 
+/// How an answer tells what a call found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// In a sentence or two.
+    Digest,
+    /// As it is.
+    Whole,
+    /// The last lines, as they are.
+    Last(u64),
+    /// Lines and words.
+    Counts,
+    /// Bytes.
+    Size,
+    /// The largest file of a listing.
+    Largest,
+}
+
+/// What is done for a project whose files say how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chore {
+    /// Run its tests.
+    Test,
+    /// Build it.
+    Build,
+    /// Start its program.
+    Start,
+}
+
+/// Which lines of a file go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// The one with a number.
+    Numbered(u64),
+    /// The last one.
+    Last,
+    /// Those that hold a text.
+    Holding(String),
+}
+
+/// Something that tools do, in one round or in several of which a later one depends on what an earlier one found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Goal {
+    /// Calls that are made together.
+    Calls(Vec<Call>, View),
+    /// Show every file of a folder.
+    ReadAll(String),
+    /// Put lines at the end of a file.
+    Append { path: String, text: String },
+    /// Put lines at the beginning of a file.
+    Prepend { path: String, text: String },
+    /// Take lines out of a file.
+    Remove { path: String, lines: Lines },
+    /// Delete a file or a folder.
+    Delete(String),
+    /// Give a file or a folder another name or place.
+    Move { from: String, to: String },
+    /// What the project's files say.
+    Project(Chore),
+    /// Commit what is staged; everything when nothing is, or when all of it is meant.
+    Commit { message: String, everything: bool },
+    /// Run a line in a shell.
+    Shell(String),
+}
+
+impl Goal {
+    /// Makes one call.
+    pub(super) fn one(call: Call) -> Self {
+        Self::Calls(vec![call], View::Digest)
+    }
+
+    /// Runs a program.
+    pub(super) fn run<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
+        Self::Calls(vec![run_call(argv)], View::Whole)
+    }
+
+    /// Asks git, with options.
+    pub(super) fn git(subcommand: &str, options: &[&str], paths: &[String]) -> Self {
+        let mut call = Call::new(Ability::Git, &[("subcommand", subcommand)]);
+        if !options.is_empty() {
+            call = call.with("options", json!(options));
+        }
+        if !paths.is_empty() {
+            call = call.with("paths", json!(paths));
+        }
+        Self::Calls(vec![call], View::Whole)
+    }
+
+    /// Returns what it needs, the look first.
+    pub(super) fn abilities(&self) -> Vec<Ability> {
+        match self {
+            Self::Calls(calls, _) => calls.iter().map(|call| call.ability).collect(),
+            Self::ReadAll(_) => vec![Ability::List, Ability::Read],
+            Self::Append { .. } | Self::Prepend { .. } | Self::Remove { .. } => {
+                vec![Ability::Read, Ability::Patch]
+            }
+            Self::Delete(_) | Self::Move { .. } => vec![Ability::Patch],
+            Self::Project(_) => vec![Ability::List, Ability::Run],
+            Self::Commit { .. } => vec![Ability::Git, Ability::Run],
+            Self::Shell(_) => vec![Ability::Run],
+        }
+    }
+
+    /// Returns whether it changes something or leaves the workspace.
+    pub(super) fn is_change(&self) -> bool {
+        self.abilities().into_iter().any(Ability::is_change)
+    }
+}
+
+impl Ability {
+    /// Returns whether it changes something or leaves the workspace.
+    pub(super) fn is_change(self) -> bool {
+        matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Run | Self::Fetch | Self::Remember)
+    }
+}
+
+/// Runs a program.
+pub(super) fn run_call<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Call {
+    let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
+    Call { ability: Ability::Run, arguments: Map::new() }.with("argv", json!(argv))
+}
+
+/// What the demo model is asked for and cannot do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// Write text or code of its own.
+    Compose,
+    /// Judge, mend or explain.
+    Understand,
+    /// Reach another machine.
+    Network,
+    /// Take back what it did.
+    Undo,
+    /// Know what is not in the files.
+    World,
+    /// Do what would destroy much, or needs another user.
+    Danger,
+    /// Change the folder it works in.
+    Folder,
+    /// Keep something in mind.
+    Memory,
+    /// Commit without a message.
+    Message,
+    /// Say which of the words are the text.
+    Quotes,
+}
+
 /// What one clause asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Intent {
-    /// Something that a tool does.
-    Call(Call),
+    /// Something that tools do.
+    Goal(Goal),
     /// Something that a tool does, but its object is missing.
     Incomplete(Ability),
+    /// Something that is known and cannot be done.
+    Cannot(Lack),
     /// To be told what this project is.
     Project,
     /// To be told what the model is and can do.
     Abilities,
     /// A greeting.
     Greeting,
-    /// Words that ask for nothing by themselves: thanks, "tell me about it".
+    /// Thanks.
+    Thanks,
+    /// Words about what was found before: "and tell me what it says".
     Aside,
     /// Not understood; the clause as it was read.
     Unclear(String),

@@ -1,132 +1,143 @@
-//! Turns one clause into what it asks for.
+//! Turns what a person typed into what it asks for, clause by clause.
 //!
-//! Invariant: always yields at least one intent; what is not understood is said so, never guessed.
+//! A clause is compared with the tables of sentences, then read as a command; it is understood as a whole or not at all.
+//! Invariant: always yields at least one intent for a clause; what is not understood is said so, never guessed.
 
-mod reading;
-mod searching;
-mod changing;
-mod asking;
-mod calls;
+use super::clauses::clauses;
+use super::intent::{Goal, Intent};
+use super::lexicon::{COURTESIES, QUESTIONS, VERBS, holds};
+use super::objects::path_of;
+use super::pattern::find;
+use super::programs::{command, shell_line};
+use super::sentences::tables;
+use super::words::{Form, Word, expanded, words, written};
 
-use super::intent::Intent;
-use super::lexicon::{COURTESIES, FILLERS, GREETINGS, holds};
-use super::objects::{has_extension, path_of};
-use super::questions::{Question, question};
-use super::words::{Word, lowered};
+/// More words than that are no sentence of the tables.
+const WORDS_MAX: usize = 200;
 
-use asking::ask;
-use calls::read_call;
-use changing::{add, delete, edit, fetch, remember, run, write};
-use reading::{list, read, tell};
-use searching::{find, look, search};
+/// What may stand behind a sentence, or between two, as a clause of its own.
+const POLITE: &[&str] =
+    &["please", "thanks", "thank", "you", "now", "ok", "okay", "palyra", "kindly", "quickly"];
 
-/// Reads a clause.
-pub(super) fn parse(clause: &[Word]) -> Vec<Intent> {
-    let words = without_courtesies(clause);
-    if words.is_empty() {
-        let greets = clause.iter().any(|word| holds(GREETINGS, &word.lower()));
-        let morning = GREETINGS.iter().any(|greeting| lowered(clause).contains(greeting));
-        return vec![if greets || morning { Intent::Greeting } else { Intent::Aside }];
+/// Reads an input.
+pub(super) fn parse(input: &str) -> Vec<Intent> {
+    if let Some(intent) = shell_line(input) {
+        return vec![intent];
     }
-    if words[0].lower() == "ask" {
-        return vec![ask(&words[1..])];
+    let mut it: Option<String> = None;
+    let mut intents = Vec::new();
+    for clause in clauses(input) {
+        let clause = expanded(&clause);
+        if !intents.is_empty() && clause.iter().all(|word| holds(POLITE, &word.lower())) {
+            continue;
+        }
+        let intent = parse_clause(&clause, it.as_deref());
+        it = made_folder(&intent).or_else(|| last_path(&clause)).or(it);
+        intents.push(intent);
     }
-    if let Some(question) = question(words, &lowered(clause)) {
-        return asked(question, words);
-    }
-    let verb_at = words.iter().position(|word| verb(&word.lower()).is_some());
-    let Some(at) = verb_at else { return vec![without_verb(words)] };
-    let rest = &words[at + 1..];
-    match verb(&words[at].lower()) {
-        Some(Verb::Read) => read(rest, &words[at].lower()),
-        Some(Verb::List) => list(rest),
-        Some(Verb::Find) => vec![find(rest)],
-        Some(Verb::Search) => vec![look(rest, &words[at].lower())],
-        Some(Verb::Write) => vec![write(rest)],
-        Some(Verb::Add) => vec![add(rest)],
-        Some(Verb::Edit) => vec![edit(&words[..at], rest)],
-        Some(Verb::Delete) => vec![delete(rest)],
-        Some(Verb::Run) => vec![run(rest)],
-        Some(Verb::Fetch) => fetch(rest),
-        Some(Verb::Remember) => vec![remember(rest)],
-        Some(Verb::Tell) | None => vec![tell(words)],
-    }
+    intents
 }
 
-enum Verb {
-    Read,
-    List,
-    Find,
-    Search,
-    Write,
-    Add,
-    Edit,
-    Delete,
-    Run,
-    Fetch,
-    Remember,
-    Tell,
+/// Returns the folder that a clause makes.
+fn made_folder(intent: &Intent) -> Option<String> {
+    let Intent::Goal(Goal::Calls(calls, _)) = intent else { return None };
+    let argv = calls.first()?.arguments.get("argv")?.as_array()?;
+    let is_made = argv.first().is_some_and(|program| program == "mkdir");
+    argv.last().filter(|_| is_made)?.as_str().map(str::to_owned)
 }
 
-fn verb(word: &str) -> Option<Verb> {
-    Some(match word {
-        "read" | "open" | "cat" | "show" | "print" | "display" | "view" | "reading" | "check" => Verb::Read,
-        "list" | "ls" | "listing" => Verb::List,
-        "find" | "glob" | "locate" => Verb::Find,
-        "search" | "grep" | "look" | "searching" | "rg" => Verb::Search,
-        "create" | "write" | "make" | "save" => Verb::Write,
-        "add" | "append" | "insert" => Verb::Add,
-        "edit" | "replace" | "change" | "modify" | "update" => Verb::Edit,
-        "delete" | "remove" | "erase" => Verb::Delete,
-        "run" | "execute" | "start" => Verb::Run,
-        "fetch" | "download" | "get" | "curl" | "visit" | "browse" => Verb::Fetch,
-        "remember" | "memorize" | "memorise" | "note" => Verb::Remember,
-        "tell" | "say" | "explain" | "describe" | "summarize" | "summarise" | "give" | "report" | "count"
-        | "answer" => Verb::Tell,
-        _ => return None,
-    })
+fn last_path(clause: &[Word]) -> Option<String> {
+    clause.iter().filter(|word| !is_content(word)).filter_map(path_of).next_back()
 }
 
-fn asked(question: Question, words: &[Word]) -> Vec<Intent> {
-    match question {
-        Question::Abilities => vec![Intent::Abilities],
-        Question::Thanks => vec![Intent::Aside],
-        Question::Files => list(words),
-        Question::Place { from } => vec![find(&words[from..])],
-        Question::Mention { from } => vec![search(&words[from..])],
-        Question::About => vec![tell(words)],
+/// Text in quotation marks is seldom the file that "it" means.
+fn is_content(word: &Word) -> bool {
+    word.is_quoted() && !word.text.contains('.')
+}
+
+fn parse_clause(clause: &[Word], it: Option<&str>) -> Intent {
+    let unclear =
+        || Intent::Unclear(clause.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+    if clause.len() > WORDS_MAX {
+        return unclear();
     }
-}
-
-/// Drops what people put before the thing they want.
-fn without_courtesies(clause: &[Word]) -> &[Word] {
-    let mut words = clause;
+    // A greeting is what courtesies are when nothing follows, so all of it is looked at first.
+    let mut rest = clause;
     loop {
-        let longest = COURTESIES.iter().filter_map(|courtesy| {
-            let parts: Vec<&str> = courtesy.split(' ').collect();
-            let fits = parts.len() <= words.len()
-                && parts.iter().zip(words).all(|(part, word)| *part == word.lower());
-            fits.then_some(parts.len())
-        });
-        match longest.max() {
-            Some(count) => words = &words[count..],
-            None => return words,
+        if let Some(intent) = understood(rest, it) {
+            return intent;
+        }
+        match without_courtesy(rest) {
+            Some(less) if !less.is_empty() => rest = less,
+            _ => break,
         }
     }
+    corrected(rest).and_then(|corrected| understood(&corrected, it)).unwrap_or_else(unclear)
 }
 
-fn without_verb(words: &[Word]) -> Intent {
-    let all_fillers = words.iter().all(|word| holds(FILLERS, &word.lower()));
-    if all_fillers {
-        return Intent::Aside;
+fn understood(clause: &[Word], it: Option<&str>) -> Option<Intent> {
+    let rows = tables().into_iter().flatten();
+    let mut said = rows.flat_map(|row| row.says.iter().map(move |pattern| (row, *pattern)));
+    let from_tables = said.find_map(|(row, pattern)| (row.means)(&find(pattern, clause, it)?));
+    from_tables.or_else(|| typed_command(clause))
+}
+
+/// Reads a clause as a command. A single quoted text is one only when it was marked as code.
+fn typed_command(clause: &[Word]) -> Option<Intent> {
+    let text = written(clause);
+    let quoted = clause.first().is_some_and(|word| word.form == Form::Quoted);
+    if quoted && !text.starts_with('`') {
+        return None;
     }
-    if let [only] = words
-        && let Some(path) = path_of(only)
-        && has_extension(&path)
-    {
-        return Intent::Call(read_call(&path, None));
+    command(text.trim_end_matches([',', '!']))
+}
+
+/// Drops the longest of what people put before the thing they want.
+fn without_courtesy(words: &[Word]) -> Option<&[Word]> {
+    let longest = COURTESIES.iter().filter_map(|courtesy| {
+        let parts: Vec<&str> = courtesy.split(' ').collect();
+        let fits =
+            parts.len() <= words.len() && parts.iter().zip(words).all(|(part, word)| *part == word.lower());
+        // "tell me" is one only before a question: "show me the tests" wants to see them.
+        let asks = words.get(parts.len()).is_some_and(|next| holds(QUESTIONS, &next.lower()));
+        (fits && (asks || !holds(&["tell me", "show me"], courtesy))).then_some(parts.len())
+    });
+    longest.max().map(|count| &words[count..])
+}
+
+/// Mends a slip in the verb: two letters exchanged, one missing or one too many.
+fn corrected(clause: &[Word]) -> Option<Vec<Word>> {
+    let (first, rest) = clause.split_first()?;
+    let typed = first.lower();
+    if rest.is_empty() || holds(VERBS, &typed) {
+        return None;
     }
-    Intent::Unclear(words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
+    let meant = VERBS.iter().find(|verb| is_slip(&typed, verb))?;
+    let mended = words(meant).into_iter().chain(rest.iter().cloned());
+    Some(mended.collect())
+}
+
+fn is_slip(typed: &str, verb: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), verb.chars().collect());
+    if a.len() == b.len() {
+        let differing: Vec<usize> = (0..a.len()).filter(|at| a[*at] != b[*at]).collect();
+        return matches!(differing.as_slice(), [i, j] if j - i == 1 && a[*i] == b[*j] && a[*j] == b[*i]);
+    }
+    let (long, short) = if a.len() > b.len() { (&a, &b) } else { (&b, &a) };
+    // Short words have too many neighbours.
+    let is_near = long.len() == short.len() + 1
+        && short.len() >= 3
+        && long[0] == short[0]
+        && long.last() == short.last();
+    is_near && (1..long.len()).any(|at| long[..at].iter().chain(&long[at + 1..]).eq(short.iter()))
+}
+
+/// Returns the goals among intents.
+pub(super) fn goals(intents: &[Intent]) -> impl Iterator<Item = &Goal> {
+    intents.iter().filter_map(|intent| match intent {
+        Intent::Goal(goal) => Some(goal),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -1,19 +1,23 @@
-//! Decides what to do next from the rendered request: propose the calls of one clause, or answer.
+//! Decides what to do next from the rendered request: propose the next calls of a goal, or answer.
 //!
-//! Owns no memory: how far a plan got is counted from the tool results since the person last spoke.
-//! Invariant: only tools of the request's catalogue are proposed. Begin at [`next_move`].
+//! Owns no memory: how far a plan got is read from the tool results since the person last spoke.
+//! Invariant: only tools of the request's catalogue are proposed, and nothing is changed for an input of which a part
+//! was not understood. Begin at [`next_move`].
 
-use palyra_types::model::{ChatMessage, ModelRequest};
+use std::ops::Range;
+
+use palyra_types::model::ModelRequest;
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::clauses::clauses;
+use super::calls::read_call;
 use super::conversation::findings;
-use super::extract::{Finding, describe};
-use super::intent::{Ability, Call, Intent};
+use super::extract::{Finding, describe, show};
+use super::intent::{Ability, Call, Goal, Intent, View};
 use super::lexicon::{ANSWERS, holds};
-use super::parse::parse;
+use super::parse::{goals, parse};
 use super::say;
+use super::steps::{next_calls, unmet};
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,49 +35,81 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
     let findings = findings(&request.messages);
     let plan = Plan::read(input, offered).with_answer(&findings);
-    if let Some(at) = findings.iter().position(Finding::is_denial) {
-        return Move { text: stop(&plan, &findings, at), calls: Vec::new(), answered: findings.len() };
+    let progress = plan.progress(&findings);
+    let answered = findings.len();
+    let stopped = findings.iter().any(|finding| finding.is_denial() || finding.is_failed_change());
+    if stopped {
+        return Move { text: stop(&plan, &progress, &findings), calls: Vec::new(), answered };
     }
-    let next = plan.next_round(&findings, &latest_calls(&request.messages));
-    match plan.rounds.get(next) {
-        Some(round) => {
-            Move { text: say::announcement(round), calls: round.clone(), answered: findings.len() }
-        }
-        None => Move { text: answer(&plan, &findings, offered), calls: Vec::new(), answered: findings.len() },
+    match &progress.next {
+        Some(calls) => Move { text: say::announcement(calls), calls: calls.clone(), answered },
+        None => Move { text: answer(&plan, &progress, &findings, offered), calls: Vec::new(), answered },
     }
 }
 
 /// What a person's words amount to.
 struct Plan {
-    rounds: Vec<Vec<Call>>,
+    goals: Vec<Goal>,
     talk: Vec<Intent>,
     remarks: Vec<String>,
 }
 
+/// How far a plan got.
+struct Progress {
+    /// Of each goal that was begun, the findings that are its own.
+    found: Vec<Range<usize>>,
+    /// The calls that come next.
+    next: Option<Vec<Call>>,
+    /// Calls whose results are not in the request any more.
+    lost: usize,
+}
+
 impl Plan {
     fn read(input: &str, offered: impl Fn(Ability) -> bool) -> Self {
-        let mut plan = Self { rounds: Vec::new(), talk: Vec::new(), remarks: Vec::new() };
+        let mut plan = Self { goals: Vec::new(), talk: Vec::new(), remarks: Vec::new() };
+        let intents = parse(input);
+        let changes = goals(&intents).any(Goal::is_change);
         let mut about_project = false;
-        for clause in clauses(input) {
-            let mut round = Vec::new();
-            for intent in parse(&clause) {
-                match intent {
-                    Intent::Call(call) if offered(call.ability) => round.push(call),
-                    Intent::Call(Call { ability, .. }) => plan.remark(say::no_such_tool(ability)),
-                    Intent::Incomplete(ability) if offered(ability) => plan.remark(say::incomplete(ability)),
-                    Intent::Incomplete(ability) => plan.remark(say::no_such_tool(ability)),
-                    Intent::Unclear(words) => plan.remark(say::unclear(&words)),
-                    Intent::Project => about_project = true,
-                    Intent::Abilities | Intent::Greeting | Intent::Aside => plan.talk.push(intent),
+        let mut is_whole = true;
+        for (at, intent) in intents.into_iter().enumerate() {
+            match intent {
+                Intent::Goal(goal) => match goal.abilities().into_iter().find(|ability| !offered(*ability)) {
+                    Some(ability) => plan.remark(say::no_such_tool(ability)),
+                    None => plan.goals.push(goal),
+                },
+                Intent::Incomplete(ability) => {
+                    is_whole = false;
+                    plan.remark(if offered(ability) {
+                        say::incomplete(ability)
+                    } else {
+                        say::no_such_tool(ability)
+                    });
+                }
+                Intent::Cannot(lack) => {
+                    is_whole = false;
+                    plan.remark(say::cannot(lack));
+                }
+                Intent::Unclear(words) => {
+                    is_whole = false;
+                    plan.remark(say::unclear(&words));
+                }
+                Intent::Aside if at == 0 => {
+                    is_whole = false;
+                    plan.remark(say::cannot(super::intent::Lack::Understand));
+                }
+                Intent::Project => about_project = true,
+                Intent::Abilities | Intent::Greeting | Intent::Thanks | Intent::Aside => {
+                    plan.talk.push(intent);
                 }
             }
-            if !round.is_empty() {
-                plan.rounds.push(round);
-            }
         }
-        if about_project && plan.rounds.is_empty() && plan.remarks.is_empty() {
+        if changes && !is_whole {
+            plan.goals.clear();
+            plan.remark(say::NOTHING_DONE.to_owned());
+        }
+        if about_project && plan.goals.is_empty() && plan.remarks.is_empty() {
             if offered(Ability::Read) {
-                plan.rounds.push(vec![Call::new(Ability::Read, &[("path", "README.md")])]);
+                plan.goals.push(Goal::one(read_call("README.md", None)));
             } else {
                 plan.remark(say::no_such_tool(Ability::Read));
             }
@@ -85,38 +121,42 @@ impl Plan {
     fn with_answer(mut self, findings: &[Finding]) -> Self {
         let asked = findings.iter().rev().find(|finding| finding.tool.as_str() == Ability::Ask.tool());
         let Some(answer) = asked.filter(|finding| !finding.failed) else { return self };
-        let behind =
-            self.rounds.iter_mut().skip_while(|round| !round.iter().any(|call| call.ability == Ability::Ask));
-        for call in behind.flatten().filter(|call| call.ability == Ability::Write) {
-            let content = call.arguments.get("content").and_then(Value::as_str).unwrap_or_default();
-            if holds(ANSWERS, &content.to_lowercase()) {
-                call.arguments.insert("content".to_owned(), Value::String(answer.text.clone()));
+        let asks = |goal: &Goal| goal.abilities().contains(&Ability::Ask);
+        let behind = self.goals.iter_mut().skip_while(|goal| !asks(goal));
+        for goal in behind {
+            let Goal::Calls(calls, _) = goal else { continue };
+            for call in calls.iter_mut().filter(|call| call.ability == Ability::Write) {
+                let content = call.arguments.get("content").and_then(Value::as_str).unwrap_or_default();
+                if holds(ANSWERS, &content.to_lowercase()) {
+                    call.arguments.insert("content".to_owned(), Value::String(answer.text.clone()));
+                }
             }
         }
         self
     }
 
-    /// Returns the first round that was not served yet. What was dropped from the request to fit the
-    /// window cannot be counted, but the latest calls are always there.
-    fn next_round(&self, findings: &[Finding], latest: &[(&ToolName, Value)]) -> usize {
-        let mut begun = 0;
-        let counted = self.rounds.iter().position(|round| {
-            let is_next = begun >= findings.len();
-            begun += round.len();
-            is_next
-        });
-        let counted = counted.unwrap_or(self.rounds.len());
-        let is_latest = |round: &Vec<Call>| {
-            let calls = round.iter().map(|call| (call.ability.tool(), Value::Object(call.arguments.clone())));
-            calls.eq(latest.iter().map(|(tool, arguments)| (tool.as_str(), arguments.clone())))
-        };
-        let from = counted.saturating_sub(1);
-        let served = self.rounds.iter().skip(from).position(is_latest).map(|at| from + at + 1);
-        counted.max(served.unwrap_or(0))
-    }
-
-    fn calls(&self) -> usize {
-        self.rounds.iter().map(Vec::len).sum()
+    /// Follows the plan along what was found. What was dropped from the request to fit the window is known by the
+    /// calls that follow it.
+    fn progress(&self, findings: &[Finding]) -> Progress {
+        let mut progress = Progress { found: Vec::new(), next: None, lost: 0 };
+        let mut at = 0;
+        for goal in &self.goals {
+            let from = at;
+            while let Some(calls) = next_calls(goal, &findings[from..at]) {
+                let Some(finding) = findings.get(at) else {
+                    progress.next = Some(calls);
+                    progress.found.push(from..at);
+                    return progress;
+                };
+                if !calls.iter().any(|call| finding.came_of(call)) {
+                    progress.lost += calls.len();
+                    break;
+                }
+                at = (at + calls.len()).min(findings.len());
+            }
+            progress.found.push(from..at);
+        }
+        progress
     }
 
     fn remark(&mut self, remark: String) {
@@ -126,43 +166,78 @@ impl Plan {
     }
 }
 
-/// Tells what was done until something was not allowed, and what is left undone.
-fn stop(plan: &Plan, findings: &[Finding], denied_at: usize) -> String {
-    let mut parts: Vec<String> = findings.iter().map(describe).collect();
-    let left = plan.rounds.iter().flatten().skip(findings.len().max(denied_at + 1));
-    parts.push(say::stopped(left));
+impl Goal {
+    /// Describes what it found; looks that only served a later call are not told.
+    fn describe(&self, found: &[Finding]) -> Vec<String> {
+        match (self, found) {
+            (Self::Calls(_, view), found) => found.iter().map(|finding| show(finding, *view)).collect(),
+            (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {
+                files.iter().map(|finding| show(finding, View::Whole)).collect()
+            }
+            (Self::Commit { .. }, found) => found
+                .iter()
+                .skip_while(|finding| !finding.failed && finding.tool.as_str() == "git")
+                .map(describe)
+                .collect(),
+            (_, []) => Vec::new(),
+            (_, [.., last]) => match unmet(self, found) {
+                Some(why) => vec![why],
+                None => vec![describe(last)],
+            },
+        }
+    }
+}
+
+fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for (goal, span) in plan.goals.iter().zip(&progress.found) {
+        let found = &findings[span.clone()];
+        parts.extend(goal.describe(found));
+        if let (Goal::Commit { .. }, [_]) = (goal, found) {
+            parts.extend(unmet(goal, found));
+        }
+    }
+    let unmatched = progress.found.last().map_or(0, |span| span.end);
+    parts.extend(findings[unmatched..].iter().map(describe));
+    parts
+}
+
+/// Tells what was done until something was not allowed or failed, and what is left undone.
+fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
+    let mut parts = told(plan, progress, findings);
+    if plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
+        parts.push(say::NO_SHELL.to_owned());
+    }
+    let begun = progress.found.iter().rposition(|span| !span.is_empty()).map_or(0, |at| at + 1);
+    parts.push(say::stopped(plan.goals.iter().skip(begun)));
     parts.push(say::SIGNATURE.to_owned());
     parts.join("\n\n")
 }
 
-fn answer(plan: &Plan, findings: &[Finding], offered: impl Fn(Ability) -> bool) -> String {
-    let mut parts: Vec<String> = findings.iter().map(describe).collect();
+fn answer(
+    plan: &Plan,
+    progress: &Progress,
+    findings: &[Finding],
+    offered: impl Fn(Ability) -> bool,
+) -> String {
+    let mut parts = told(plan, progress, findings);
     let found = !parts.is_empty();
     if plan.talk.contains(&Intent::Greeting) {
-        let hello = if found { say::HELLO } else { say::HELLO_FROM_DEMO };
-        parts.insert(0, hello.to_owned());
+        parts.insert(0, say::HELLO.to_owned());
     }
-    if found && findings.len() < plan.calls() {
-        parts.push(say::out_of_view(findings.len(), plan.calls()));
+    if plan.talk.contains(&Intent::Thanks) {
+        parts.push(say::WELCOME.to_owned());
     }
-    let said_nothing = parts.is_empty() && plan.remarks.is_empty();
+    if found && progress.lost > 0 {
+        parts.push(say::out_of_view(findings.len(), findings.len() + progress.lost));
+    }
     let confused = !found && plan.remarks.iter().any(|remark| remark.starts_with(say::UNCLEAR));
+    let silent = !found && plan.remarks.is_empty();
     parts.extend(plan.remarks.iter().cloned());
-    if said_nothing || confused || plan.talk.contains(&Intent::Abilities) {
+    if confused || silent || plan.talk.contains(&Intent::Abilities) {
         parts.push(say::introduction(offered));
     } else if found {
         parts.push(say::SIGNATURE.to_owned());
     }
     parts.join("\n\n")
-}
-
-/// Returns the calls proposed last since the person last spoke.
-fn latest_calls(messages: &[ChatMessage]) -> Vec<(&ToolName, Value)> {
-    let proposed = messages.iter().rev().find_map(|message| match message {
-        ChatMessage::Assistant { calls, .. } => Some(calls.as_slice()),
-        ChatMessage::User { .. } => Some(&[][..]),
-        ChatMessage::ToolResult { .. } => None,
-    });
-    let read = |text: &str| serde_json::from_str(text).unwrap_or_default();
-    proposed.unwrap_or_default().iter().map(|call| (&call.tool, read(call.arguments.expose()))).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::intent::{Ability, Call};
+use super::intent::{Ability, Call, Chore, Goal, Lack};
 
 /// Ends every answer made from a tool's output.
 pub(super) const SIGNATURE: &str =
@@ -11,20 +11,47 @@ pub(super) const SIGNATURE: &str =
 /// How a remark begins that tells what was not understood.
 pub(super) const UNCLEAR: &str = "I did not understand";
 
+/// Says that an input is done as a whole or not at all.
+pub(super) const NOTHING_DONE: &str = "I did nothing of it. Say one thing at a time.";
+
+/// Says what to do where no line for a shell runs.
+pub(super) const NO_SHELL: &str = "I cannot run a line for a shell where the policy does not permit it. Try one program at a time, such as: run `ls -l`.";
+
+/// Answers a greeting.
+pub(super) const HELLO: &str = "Hello.";
+/// Answers thanks.
+pub(super) const WELCOME: &str = "You are welcome.";
+
 /// Says what is about to be called.
 pub(super) fn announcement(calls: &[Call]) -> String {
-    format!("I will {}.\n\n", plans_of(calls))
+    format!("I will {}.\n\n", joined(calls.iter().map(plan_of)))
 }
 
-fn plans_of<'c>(calls: impl IntoIterator<Item = &'c Call>) -> String {
-    calls.into_iter().map(plan_of).collect::<Vec<_>>().join(" and ")
+fn joined(plans: impl Iterator<Item = String>) -> String {
+    plans.collect::<Vec<_>>().join(" and ")
 }
 
 /// Says what is not done any more after something was not allowed.
-pub(super) fn stopped<'c>(left: impl IntoIterator<Item = &'c Call>) -> String {
-    match plans_of(left).as_str() {
+pub(super) fn stopped<'g>(left: impl Iterator<Item = &'g Goal>) -> String {
+    match joined(left.map(goal_of)).as_str() {
         "" => "I stop here.".to_owned(),
         left => format!("I stop here, and did not {left}."),
+    }
+}
+
+fn goal_of(goal: &Goal) -> String {
+    match goal {
+        Goal::Calls(calls, _) => joined(calls.iter().map(plan_of)),
+        Goal::ReadAll(folder) => format!("read the files in `{folder}`"),
+        Goal::Append { path, .. } | Goal::Prepend { path, .. } => format!("add to `{path}`"),
+        Goal::Remove { path, .. } => format!("delete a line of `{path}`"),
+        Goal::Delete(path) => format!("delete `{path}`"),
+        Goal::Move { from, to } => format!("move `{from}` to `{to}`"),
+        Goal::Project(Chore::Test) => "run the tests".to_owned(),
+        Goal::Project(Chore::Build) => "build this".to_owned(),
+        Goal::Project(Chore::Start) => "start this".to_owned(),
+        Goal::Commit { .. } => "commit".to_owned(),
+        Goal::Shell(line) => format!("run `{line}`"),
     }
 }
 
@@ -40,24 +67,87 @@ fn plan_of(call: &Call) -> String {
         Ability::Glob => format!("find files that match `{}`", text("pattern")),
         Ability::Search if text("path").is_empty() => format!("search for `{}`", text("pattern")),
         Ability::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
-        Ability::Write => format!("create `{}`", text("path")),
+        Ability::Write => match (text("content"), text("mode")) {
+            ("", "create") => format!("create `{}`, empty", text("path")),
+            ("", _) => format!("empty `{}`", text("path")),
+            _ => format!("create `{}`", text("path")),
+        },
         Ability::Edit => format!("edit `{}`", text("path")),
-        Ability::Patch => "delete that line".to_owned(),
-        Ability::Run => "run that command".to_owned(),
+        Ability::Patch => patch_plan(text("patch")),
+        Ability::Run => format!("run `{}`", command_line(&Value::Object(call.arguments.clone()))),
+        Ability::Git => format!("ask git: `git {}`", text("subcommand")),
         Ability::Fetch => format!("fetch {}", text("url")),
         Ability::Remember => "remember that".to_owned(),
         Ability::Ask => "ask you".to_owned(),
     }
 }
 
+/// Says what a patch of ours does.
+fn patch_plan(patch: &str) -> String {
+    let line = |begin: &str| patch.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_default();
+    if patch.contains("\nrename to ") {
+        return format!("rename `{}` to `{}`", line("rename from "), line("rename to "));
+    }
+    let path = line("--- a/");
+    if line("+++ ") == "/dev/null" { format!("delete `{path}`") } else { format!("edit `{path}`") }
+}
+
+/// Returns the command of a call as it is typed.
+pub(super) fn command_line(arguments: &Value) -> String {
+    let words =
+        arguments.get("argv").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    let shown = words.map(|word| {
+        if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
 /// Says that a tool is not there.
 pub(super) fn no_such_tool(ability: Ability) -> String {
-    format!("I cannot {}: this version offers me no tool `{}`.", ability.phrase(), ability.tool())
+    if ability == Ability::Remember {
+        return cannot(Lack::Memory);
+    }
+    format!("I cannot {}: no tool for that is on offer here.", ability.phrase())
 }
 
 /// Says what is missing.
 pub(super) fn incomplete(ability: Ability) -> String {
     format!("To {} I need to know more. Try: {}.", ability.phrase(), ability.example())
+}
+
+/// Says what cannot be done, and what can be done instead.
+pub(super) fn cannot(lack: Lack) -> String {
+    match lack {
+        Lack::Compose => {
+            "I cannot write a text or a program of my own: I only write what you give me. Try: create notes.txt with \
+             \"your text\"."
+        }
+        Lack::Understand => {
+            "I cannot judge, explain or mend anything: I understand nothing of what is in files. Try: show me \
+             README.md, or: replace \"old\" with \"new\" in notes.txt. A real model can: `palyra model add`."
+        }
+        Lack::Network => {
+            "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \
+             fetch https://example.org/, for a single page."
+        }
+        Lack::Undo => "I cannot take anything back. You can: `palyra runs undo last` takes back what the last run changed in files.",
+        Lack::World => "I cannot know or do that: I only have the files of this folder and programs of this machine. Try: list the files here.",
+        Lack::Danger => {
+            "I do not propose that: it would destroy too much, or needs the rights of another user. Try: delete notes.txt, \
+             with the name of one file or folder."
+        }
+        Lack::Folder => "I cannot change the folder: I work in the one in which you started `palyra run`. Try: list the files in src.",
+        Lack::Memory => {
+            "I cannot remember anything: Palyra has no memory yet. Try: create notes.txt with \"what to remember\"."
+        }
+        Lack::Message => "I cannot commit without a message. Try: commit this with message \"what changed\".",
+        Lack::Quotes => {
+            "I cannot tell which words are the text. Put it in quotation marks. Try: create notes.txt with \"hello\", or: \
+             replace \"old\" with \"new\" in notes.txt."
+        }
+    }
+    .to_owned()
 }
 
 /// Says what was not understood.
@@ -67,11 +157,6 @@ pub(super) fn unclear(words: &str) -> String {
     let more = if shown.len() < words.len() { "..." } else { "" };
     format!("{UNCLEAR} \"{shown}{more}\".")
 }
-
-/// Answers a greeting before something else.
-pub(super) const HELLO: &str = "Hello.";
-/// Answers a greeting that stands alone.
-pub(super) const HELLO_FROM_DEMO: &str = "Hello. I am Palyra's built-in demo model.";
 
 /// Says that not everything found is in view any more.
 pub(super) fn out_of_view(seen: usize, made: usize) -> String {

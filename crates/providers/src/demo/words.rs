@@ -33,9 +33,17 @@ pub(super) struct Word {
     pub(super) form: Form,
     /// What stood behind it.
     pub(super) stop: Stop,
+    /// It as it was typed, with all that touched it.
+    raw: String,
+    /// The space that stood before it.
+    gap: String,
 }
 
 impl Word {
+    fn new(text: &str, form: Form, stop: Stop) -> Self {
+        Self { text: text.to_owned(), form, stop, raw: String::new(), gap: String::new() }
+    }
+
     /// Returns whether it stood in quotation marks.
     pub(super) fn is_quoted(&self) -> bool {
         self.form == Form::Quoted
@@ -47,9 +55,37 @@ impl Word {
     }
 }
 
-/// Returns words in lower case, joined by spaces.
-pub(super) fn lowered(words: &[Word]) -> String {
-    words.iter().map(Word::lower).collect::<Vec<_>>().join(" ")
+/// Returns words as they were typed.
+pub(super) fn written(words: &[Word]) -> String {
+    let mut out = String::new();
+    for word in words {
+        if !out.is_empty() {
+            out.push_str(&word.gap);
+        }
+        out.push_str(&word.raw);
+    }
+    out
+}
+
+/// Writes contractions out: "what's" is "what is".
+pub(super) fn expanded(words: &[Word]) -> Vec<Word> {
+    let mut out = Vec::new();
+    for word in words {
+        let lower = word.lower();
+        let stem = match lower.as_str() {
+            "whats" | "wheres" | "hows" | "whos" => lower.strip_suffix('s'),
+            _ => ["what", "where", "how", "who", "when", "that", "there", "it"]
+                .into_iter()
+                .find(|stem| lower.strip_prefix(stem) == Some("'s")),
+        };
+        let Some(stem) = stem else {
+            out.push(word.clone());
+            continue;
+        };
+        out.push(Word { text: stem.to_owned(), stop: Stop::None, ..word.clone() });
+        out.push(Word { text: "is".to_owned(), raw: String::new(), gap: String::new(), ..word.clone() });
+    }
+    out
 }
 
 /// Cuts `input` into words.
@@ -68,9 +104,15 @@ pub(super) fn words(input: &str) -> Vec<Word> {
         if trimmed.is_empty() {
             return out;
         }
-        let (word, after) = quoted(trimmed).unwrap_or_else(|| plain(trimmed));
+        let (mut word, after) = quoted(trimmed).unwrap_or_else(|| plain(trimmed));
+        gap.clone_into(&mut word.gap);
+        trimmed[..trimmed.len() - after.len()].clone_into(&mut word.raw);
         match out.last_mut() {
-            Some(last) if word.text.is_empty() => last.stop = stronger(last.stop, word.stop),
+            Some(last) if word.text.is_empty() => {
+                last.stop = stronger(last.stop, word.stop);
+                last.raw.push_str(gap);
+                last.raw.push_str(&word.raw);
+            }
             _ if word.text.is_empty() => {}
             _ => out.push(word),
         }
@@ -94,8 +136,7 @@ fn quoted(input: &str) -> Option<(Word, &str)> {
     }
     let after = &body[end + close.len()..];
     let tail = after.len() - after.trim_start_matches(is_punctuation).len();
-    let word = Word { text: text.to_owned(), form: Form::Quoted, stop: stop_of(&after[..tail]) };
-    Some((word, &after[tail..]))
+    Some((Word::new(text, Form::Quoted, stop_of(&after[..tail])), &after[tail..]))
 }
 
 /// Takes a plain word from the front.
@@ -108,13 +149,12 @@ fn plain(input: &str) -> (Word, &str) {
     }
     let (raw, after) = input.split_at(end);
     if is_marker(raw) {
-        let text = raw.trim_end_matches(['.', ')']).to_owned();
-        return (Word { text, form: Form::Marker, stop: Stop::Hard }, after);
+        return (Word::new(raw.trim_end_matches(['.', ')']), Form::Marker, Stop::Hard), after);
     }
     let opened = raw.trim_start_matches(['(', '"', '\'', '“', '‘', '`', '¿', '¡']);
     let core = trim_end(opened);
     let stop = stop_of(&opened[core.len()..]);
-    (Word { text: core.to_owned(), form: Form::Plain, stop }, after)
+    (Word::new(core, Form::Plain, stop), after)
 }
 
 fn is_marker(raw: &str) -> bool {
@@ -197,6 +237,13 @@ mod tests {
         );
         check("read a;list b", &["read", "a.", "list", "b"]);
         check("fetch http://x/a;b", &["fetch", "http://x/a;b"]);
+    }
+
+    #[test]
+    fn words_are_kept_as_they_were_typed() {
+        for text in ["create a.py with print('hi there'),  then", "f(); g ()", "say \"a b\" . . now"] {
+            assert_eq!(written(&words(text)), text);
+        }
     }
 
     #[test]

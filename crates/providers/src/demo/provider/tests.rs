@@ -246,12 +246,12 @@ async fn an_answer_to_a_question_goes_on_with_what_was_asked_for() {
 #[tokio::test]
 async fn only_tools_on_offer_are_proposed() {
     let said = play(request(READING, "create a.txt with \"x\""), |_, _| panic!("nothing to call")).await;
-    assert_eq!(said, ["I cannot create a file: this version offers me no tool `write_file`."]);
+    assert_eq!(said, ["I cannot create a file: no tool for that is on offer here."]);
     let said =
         play(request(&["write_file"], "create a.txt with \"x\""), |_, _| Ok("12 bytes".to_owned())).await;
     assert_eq!(said[1], r#"write_file {"path":"a.txt","content":"x"}"#);
     let said = play(request(&[], "Read README.md"), |_, _| panic!("nothing to call")).await;
-    assert!(said[0].contains("no tool `read_file`"), "{}", said[0]);
+    assert!(said[0].contains("I cannot read a file"), "{}", said[0]);
 }
 
 #[tokio::test]

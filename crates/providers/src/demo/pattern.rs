@@ -1,0 +1,357 @@
+//! Compares a clause with the pattern of a sentence.
+//!
+//! A pattern is words: `read|show` is one of them, `[all]` may be left out, `{path}` is a slot. A pattern fits when it
+//! accounts for every word of the clause, apart from articles and courtesies: a sentence that is understood in part is
+//! not understood.
+//! Invariant: the work for one comparison is bounded.
+
+use std::ops::Range;
+
+use super::lexicon::{ARTICLES, FILE_KINDS, HERE, NO_NAMES, NUMBERS, TRAILERS, holds};
+use super::objects::{is_pattern, is_url, path_of, tidy_path};
+use super::words::{Word, written};
+
+/// How many elements are compared for one pattern, at most.
+const STEPS_MAX: usize = 20_000;
+
+/// What a pattern found in a clause.
+#[derive(Debug)]
+pub(super) struct Found<'w> {
+    words: &'w [Word],
+    slots: Vec<(Slot, Range<usize>)>,
+    it: Option<&'w str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Path,
+    Paths,
+    Folder,
+    Word,
+    Text,
+    Number,
+    Kind,
+    Glob,
+    Url,
+}
+
+enum Element<'p> {
+    One(&'p str),
+    Maybe(&'p str),
+    Slot(Slot),
+}
+
+impl<'p> Element<'p> {
+    fn read(text: &'p str) -> Self {
+        if let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return Self::Maybe(inner);
+        }
+        match text {
+            "{path}" => Self::Slot(Slot::Path),
+            "{paths}" => Self::Slot(Slot::Paths),
+            "{folder}" => Self::Slot(Slot::Folder),
+            "{word}" => Self::Slot(Slot::Word),
+            "{text}" => Self::Slot(Slot::Text),
+            "{n}" => Self::Slot(Slot::Number),
+            "{kind}" => Self::Slot(Slot::Kind),
+            "{glob}" => Self::Slot(Slot::Glob),
+            "{url}" => Self::Slot(Slot::Url),
+            words => Self::One(words),
+        }
+    }
+}
+
+/// Compares `words` with `pattern`; `it` is the file that was named last.
+pub(super) fn find<'w>(pattern: &str, words: &'w [Word], it: Option<&'w str>) -> Option<Found<'w>> {
+    let elements: Vec<Element<'_>> = pattern.split(' ').map(Element::read).collect();
+    let mut search = Search { words, it, slots: Vec::new(), steps: 0 };
+    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it })
+}
+
+struct Search<'w> {
+    words: &'w [Word],
+    it: Option<&'w str>,
+    slots: Vec<(Slot, Range<usize>)>,
+    steps: usize,
+}
+
+impl Search<'_> {
+    fn fits(&mut self, elements: &[Element<'_>], at: usize) -> bool {
+        self.steps += 1;
+        if self.steps > STEPS_MAX {
+            return false;
+        }
+        let Some((first, rest)) = elements.split_first() else { return self.ends(at) };
+        match first {
+            Element::One(words) => self
+                .starts(at)
+                .into_iter()
+                .any(|from| self.is_one_of(words, from) && self.fits(rest, from + 1)),
+            Element::Maybe(words) => {
+                let present = self
+                    .starts(at)
+                    .into_iter()
+                    .any(|from| self.is_one_of(words, from) && self.fits(rest, from + 1));
+                present || self.fits(rest, at)
+            }
+            Element::Slot(slot) => self.spans(*slot, at).into_iter().any(|span| {
+                let end = span.end;
+                self.slots.push((*slot, span));
+                let fits = self.fits(rest, end);
+                if !fits {
+                    self.slots.pop();
+                }
+                fits
+            }),
+        }
+    }
+
+    fn lower(&self, at: usize) -> String {
+        self.words.get(at).map(Word::lower).unwrap_or_default()
+    }
+
+    fn is_one_of(&self, words: &str, at: usize) -> bool {
+        let lower = self.lower(at);
+        !lower.is_empty() && words.split('|').any(|word| word == lower)
+    }
+
+    /// Returns where the next element may begin: here, or behind articles.
+    fn starts(&self, at: usize) -> Vec<usize> {
+        let skipped = (at..self.words.len()).take_while(|at| holds(ARTICLES, &self.lower(*at)));
+        [at].into_iter().chain(skipped.map(|at| at + 1)).collect()
+    }
+
+    /// Returns whether nothing is left but courtesies.
+    fn ends(&self, at: usize) -> bool {
+        let Some(rest) = self.words.get(at..).filter(|rest| !rest.is_empty()) else { return true };
+        TRAILERS.iter().any(|trailer| {
+            let parts: Vec<&str> = trailer.split(' ').collect();
+            parts.len() <= rest.len()
+                && parts.iter().zip(rest).all(|(part, word)| *part == word.lower())
+                && self.ends(at + parts.len())
+        })
+    }
+
+    fn spans(&self, slot: Slot, at: usize) -> Vec<Range<usize>> {
+        match slot {
+            Slot::Text => (at + 1..=self.words.len()).map(|end| at..end).collect(),
+            Slot::Word => self.single(at, |word| !word.text.is_empty()),
+            Slot::Number => self.single(at, |word| number(word).is_some()),
+            Slot::Glob => self.single(at, |word| is_pattern(&word.text)),
+            Slot::Url => self.single(at, |word| is_url(&word.text)),
+            Slot::Kind => self.single(at, |word| kind(word).is_some()),
+            Slot::Path => self.path_spans(at),
+            Slot::Paths => self.paths_spans(at),
+            Slot::Folder => self.folder_spans(at),
+        }
+    }
+
+    fn single(&self, at: usize, is_it: impl Fn(&Word) -> bool) -> Vec<Range<usize>> {
+        let starts = self.starts(at).into_iter();
+        starts.filter(|at| self.words.get(*at).is_some_and(&is_it)).map(|at| at..at + 1).collect()
+    }
+
+    /// Skips words such as "the file called", which say what comes.
+    fn behind(&self, at: usize, introducing: &[&str]) -> usize {
+        let introduces = |at: &usize| {
+            let lower = self.lower(*at);
+            holds(ARTICLES, &lower) || holds(introducing, &lower)
+        };
+        at + (at..self.words.len()).take_while(introduces).count()
+    }
+
+    fn path_spans(&self, at: usize) -> Vec<Range<usize>> {
+        let introducing = ["file", "files", "named", "called", "document", "script"];
+        let naming = ["file", "named", "called", "document", "script"];
+        let points_back = self.it.is_some() && holds(&["it", "that", "this"], &self.lower(at));
+        if points_back && self.words.get(at + 1).is_none_or(|word| path_of(word).is_none()) {
+            let end = at + 1 + usize::from(self.lower(at + 1) == "file");
+            return std::iter::once(at..end).collect();
+        }
+        let from = self.behind(at, &introducing);
+        let named = from > at
+            && holds(&naming, &self.lower(from - 1))
+            && self.words.get(from).is_some_and(|word| is_bare(word) && self.lower(from) != "in");
+        let is_path = self.words.get(from).is_some_and(|word| path_of(word).is_some()) || named;
+        if !is_path {
+            return Vec::new();
+        }
+        let described = holds(&["file", "script", "document"], &self.lower(from + 1));
+        if described { vec![at..from + 2, at..from + 1] } else { std::iter::once(at..from + 1).collect() }
+    }
+
+    /// Returns the longest list of paths first.
+    fn paths_spans(&self, at: usize) -> Vec<Range<usize>> {
+        let mut ends = Vec::new();
+        let mut next = self.path_spans(at).first().map(|span| span.end);
+        while let Some(end) = next {
+            ends.push(end);
+            let from = if holds(&["and", "&", "or"], &self.lower(end)) { end + 1 } else { end };
+            next = self.path_spans(from).first().map(|span| span.end);
+        }
+        ends.into_iter().rev().map(|end| at..end).collect()
+    }
+
+    fn folder_spans(&self, at: usize) -> Vec<Range<usize>> {
+        let nouns = ["folder", "directory", "dir", "subfolder", "subdirectory"];
+        let sized = ["current", "whole", "entire", "root", "working", "same", "project's"];
+        let from = self.behind(at, &sized);
+        let mut spans = Vec::new();
+        if holds(HERE, &self.lower(from)) {
+            let more = usize::from(holds(&["folder", "directory", "root"], &self.lower(from + 1)));
+            spans.push(at..from + 1 + more);
+        }
+        let from = self.behind(at, &["folder", "directory", "dir", "subfolder", "named", "called"]);
+        let is_named = self.words.get(from).is_some_and(|word| path_of(word).is_some() || is_bare(word));
+        if is_named {
+            if holds(&nouns, &self.lower(from + 1)) {
+                spans.push(at..from + 2);
+            }
+            spans.push(at..from + 1);
+        }
+        spans
+    }
+}
+
+/// Returns whether a word could be a name without an extension: `src`, `my-branch`.
+fn is_bare(word: &Word) -> bool {
+    let lower = word.lower();
+    word.is_quoted()
+        || (!holds(HERE, &lower)
+            && !holds(ARTICLES, &lower)
+            && !holds(NO_NAMES, &lower)
+            && word.text.chars().all(|c| c.is_alphanumeric() || "-_.+/".contains(c)))
+}
+
+fn number(word: &Word) -> Option<u64> {
+    let lower = word.lower();
+    let named = NUMBERS.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
+    word.text.parse().ok().or(named).filter(|number| *number > 0)
+}
+
+fn kind(word: &Word) -> Option<&'static str> {
+    let lower = word.lower();
+    let bare = lower.strip_prefix('.').unwrap_or(&lower);
+    FILE_KINDS
+        .iter()
+        .find(|(said, extension)| *said == bare || *extension == bare)
+        .map(|(_, extension)| *extension)
+}
+
+/// Values are asked for by their kind: `number(1)` is the second number of the pattern.
+impl Found<'_> {
+    fn slot(&self, kinds: &[Slot], at: usize) -> &[Word] {
+        let span = self.slots.iter().filter(|(kind, _)| kinds.contains(kind)).nth(at);
+        span.and_then(|(_, span)| self.words.get(span.clone())).unwrap_or_default()
+    }
+
+    /// Returns whether the clause begins with a word.
+    pub(super) fn begins(&self, word: &str) -> bool {
+        self.words.first().is_some_and(|first| first.lower() == word)
+    }
+
+    /// Returns the clause as it was typed.
+    pub(super) fn typed(&self) -> String {
+        written(self.words)
+    }
+
+    /// Returns whether the clause is one word.
+    pub(super) fn is_alone(&self) -> bool {
+        self.words.len() == 1
+    }
+
+    /// Returns whether the pattern has a number.
+    pub(super) fn has_number(&self) -> bool {
+        self.slots.iter().any(|(kind, _)| *kind == Slot::Number)
+    }
+
+    /// Returns whether the pattern has so many folders.
+    pub(super) fn has_folders(&self, count: usize) -> bool {
+        self.slots.iter().filter(|(kind, _)| *kind == Slot::Folder).count() >= count
+    }
+
+    /// Returns whether the clause speaks of every place.
+    pub(super) fn says_all(&self) -> bool {
+        self.words.iter().any(|word| holds(&["everywhere", "all", "every", "each"], &word.lower()))
+    }
+
+    /// Returns a file; empty where the pattern has none.
+    pub(super) fn path(&self, at: usize) -> String {
+        self.paths(at).into_iter().next().unwrap_or_default()
+    }
+
+    /// Returns the words with which a file was named.
+    pub(super) fn path_words(&self, at: usize) -> &[Word] {
+        self.slot(&[Slot::Path, Slot::Paths], at)
+    }
+
+    /// Returns a list of files.
+    pub(super) fn paths(&self, at: usize) -> Vec<String> {
+        let words = self.path_words(at);
+        let named: Vec<String> = words.iter().filter_map(path_of).collect();
+        if !named.is_empty() {
+            return named;
+        }
+        match (words, self.it) {
+            ([], _) => Vec::new(),
+            ([_, .., last], _) if last.lower() != "file" => vec![tidy_path(&last.text)],
+            (_, it) => it.map(str::to_owned).into_iter().collect(),
+        }
+    }
+
+    /// Returns a folder; `.` is the workspace.
+    pub(super) fn folder(&self, at: usize) -> String {
+        let words = self.slot(&[Slot::Folder], at);
+        let nouns = ["folder", "directory", "dir", "subfolder", "subdirectory", "named", "called"];
+        let sized = ["current", "whole", "entire", "root", "working", "same", "project's"];
+        let name = words.iter().find(|word| {
+            let lower = word.lower();
+            word.is_quoted() || !(holds(ARTICLES, &lower) || holds(&nouns, &lower) || holds(&sized, &lower))
+        });
+        match name {
+            Some(name) if !holds(HERE, &name.lower()) => tidy_path(&name.text),
+            Some(_) | None => ".".to_owned(),
+        }
+    }
+
+    /// Returns a word.
+    pub(super) fn word(&self, at: usize) -> String {
+        self.slot(&[Slot::Word, Slot::Glob, Slot::Url], at)
+            .last()
+            .map(|word| word.text.clone())
+            .unwrap_or_default()
+    }
+
+    /// Returns a text: what stands in quotation marks, else the words as they were typed.
+    pub(super) fn text(&self, at: usize) -> String {
+        match self.text_words(at) {
+            [only] if only.is_quoted() => only.text.clone(),
+            words => {
+                let text = written(words);
+                let text = text.trim_end_matches(',');
+                let ends = text.ends_with('.') && !text.ends_with("..");
+                text.strip_suffix('.').filter(|_| ends).unwrap_or(text).to_owned()
+            }
+        }
+    }
+
+    /// Returns whether a text stands in quotation marks, all of it.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        matches!(self.text_words(at), [only] if only.is_quoted())
+    }
+
+    /// Returns the words of a text.
+    pub(super) fn text_words(&self, at: usize) -> &[Word] {
+        self.slot(&[Slot::Text], at)
+    }
+
+    /// Returns a number.
+    pub(super) fn number(&self, at: usize) -> u64 {
+        self.slot(&[Slot::Number], at).iter().find_map(number).unwrap_or(1)
+    }
+
+    /// Returns the extension of a kind of files.
+    pub(super) fn extension(&self, at: usize) -> &'static str {
+        self.slot(&[Slot::Kind], at).iter().find_map(kind).unwrap_or("txt")
+    }
+}

@@ -1,0 +1,242 @@
+//! Sentences that want a file written or what is in it changed.
+
+use serde_json::json;
+
+use super::super::content::{greeting, is_given, prints};
+use super::super::intent::{Ability, Call, Goal, Intent, Lack, Lines};
+use super::super::lexicon::{ANSWERS, holds};
+use super::super::pattern::Found;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "create|write|make|add|new|generate [new] [python|shell|bash|javascript|node|ruby|c|rust|small|simple|little] [file|script|program] {path} that|which prints|outputs|echoes|says|print|displays|logs {text}",
+            "create|write|make|add|generate [new] [python|shell|bash|javascript|node|ruby|c|rust|small|simple|little] file|script|program that|which prints|outputs|echoes|says|print|displays|logs {text} in|into|as|called|named|to {path}",
+            "create|write|make|add|generate [new] {path} to|and print|output|echo|say {text}",
+        ],
+        means: |found| Some(program(&found.path(0), &found.text(0))),
+    },
+    Row {
+        says: &[
+            "create|write|make|add|generate [small|simple|little|basic] hello world [program|script|file|app|example] in|into|as|called|named {path}",
+            "create|write|make|add|generate {path} with|containing [small|simple|basic] hello world [program|script|example|code]",
+        ],
+        means: |found| {
+            // A text file holds the words themselves.
+            if prints(&found.path(0), "x").is_none() {
+                return Some(write(&found.path(0), "hello world", None));
+            }
+            Some(program(&found.path(0), "Hello, world!"))
+        },
+    },
+    Row {
+        says: &[
+            "create|write|make|add|generate|show [me] [small|simple|little|basic] hello world [program|script|file|app|example] in|using|with {kind}",
+            "create|write|make|add|generate [small|simple|little|basic] {kind} hello world [program|script|file|app|example]",
+            "create|write|make|add|generate [small|simple] hello world {kind} program|script|file|app",
+        ],
+        means: |found| {
+            let extension = found.extension(0);
+            prints(&format!("hello.{extension}"), "x")?;
+            Some(program(&format!("hello.{extension}"), "Hello, world!"))
+        },
+    },
+    Row {
+        says: &[
+            "create|make|write|add|touch|save|generate|new [new] [empty|blank] [text] {path}",
+            "touch|create|make [new] [empty|blank] file|files {paths}",
+            "create|make|add [new] [empty|blank] [python|markdown|text|c|rust|json] file|script {path}",
+            "touch {paths}",
+        ],
+        means: |found| empty(found),
+    },
+    Row {
+        says: &[
+            "create|make|write|add|save|generate [new] [text|python|markdown|shell|json] {path} with|containing|saying|holding|that|which [says|contains|saying|holds|has] [content|contents|text|words|word|line] {text}",
+            "create|make|write|add|save [new] {path} and|then put|write|add [text|words|word] {text} in|into|to it",
+        ],
+        means: |found| content(found),
+    },
+    Row {
+        says: &[
+            "write|save|put|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
+            "create|make|write [new] file with|containing [content|text|words] {text} called|named|as|in {path}",
+        ],
+        means: |found| content(found),
+    },
+    Row {
+        says: &[
+            "overwrite|fill {path} with [text|content] {text}",
+            "replace|change|set [contents|content|everything] [of|in] {path} with|to|by [text] {text}",
+        ],
+        means: |found| found.is_quoted(0).then(|| write(&found.path(0), &found.text(0), None)),
+    },
+    Row {
+        says: &[
+            "empty|clear|truncate|blank [contents|content|out] [of] {path}",
+            "make {path} empty",
+            "delete|remove|erase contents|content|everything of|in|from {path}",
+        ],
+        means: |found| Some(write(&found.path(0), "", None)),
+    },
+    Row {
+        says: &[
+            "replace|change|swap|substitute|rename|correct|fix [word|words|text|string|typo|every|all|each|name] [of] {text} by|with|to|into|for|-> {text} in|inside|of|within {path} [everywhere]",
+            "replace|change|swap|substitute|correct|fix [word|words|text|string|typo|every|all|each] {text} in|inside|of|within {path} by|with|to|into|for {text}",
+            "in|inside {path} replace|change|swap|substitute|correct|fix|rename [word|words|text|string|every|all|each] {text} by|with|to|into {text}",
+            "edit|update|modify|change {path} and|to replace|change|swap [word|words|text|string|every|all|each] {text} by|with|to|into {text}",
+            "edit|update|modify|change {path} so that {text} becomes|is {text}",
+        ],
+        means: edit,
+    },
+    Row {
+        says: &[
+            "append|add|put|write|insert [new] [line|text|words|word|string|item|entry] [saying] {text} to|in|into|at|on [end|bottom] [of] {path}",
+            "append|add|put|write|insert [new] [line|text|words|word] {text} as last line to|in|into|of {path}",
+            "append|add to {path} [line|text|words|word] {text}",
+            "append|add [line|text|words|word] {text} to end|bottom of {path}",
+        ],
+        means: |found| added(found, |path, text| Goal::Append { path, text }),
+    },
+    Row {
+        says: &[
+            "prepend|add|put|write|insert [new] [line|text|words|word] {text} at|to|on [very] beginning|top|start|front of {path}",
+            "prepend {text} to {path}",
+            "add|put|insert [line|text] {text} as first line to|in|into|of {path}",
+        ],
+        means: |found| added(found, |path, text| Goal::Prepend { path, text }),
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|drop|cut line|lines {n} from|in|of {path}",
+            "delete|remove|erase {n} line from|in|of {path}",
+        ],
+        means: |found| remove(found, Lines::Numbered(found.number(0))),
+    },
+    Row {
+        says: &["delete|remove|erase|drop|cut first line from|in|of {path}"],
+        means: |found| remove(found, Lines::Numbered(1)),
+    },
+    Row {
+        says: &["delete|remove|erase|drop|cut last line from|in|of {path}"],
+        means: |found| remove(found, Lines::Last),
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|drop|cut line|lines|text|word|words|entry|item [containing|with|saying|that] [says|contains] {text} from|in|of|out {path}",
+        ],
+        means: |found| {
+            let text = found.text(0);
+            let is_number = text.trim().split(' ').all(|word| word.parse::<u64>().is_ok());
+            (!is_number).then(|| remove(found, Lines::Holding(text))).flatten()
+        },
+    },
+    Row {
+        says: &["delete|remove|erase|drop {text} from {path}"],
+        means: |found| if found.is_quoted(0) { remove(found, Lines::Holding(found.text(0))) } else { None },
+    },
+    Row {
+        says: &["create|make|write|add file|files|something", "create|make|write|touch [new] [file]"],
+        means: |found| {
+            (!(found.is_alone() && found.begins("make"))).then_some(Intent::Incomplete(Ability::Write))
+        },
+    },
+    Row {
+        says: &[
+            "edit|change|modify|update {path}",
+            "edit|change|modify|update|replace [file|text|something|it]",
+            "replace|change {text} by|with|to {text}",
+            "add|append {text}",
+            "append|add [to] {path}",
+        ],
+        means: |found| {
+            let is_change = !found.begins("add") || found.is_quoted(0) || !found.path(0).is_empty();
+            is_change.then_some(Intent::Incomplete(Ability::Edit))
+        },
+    },
+    Row {
+        says: &["delete|remove|erase line|lines [from|in] {path}"],
+        means: |_| Some(Intent::Incomplete(Ability::Patch)),
+    },
+];
+
+/// Writes a whole file; a new one unless its content is what changes.
+fn write(path: &str, content: &str, mode: Option<&str>) -> Intent {
+    let call = Call::new(Ability::Write, &[("path", path), ("content", content)]);
+    Intent::Goal(Goal::one(match mode {
+        Some(mode) => call.with("mode", json!(mode)),
+        None => call,
+    }))
+}
+
+fn empty(found: &Found<'_>) -> Option<Intent> {
+    let calls: Vec<Call> = found
+        .paths(0)
+        .iter()
+        .map(|path| {
+            Call::new(Ability::Write, &[("path", path), ("content", "")]).with("mode", json!("create"))
+        })
+        .collect();
+    // "write a README" asks for a text that somebody has to think of.
+    let composes = found.begins("write") || found.begins("generate") || found.begins("save");
+    let is_known = found.path_words(0).iter().any(|word| !word.is_quoted() && !word.text.contains('.'));
+    if composes || (is_known && !found.begins("touch") && found.path_words(0).len() == 1) {
+        return Some(Intent::Cannot(Lack::Compose));
+    }
+    (!calls.is_empty()).then(|| Intent::Goal(Goal::Calls(calls, super::super::intent::View::Digest)))
+}
+
+fn program(path: &str, text: &str) -> Intent {
+    match prints(path, greeting(text)) {
+        Some(code) => write(path, &code, None),
+        None => Intent::Cannot(Lack::Compose),
+    }
+}
+
+fn content(found: &Found<'_>) -> Option<Intent> {
+    let (path, text) = (found.path(0), found.text(0));
+    if path.is_empty() {
+        return None;
+    }
+    if holds(ANSWERS, &text.to_lowercase()) || found.is_quoted(0) {
+        return Some(write(&path, &text, None));
+    }
+    Some(match is_given(&path, found.text_words(0), &text) {
+        Ok(()) => write(&path, &text, None),
+        Err(lack) => Intent::Cannot(lack),
+    })
+}
+
+/// Replaces a text by another; what is said without quotation marks has to be a text, and not a description of one.
+fn edit(found: &Found<'_>) -> Option<Intent> {
+    let (path, old, new) = (found.path(0), found.text(0), found.text(1));
+    let everywhere = found.says_all();
+    for at in [0, 1] {
+        if !found.is_quoted(at) && is_given("x.txt", found.text_words(at), &found.text(at)).is_err() {
+            return Some(Intent::Cannot(Lack::Quotes));
+        }
+    }
+    if path.is_empty() || old == new {
+        return None;
+    }
+    let call = Call::new(Ability::Edit, &[("path", &path), ("old", &old), ("new", &new)]);
+    Some(Intent::Goal(Goal::one(if everywhere { call.with("all", json!(true)) } else { call })))
+}
+
+fn added(found: &Found<'_>, goal: fn(String, String) -> Goal) -> Option<Intent> {
+    let (path, text) = (found.path(0), found.text(0));
+    if path.is_empty() || text.is_empty() {
+        return None;
+    }
+    if !found.is_quoted(0)
+        && let Err(lack) = is_given(&path, found.text_words(0), &text)
+    {
+        return Some(Intent::Cannot(lack));
+    }
+    Some(Intent::Goal(goal(path, text)))
+}
+
+fn remove(found: &Found<'_>, lines: Lines) -> Option<Intent> {
+    Some(Intent::Goal(Goal::Remove { path: found.path(0), lines }))
+}

@@ -1,0 +1,115 @@
+//! Sentences that want files and folders made, moved, copied or deleted.
+
+use super::super::intent::{Ability, Goal, Intent, Lack, View, run_call};
+use super::super::objects::has_extension;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "delete|remove|erase|wipe|clear|destroy|rm everything|all|anything [here]",
+            "delete|remove|erase|wipe|clear|destroy all|every [of] [my|the] files|folders|directories|file|data [here]",
+            "delete|remove|erase|wipe|clear|destroy [whole|entire|complete] project|repo|repository|workspace|disk|system|computer|codebase|folder",
+            "delete|remove|erase|wipe files|folders|them",
+            "delete|remove|erase|wipe|clear|empty everything|all|files|contents [all] [files] [in] {folder}",
+            "format [hard] disk|drive|computer|laptop",
+            "kill|stop all processes|everything|programs",
+            "shut down [computer|machine|system|server]",
+            "shutdown|reboot|restart [computer|machine|system]",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Danger)),
+    },
+    Row {
+        says: &["delete|remove|erase|rm|unlink|trash {paths}", "rm -f|-v|-i {paths}", "get rid of {paths}"],
+        means: |found| delete(&found.paths(0)),
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|rmdir folder|directory|dir {folder}",
+            "delete|remove|erase [empty] {folder} folder|directory",
+            "rm -r|-rf|-fr|-R {folder}",
+            "rmdir {folder}",
+        ],
+        means: |found| delete(&[found.folder(0)]),
+    },
+    Row { says: &["delete|remove|erase {folder}"], means: |found| delete(&[found.folder(0)]) },
+    Row {
+        says: &[
+            "rename|mv|move|call {path} to|into|as|in {path}",
+            "mv|rename {path} {path}",
+            "change name of {path} to {path}",
+        ],
+        means: |found| relocate(&found.path(0), &found.path(1)),
+    },
+    Row {
+        says: &["move|mv {path} to|into|in|inside|under {folder}", "mv {path} {folder}"],
+        means: |found| relocate(&found.path(0), &format!("{}/", found.folder(0))),
+    },
+    Row {
+        says: &["rename|mv [folder|directory] {folder} to|as|into {folder}", "mv {folder} {folder}"],
+        means: |found| relocate(&found.folder(0), &found.folder(1)),
+    },
+    Row {
+        says: &[
+            "rename {path} to|as {word}",
+            "copy|cp|duplicate {path} to|into|as|in {path}",
+            "cp {path} {path}",
+            "make|create copy of {path} called|named|as|in|to {path}",
+            "back|backup [up] {path} to|as {path}",
+        ],
+        means: |found| copy(&found.path(0), &found.path(1)),
+    },
+    Row {
+        says: &["copy|cp {path} to|into {folder}", "cp {path} {folder}"],
+        means: |found| copy(&found.path(0), &format!("{}/", found.folder(0))),
+    },
+    Row {
+        says: &[
+            "copy|duplicate [folder|directory] {folder} to|as|into {folder}",
+            "cp -r|-a|-R {folder} {folder}",
+        ],
+        means: |found| copy(&found.folder(0), &found.folder(1)),
+    },
+    Row {
+        says: &[
+            "create|make|add|new [new] [empty] folder|directory|dir|subfolder [called|named] {folder}",
+            "create|make|add [new] [empty] {folder} folder|directory|dir",
+            "create|make|add [new] [empty] folder|directory {folder} in {folder}",
+            "mkdir [-p] {folder}",
+        ],
+        means: |found| {
+            let (name, parent) = (found.folder(0), found.folder(1));
+            let path = if found.has_folders(2) && parent != "." { format!("{parent}/{name}") } else { name };
+            (path != ".").then(|| Intent::Goal(Goal::run(["mkdir", "-p", &path])))
+        },
+    },
+];
+
+fn delete(paths: &[String]) -> Option<Intent> {
+    let everything =
+        |path: &String| matches!(path.as_str(), "." | ".." | "/" | "*" | "~" | "/*" | "./*" | "~/" | "$HOME");
+    if paths.is_empty() || paths.iter().any(everything) {
+        return Some(Intent::Cannot(Lack::Danger));
+    }
+    if let [only] = paths {
+        return Some(Intent::Goal(Goal::Delete(only.clone())));
+    }
+    let calls = paths.iter().map(|path| super::super::calls::delete_call(path)).collect();
+    paths.iter().all(|path| has_extension(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
+}
+
+fn relocate(from: &str, to: &str) -> Option<Intent> {
+    if from.is_empty() || to.is_empty() || from == "." || from == to {
+        return None;
+    }
+    let to = if to == "./" { from.rsplit('/').next().unwrap_or(from) } else { to };
+    Some(Intent::Goal(Goal::Move { from: from.to_owned(), to: to.to_owned() }))
+}
+
+fn copy(from: &str, to: &str) -> Option<Intent> {
+    if from.is_empty() || to.is_empty() {
+        return Some(Intent::Incomplete(Ability::Run));
+    }
+    let to = if to == "./" { "." } else { to };
+    Some(Intent::Goal(Goal::Calls(vec![run_call(["cp", "-r", from, to])], View::Whole)))
+}

@@ -1,0 +1,260 @@
+//! Sentences about git: what it knows is asked without a question, what it changes is a command.
+
+use super::super::intent::{Goal, Intent, Lack};
+use super::super::pattern::Found;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "git status",
+            "[show] [git] status [of] [repo|repository|git]",
+            "what|which files changed|differ",
+            "what|which files are changed|modified|staged|untracked",
+            "what changed [since] [last] [commit] [in] [repo|git]",
+            "what is changed",
+            "what has|have changed|i [changed]",
+            "what did i|we|you change",
+            "show [all|uncommitted|current|unstaged|pending] changes",
+            "are there [any] uncommitted|unstaged|pending changes",
+            "is [working|git|repo|repository] tree|repo|directory|status clean",
+            "list [all|uncommitted] changed|modified files|changes",
+            "show git|repo|repository status",
+        ],
+        means: |_| Some(Intent::Goal(Goal::git("status", &[], &[]))),
+    },
+    Row {
+        says: &[
+            "git log",
+            "[show|print|view|give] git|commit log|history",
+            "show|list|print|view|give [all|recent|latest] commits|history [of] [repo|project]",
+            "what are [recent|latest|last] commits",
+            "git history",
+        ],
+        means: |_| Some(log(&["-n", "20"])),
+    },
+    Row { says: &["git log --oneline"], means: |_| Some(log(&["--oneline", "-n", "50"])) },
+    Row {
+        says: &[
+            "show|list|print|view|give last|latest|recent {n} commits",
+            "what are|were last|latest {n} commits",
+            "git log -n {n}",
+        ],
+        means: |found| Some(log(&["-n", &found.number(0).to_string()])),
+    },
+    Row {
+        says: &[
+            "git show",
+            "show|print|view|what [is|was|me|in] last|latest|most [recent] commit",
+            "what did|does last|latest commit do|change",
+            "what was|is in last|latest commit",
+        ],
+        means: |_| Some(Intent::Goal(Goal::git("show", &[], &[]))),
+    },
+    Row {
+        says: &["how many commits are|is [there]", "how many commits does|has {folder} [have]"],
+        means: |_| Some(log(&["--oneline"])),
+    },
+    Row {
+        says: &[
+            "git diff",
+            "[show|print|view|give] [git|current] diff|differences|changes",
+            "show what changed|i [changed]",
+            "what are|is differences|diff|changes",
+        ],
+        means: |_| Some(Intent::Goal(Goal::git("diff", &[], &[]))),
+    },
+    Row { says: &["git diff --stat"], means: |_| Some(Intent::Goal(Goal::git("diff", &["--stat"], &[]))) },
+    Row {
+        says: &["git diff --cached|--staged", "show|what [is|are] staged [changes|files|diff]"],
+        means: |_| Some(Intent::Goal(Goal::git("diff", &["--cached"], &[]))),
+    },
+    Row {
+        says: &[
+            "git diff {path}",
+            "what changed|changes in|of|to {path}",
+            "what did|have i|we change|changed in {path}",
+            "what has changed in {path}",
+            "[show|view] [git] diff|changes|differences in|of|to|for {path}",
+        ],
+        means: |found| Some(Intent::Goal(Goal::git("diff", &[], &found.paths(0)))),
+    },
+    Row {
+        says: &[
+            "who changed|edited|modified|wrote|touched|created {path} [last]",
+            "who last changed|edited|modified|touched {path}",
+            "when was {path} [last] changed|edited|modified|created|touched",
+            "when did {path} [last] change",
+            "[show|view] [git] log|history of|for {path}",
+            "git log {path}",
+        ],
+        means: |found| Some(Intent::Goal(Goal::git("log", &["-n", "20"], &found.paths(0)))),
+    },
+    Row {
+        says: &["git blame {path}", "who wrote [each|every|which] line|lines of|in {path}"],
+        means: |found| Some(Intent::Goal(Goal::git("blame", &[], &found.paths(0)))),
+    },
+    Row {
+        says: &[
+            "git branch",
+            "which|what branch am i on|in",
+            "which|what branch is|are this|it|we|active|current [on]",
+            "what is|what's [current|git|active] branch",
+            "[list|show|what|which] [are|is] [all|git|current] branch|branches [are|exist] [there]",
+            "on which branch am i",
+        ],
+        means: |_| Some(Intent::Goal(Goal::git("branch", &[], &[]))),
+    },
+    Row {
+        says: &[
+            "git add {paths}",
+            "stage|add {paths}",
+            "stage {paths} for commit",
+            "add {paths} to git|index|staging|stage",
+        ],
+        means: |found| {
+            let paths = found.paths(0);
+            let argv = ["git", "add", "--"].into_iter().map(str::to_owned).chain(paths);
+            Some(Intent::Goal(Goal::run(argv)))
+        },
+    },
+    Row {
+        says: &["stage|add everything|all [changes|files] [to] [git]", "stage [all] changes|files"],
+        means: |_| Some(Intent::Goal(Goal::run(["git", "add", "-A"]))),
+    },
+    Row {
+        says: &[
+            "commit [it|this|that|changes|staged|work|them] [changes] with|using [commit] message {text}",
+            "commit [it|this|that|changes|staged] [changes] as|saying {text}",
+            "make|create [git] commit with [commit] message {text}",
+            "make|create [git] commit called|named|saying {text}",
+            "commit -m {text}",
+        ],
+        means: |found| commit(found, false),
+    },
+    Row {
+        says: &[
+            "commit everything|all [of] [it|changes|files|them] with|using [commit] message {text}",
+            "commit everything|all [changes|files] as|saying {text}",
+            "stage|add everything|all [changes|files] and commit [it|them] with [commit] message {text}",
+            "commit [all] changes|files with [commit] message {text}",
+        ],
+        means: |found| commit(found, true),
+    },
+    Row {
+        says: &["commit {paths} with|using [commit] message {text}"],
+        means: |found| {
+            let argv = ["git", "commit", "-m", &found.text(0), "--"].map(str::to_owned);
+            Some(Intent::Goal(Goal::run(argv.into_iter().chain(found.paths(0)))))
+        },
+    },
+    Row {
+        says: &[
+            "commit [it|this|that|them|everything|all] [my|all] [changes|work|files]",
+            "make|create [git] commit",
+            "git commit",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Message)),
+    },
+    Row {
+        says: &["make|create|add|start|new [new] [git] branch [called|named] {word}", "git branch {word}"],
+        means: |found| {
+            let name = found.word(0);
+            let switches = !found.begins("git");
+            let argv =
+                if switches { vec!["git", "checkout", "-b", &name] } else { vec!["git", "branch", &name] };
+            named(&name).then(|| Intent::Goal(Goal::run(argv)))
+        },
+    },
+    Row {
+        says: &[
+            "create|make and switch|checkout|change to [new] branch [called|named] {word}",
+            "checkout|check [out] new branch [called|named] {word}",
+            "switch|change|checkout|check [out] to [new] branch [called|named] {word} and create it",
+        ],
+        means: |found| {
+            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "checkout", "-b", &found.word(0)])))
+        },
+    },
+    Row {
+        says: &[
+            "switch|change|go|move [back] to branch {word}",
+            "switch|change|go|move [back] to {word} branch",
+            "check out|checkout branch {word}",
+            "checkout|check out {word} branch",
+            "switch|go [back] to main|master {word}",
+        ],
+        means: |found| {
+            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "checkout", &found.word(0)])))
+        },
+    },
+    Row {
+        says: &["delete|remove branch [called|named] {word}", "delete|remove {word} branch"],
+        means: |found| {
+            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "branch", "-d", &found.word(0)])))
+        },
+    },
+    Row {
+        says: &["merge [branch] {word}", "merge [branch] {word} into [main|master|this|current] [branch]"],
+        means: |found| {
+            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "merge", &found.word(0)])))
+        },
+    },
+    Row {
+        says: &[
+            "discard|revert|undo|reset|restore|drop [all|local] changes in|of|to {path}",
+            "discard|throw away [all] changes in|of|to {path}",
+            "restore|revert {path}",
+            "git restore {path}",
+            "git checkout -- {path}",
+        ],
+        means: |found| Some(Intent::Goal(Goal::run(["git", "checkout", "--", &found.path(0)]))),
+    },
+    Row {
+        says: &["stash [my|all] changes|everything|it", "stash", "git stash"],
+        means: |_| Some(Intent::Goal(Goal::run(["git", "stash"]))),
+    },
+    Row {
+        says: &[
+            "make|create|add|initialize|initialise|init|start|set [up] [new] [empty] git repo|repository [here]",
+            "initialize|initialise|init git [here]",
+        ],
+        means: |_| Some(Intent::Goal(Goal::run(["git", "init"]))),
+    },
+    Row {
+        says: &[
+            "tag this|it|commit|release [as|with] {word}",
+            "make|create|add [new] tag [called|named] {word}",
+        ],
+        means: |found| named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "tag", &found.word(0)]))),
+    },
+    Row {
+        says: &[
+            "push [it|this|that|my|all] [changes|commits|branch|everything|code|work] [to] [github|gitlab|origin|remote|server|main|master] [main|master]",
+            "pull [latest|my] [changes|code|commits] [from] [github|origin|remote|main|master]",
+            "create|make|open|submit [new] pull|merge request [on|to|for|with] [github]",
+            "create|make|open|submit [new] pr|mr",
+            "clone {url}",
+            "clone {word}",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Network)),
+    },
+];
+
+fn log(options: &[&str]) -> Intent {
+    Intent::Goal(Goal::git("log", options, &[]))
+}
+
+fn commit(found: &Found<'_>, everything: bool) -> Option<Intent> {
+    let message = found.text(0);
+    let words = found.text_words(0);
+    let is_text = found.is_quoted(0) || !words.iter().any(super::super::words::Word::is_quoted);
+    is_text.then_some(Intent::Goal(Goal::Commit { message, everything }))
+}
+
+/// Returns whether a word can be the name of a branch or tag.
+fn named(word: &str) -> bool {
+    !word.is_empty()
+        && !word.starts_with('-')
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+}

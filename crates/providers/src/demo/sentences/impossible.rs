@@ -1,0 +1,77 @@
+//! What people ask for and the demo model cannot do: compared last, so that every row here yields to one that does it.
+
+use super::super::intent::{Intent, Lack};
+use super::super::words::Word;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "remember|memorize [this|that]",
+            "do you remember {text}",
+            "what do|did you|i remember|tell|say {text}",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Memory)),
+    },
+    Row {
+        says: &[
+            "undo [that|it|this|last|everything|change|changes|your] [change|changes|edit|step|thing|one]",
+            "revert [that|it|this|last|everything] [change|changes|edit]",
+            "take it|that back",
+            "go back",
+            "roll [it|that] back",
+            "rollback",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Undo)),
+    },
+    Row {
+        says: &[
+            "how are you [doing|today]",
+            "how is it going",
+            "what is up",
+            "tell [me] joke|story|poem|secret [about] [it]",
+            "tell joke about {text}",
+            "what is weather|temperature|news [like] [in|today|for|at] [today]",
+            "what is weather|temperature|news [like] in|at|for {text}",
+            "what is meaning of life",
+            "what is my|password|name|age|email|ip [password|address]",
+            "send|write|post email|mail|message|tweet [to] {text}",
+            "set|create|add|make reminder|alarm|timer|appointment {text}",
+            "remind {text}",
+            "play music|song|game {text}",
+            "order|buy|book {text}",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::World)),
+    },
+    Row {
+        says: &[
+            "fix|debug|solve|repair|find [the|this|that|all] [bug|bugs|issue|issues|problem|problems|error|errors|mistake|mistakes|typo|typos|build|code|tests|test|it|warnings] [in|of] [it|code|project]",
+            "fix [typo|typos|bug|bugs|error|errors] in {path}",
+            "review|audit|check|improve|optimize|optimise|refactor|clean|simplify|analyze|analyse|format|lint|document [up] [code|project|repo|changes|it|this|quality|everything|codebase]",
+            "review|audit|improve|optimize|optimise|refactor|clean|simplify|format|lint|document|debug|fix|comment|modernize|test [up] {paths}",
+            "make it|this|code|app faster|better|prettier|work|pretty|shorter|cleaner|simpler",
+            "why does|is|do|are|did {text}",
+            "why",
+            "how do|can|should|would i|we|you {text}",
+            "explain {text}",
+            "translate {text}",
+            "convert {text}",
+            "is {text} good|correct|right|ok|okay|secure|safe|clean|any",
+            "which functions|methods|code {text} never|unused|dead {text}",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Understand)),
+    },
+    Row {
+        says: &[
+            "write|create|make|generate|add|implement|build|develop|design|draft|compose [me] [new] poem|story|essay|function|class|method|website|web|app|game|api|script|program|test|tests|unit|documentation|docs|comments|summary|report|letter|email|song|haiku|feature|page|site|server|bot|module|logging|types|tool|cli|code|readme {text}",
+            "write|create|generate|add|implement|draft [unit|some|more] poem|story|essay|tests|test|documentation|docs|comments|code|readme|function|report|summary|website|app|game|feature",
+            "write|generate|draft readme|documentation|docs|tests|comments for {text}",
+            "implement {text}",
+        ],
+        means: |found| {
+            // A text in quotation marks is one that was given.
+            let given = found.text_words(0).iter().any(Word::is_quoted);
+            (!given).then_some(Intent::Cannot(Lack::Compose))
+        },
+    },
+];

@@ -1,0 +1,15 @@
+//! The sentences that are understood, each with what it asks for: tables, and nothing that decides between them.
+
+mod row;
+mod table;
+
+mod reading;
+mod searching;
+mod changing;
+mod files;
+mod running;
+mod history;
+mod talking;
+mod impossible;
+
+pub(super) use table::tables;

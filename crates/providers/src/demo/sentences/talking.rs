@@ -1,0 +1,107 @@
+//! Sentences about the model itself and the project, and talk.
+
+use serde_json::json;
+
+use super::super::intent::{Ability, Call, Goal, Intent};
+use super::super::questions::question_of;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "hi|hello|hey|greetings|moin|hallo|bonjour|hola|ciao|servus|howdy|yo [palyra|demo|all|everyone|world|again]",
+            "good morning|evening|day|afternoon|night [palyra|demo]",
+            "guten tag|morgen|abend",
+            "buenos dias|días",
+        ],
+        means: |_| Some(Intent::Greeting),
+    },
+    Row {
+        says: &[
+            "thanks|thx|cheers|bye|goodbye|danke|merci [a] [lot|bunch] [palyra|demo]",
+            "thank you [very|so] [much] [palyra]",
+            "many thanks",
+            "great|nice|cool|perfect|awesome|excellent|good [job|work|thanks]",
+            "well done",
+        ],
+        means: |_| Some(Intent::Thanks),
+    },
+    Row {
+        says: &[
+            "help [me|please]",
+            "what|how else can|do|could you do|help [here|for|me] [me]",
+            "what can|could you do|help [for|with|me] [me|us|here|with]",
+            "what can i|we do|ask|say|type [you|here|with] [palyra|this|it|you]",
+            "what you can do",
+            "what do you do|know|understand",
+            "what are you [able|capable|good] [to|of|at|for] [do|doing]",
+            "who are|is you|this|palyra",
+            "what is|are your name|abilities|capabilities|skills|tools|commands",
+            "what is your name",
+            "which|what model are|is you|this",
+            "what is|are palyra|this [demo|tool|thing|program]",
+            "are you chatgpt|claude|gpt|gpt-4|ai|an|human|real|robot|llm|gemini|bot|alive [ai|llm|bot|model|person|human|robot]",
+            "are you real|language [ai|llm|model|person|human|robot]",
+            "how do you work",
+            "how does this|palyra|it work",
+            "how can|could you help [me]",
+            "how do|can i|we use this|you|palyra|it",
+            "which|what tools|commands|sentences do|can|are you|i|there [have|know|use|understand|say|type]",
+            "tell about yourself",
+            "introduce yourself",
+            "list|show commands|tools|help|examples|abilities",
+            "can you help [me]",
+            "how do i start|begin",
+            "getting started",
+        ],
+        means: |_| Some(Intent::Abilities),
+    },
+    Row {
+        says: &[
+            "what is project|repo|repository|codebase|code|program [about|for|here]",
+            "what is project|repo|repository|codebase [about|for]",
+            "what does project|repo|repository|codebase|code|program|software|it do",
+            "what is it about|for",
+            "what is this about",
+            "what am i looking at",
+            "tell what project|repo|repository|codebase|code|program does|is",
+            "tell what project|repo|repository|codebase is about|for",
+            "tell|read about project|repo|repository|codebase",
+            "describe|explain|summarize|summarise project|repo|repository|codebase",
+            "find out what project|repo|repository|codebase does|is|is [about]",
+            "give|show overview|summary|description of project|repo|repository|codebase",
+            "overview|summary of project|repo|repository|codebase",
+            "how does project|repo|repository|codebase work",
+        ],
+        means: |_| Some(Intent::Project),
+    },
+    Row {
+        says: &[
+            "tell|say|explain|report|summarize|summarise|describe [about] [it|them|result|results|what|answer|matches] [it|they|is|are|you] [says|say|does|do|is|about|found|find|contains|contain|for] [about]",
+            "tell what you|fails|failed|happened|went|they [found|find|see|say|wrong]",
+            "tell result|results|how [it|they] [went|look|looks]",
+            "give summary|overview",
+            "what is it [about]",
+            "what does it say|do|contain|mean",
+            "what is in it",
+            "report back",
+            "show them|result|results|output [to]",
+            "answer|summarize|summarise|explain|describe",
+        ],
+        means: |_| Some(Intent::Aside),
+    },
+    Row { says: &["ask {text}"], means: |found| question_of(found.text_words(0)) },
+    Row { says: &["ask [me|us]"], means: |_| Some(Intent::Incomplete(Ability::Ask)) },
+    Row {
+        says: &[
+            "remember|memorize|memorise|note|keep [that|this|down] [in] [mind] {text}",
+            "don't forget {text}",
+            "make note [that|of] {text}",
+        ],
+        means: |found| {
+            let text = found.text(0);
+            let call = Call::new(Ability::Remember, &[]).with("text", json!(text));
+            Some(Intent::Goal(Goal::one(call)))
+        },
+    },
+];

@@ -1,0 +1,240 @@
+//! What follows in a goal of several rounds, from what its earlier rounds found.
+//!
+//! Pure: the findings of a goal, in order, decide its next calls. A goal that ends without the call that it is for says
+//! why in [`unmet`].
+
+use serde_json::{Value, json};
+
+use super::calls::{delete_call, list_call, patch_call, read_call, rename_call};
+use super::extract::{Finding, listed_names, printed, without_note};
+use super::intent::{Ability, Call, Chore, Goal, Lines, run_call};
+use super::objects::has_extension;
+
+/// Files of a folder that are shown together, at most.
+const FILES_MAX: usize = 10;
+
+/// A project's files and what its chores are: test, build, start.
+const CHORES: &[(&str, [&[&str]; 3])] = &[
+    ("Cargo.toml", [&["cargo", "test"], &["cargo", "build"], &["cargo", "run"]]),
+    ("go.mod", [&["go", "test", "./..."], &["go", "build", "./..."], &["go", "run", "."]]),
+    ("package.json", [&["npm", "test"], &["npm", "run", "build"], &["npm", "start"]]),
+    ("Makefile", [&["make", "test"], &["make"], &["make", "run"]]),
+    ("makefile", [&["make", "test"], &["make"], &["make", "run"]]),
+    ("GNUmakefile", [&["make", "test"], &["make"], &["make", "run"]]),
+    ("CMakeLists.txt", [&["ctest", "--test-dir", "build"], &["cmake", "-B", "build"], &[]]),
+    ("pom.xml", [&["mvn", "test"], &["mvn", "package"], &[]]),
+    ("build.gradle", [&["gradle", "test"], &["gradle", "build"], &["gradle", "run"]]),
+    ("pytest.ini", [&["python3", "-m", "pytest"], &[], &[]]),
+    ("conftest.py", [&["python3", "-m", "pytest"], &[], &[]]),
+    ("tests/", [&["python3", "-m", "unittest", "discover", "-s", "tests"], &[], &[]]),
+    ("main.py", [&[], &[], &["python3", "main.py"]]),
+    ("app.py", [&[], &[], &["python3", "app.py"]]),
+    ("index.js", [&[], &[], &["node", "index.js"]]),
+];
+const UNITTEST: &[&str] = &["python3", "-m", "unittest"];
+
+/// Returns the next calls of a goal that has found this much; `None` when it is done, or cannot go on.
+pub(super) fn next_calls(goal: &Goal, found: &[Finding]) -> Option<Vec<Call>> {
+    let (calls, round) = match (goal, found) {
+        (Goal::Calls(calls, _), []) => return Some(calls.clone()),
+        (Goal::Calls(..), [_, ..]) => return None,
+        (Goal::Shell(line), []) => (vec![run_call(["sh", "-c", line])], 0),
+        (Goal::ReadAll(folder), []) => (vec![list_call(folder)], 0),
+        (Goal::ReadAll(_), [look]) => (files_of(look), 1),
+        (Goal::Append { path, .. } | Goal::Prepend { path, .. } | Goal::Remove { path, .. }, []) => {
+            (vec![read_call(path, None)], 0)
+        }
+        (Goal::Append { .. } | Goal::Prepend { .. } | Goal::Remove { .. }, [look]) => {
+            (edited(goal, look).into_iter().collect(), 1)
+        }
+        (Goal::Delete(path), []) if has_extension(path) => (vec![delete_call(path)], 0),
+        (Goal::Delete(path), []) => (vec![list_call(path)], 0),
+        (Goal::Delete(path), [look]) if look.tool.as_str() == Ability::List.tool() => {
+            (vec![if look.failed { delete_call(path) } else { run_call(["rm", "-r", path]) }], 1)
+        }
+        (Goal::Move { from, to }, found) => return moved(from, to, found),
+        (Goal::Project(_), []) => (vec![list_call(".")], 0),
+        (Goal::Project(chore), [look]) => (chore_of(*chore, look).into_iter().collect(), 1),
+        (Goal::Commit { message, everything }, found) => return committed(message, *everything, found),
+        _ => return None,
+    };
+    let is_broken = round > 0 && calls.is_empty();
+    (!is_broken).then_some(calls)
+}
+
+fn files_of(look: &Finding) -> Vec<Call> {
+    let files = listed_names(&look.text).into_iter().filter(|name| !name.ends_with('/'));
+    files.take(FILES_MAX).map(|path| read_call(&path, None)).collect()
+}
+
+/// Returns the change of a file that was read.
+fn edited(goal: &Goal, look: &Finding) -> Option<Call> {
+    if look.failed {
+        let is_new = look.text.contains("does not exist");
+        return match goal {
+            Goal::Append { path, text } | Goal::Prepend { path, text } if is_new => Some(written(path, text)),
+            _ => None,
+        };
+    }
+    let (text, note) = without_note(&look.text);
+    if text.is_empty() {
+        return match goal {
+            Goal::Append { path, text } | Goal::Prepend { path, text } => Some(overwritten(path, text)),
+            _ => None,
+        };
+    }
+    if note.is_some() {
+        return None;
+    }
+    let open = !text.ends_with('\n');
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    let mark = |is_last: bool| if open && is_last { "\\ No newline at end of file\n" } else { "" };
+    let (path, hunk) = match goal {
+        Goal::Append { path, text } => {
+            let (at, last) = (lines.len(), lines[lines.len() - 1]);
+            let new = added(text);
+            let old = if open { format!("-{last}\n{}+{last}\n", mark(true)) } else { format!(" {last}\n") };
+            (path, format!("@@ -{at} +{at},2 @@\n{old}{new}"))
+        }
+        Goal::Prepend { path, text } => {
+            (path, format!("@@ -1 +1,2 @@\n{} {}\n{}", added(text), lines[0], mark(lines.len() == 1)))
+        }
+        Goal::Remove { path, lines: which } => {
+            let at = chosen(&lines, which)?;
+            (path, format!("@@ -{} +{at},0 @@\n-{}\n{}", at + 1, lines[at], mark(at + 1 == lines.len())))
+        }
+        _ => return None,
+    };
+    Some(patch_call(&format!("--- a/{path}\n+++ b/{path}\n{hunk}")))
+}
+
+fn added(text: &str) -> String {
+    text.lines().map(|line| format!("+{line}\n")).collect()
+}
+
+fn written(path: &str, text: &str) -> Call {
+    overwritten(path, text).with("mode", json!("create"))
+}
+
+fn overwritten(path: &str, text: &str) -> Call {
+    Call::new(Ability::Write, &[("path", path), ("content", &format!("{}\n", text.trim_end_matches('\n')))])
+}
+
+/// Returns the line that goes, from 0: only one that is meant without doubt.
+fn chosen(lines: &[&str], which: &Lines) -> Option<usize> {
+    let only = |fits: &dyn Fn(&str) -> bool| {
+        let mut fitting = (0..lines.len()).filter(|at| fits(lines[*at]));
+        fitting.next().filter(|_| fitting.next().is_none())
+    };
+    match which {
+        Lines::Numbered(number) => {
+            usize::try_from(*number).ok()?.checked_sub(1).filter(|at| *at < lines.len())
+        }
+        Lines::Last => lines.len().checked_sub(1),
+        Lines::Holding(text) => only(&|line| line == text).or_else(|| {
+            only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
+        }),
+    }
+}
+
+fn moved(from: &str, to: &str, found: &[Finding]) -> Option<Vec<Call>> {
+    let unknown = |path: &str| !has_extension(path) && !path.ends_with('/');
+    let looks: Vec<Call> = [from, to].into_iter().filter(|path| unknown(path)).map(list_call).collect();
+    if found.is_empty() && !looks.is_empty() {
+        return Some(looks);
+    }
+    if found.len() > looks.len() || (found.len() == looks.len() && found.is_empty() && !looks.is_empty()) {
+        return None;
+    }
+    let is_folder = |path: &str| {
+        found
+            .iter()
+            .any(|look| !look.failed && look.arguments.get("path").and_then(Value::as_str) == Some(path))
+    };
+    let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or(from);
+    let into = to.ends_with('/') || is_folder(to);
+    let target = if into { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() };
+    let target = target.strip_prefix("./").unwrap_or(&target);
+    Some(vec![if is_folder(from) { run_call(["mv", from, target]) } else { rename_call(from, target) }])
+}
+
+fn chore_of(chore: Chore, look: &Finding) -> Option<Call> {
+    if look.failed {
+        return None;
+    }
+    let names = listed_names(&look.text);
+    let place = match chore {
+        Chore::Test => 0,
+        Chore::Build => 1,
+        Chore::Start => 2,
+    };
+    let has = |name: &str| names.iter().any(|found| found == name);
+    let known = CHORES.iter().find(|(name, argvs)| has(name) && !argvs[place].is_empty());
+    let is_test =
+        |name: &String| name.ends_with(".py") && (name.starts_with("test") || name.ends_with("_test.py"));
+    let python = (chore == Chore::Test && names.iter().any(is_test)).then_some(UNITTEST);
+    known.map(|(_, argvs)| argvs[place]).or(python).map(|argv| run_call(argv.iter().copied()))
+}
+
+fn committed(message: &str, everything: bool, found: &[Finding]) -> Option<Vec<Call>> {
+    let commit = || Some(vec![run_call(["git", "commit", "-m", message])]);
+    let add = || Some(vec![run_call(["git", "add", "-A"])]);
+    let mut done = found.iter();
+    if !everything {
+        let Some(status) = done.next() else {
+            let call =
+                Call::new(Ability::Git, &[("subcommand", "status")]).with("options", json!(["--short"]));
+            return Some(vec![call]);
+        };
+        let lines: Vec<&str> =
+            printed(&status.text).lines().filter(|line| line.len() > 3 && !line.starts_with('[')).collect();
+        if status.failed || lines.is_empty() {
+            return None;
+        }
+        if lines.iter().any(|line| !line.starts_with([' ', '?'])) {
+            return if done.len() == 0 { commit() } else { None };
+        }
+    }
+    match done.len() {
+        0 => add(),
+        1 => commit(),
+        _ => None,
+    }
+}
+
+/// Says why a goal ended without what it is for; `None` when it did what it is for.
+pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
+    let [look] = found else { return None };
+    if look.failed {
+        return None;
+    }
+    match goal {
+        Goal::Append { path, .. } | Goal::Prepend { path, .. } if look.tool.as_str() == "read_file" => {
+            Some(format!("I cannot add to `{path}`: it is longer than what I read at once."))
+        }
+        Goal::Remove { path, lines } => Some(match lines {
+            Lines::Holding(text) => {
+                format!(
+                    "I cannot tell which line of `{path}` is meant by \"{text}\": none has it, or several have. I changed nothing."
+                )
+            }
+            Lines::Numbered(_) | Lines::Last => {
+                format!("I cannot find that line in `{path}`. I changed nothing.")
+            }
+        }),
+        Goal::ReadAll(folder) => Some(format!("There is no file in `{folder}`.")),
+        Goal::Project(chore) => {
+            let what = match chore {
+                Chore::Test => "run the tests",
+                Chore::Build => "build this",
+                Chore::Start => "start this",
+            };
+            Some(format!(
+                "I cannot {what}: I know no file here that says how (such as Makefile, Cargo.toml or package.json). \
+                 Try: run `COMMAND`, with the command that does it."
+            ))
+        }
+        Goal::Commit { .. } => Some("I cannot commit: git says that nothing changed.".to_owned()),
+        _ => None,
+    }
+}
