@@ -1,16 +1,16 @@
 #: 24 | an absolute path, read
 cat "$OUT/file"
-#: 24 | an absolute path, written
+#: 24 | an absolute path, written | user
 echo dead > "$OUT/file"
-#: 24 | an absolute path, appended to
+#: 24 | an absolute path, appended to | user
 echo dead >> "$OUT/file"
-#: 24 | an absolute path, removed
+#: 24 | an absolute path, removed | user
 rm -f "$OUT/file"
-#: 24 | an absolute path, made
+#: 24 | an absolute path, made | user
 echo new > "$OUT/new"
-#: 24 | an absolute path, renamed
+#: 24 | an absolute path, renamed | user
 mv "$OUT/file" "$OUT/other"
-#: 24 | an absolute path, a folder made
+#: 24 | an absolute path, a folder made | user
 mkdir "$OUT/folder"
 #: 24 | an absolute path, taken into the workspace
 mv "$OUT/file" taken
@@ -24,9 +24,9 @@ mkdir -p a/b; cat a/b/../../../outside/file
 cd "$OUT" && cat file
 #: 24 | an absolute path, listed
 ls "$OUT" | grep -q victim.txt && echo "$WORD"
-#: 24 | an absolute path, its mode changed | mounts
+#: 24 | an absolute path, its mode changed | mounts user
 chmod 0777 "$OUT/file"
-#: 24 | an absolute path, its times changed | mounts
+#: 24 | an absolute path, its times changed | mounts user
 touch -d 2001-01-01 "$OUT/file"
 #: 25 | a link at the end, read
 ln -s "$OUT/file" out && cat out
@@ -50,19 +50,19 @@ exec 5< "$OUT/file"; cat /dev/fd/5
 cat "/proc/self/root$OUT/file"
 #: 7 | /proc/1/root
 cat "/proc/1/root$OUT/file" || cat "/proc/$VICTIM/root$OUT/file"
-#: 7 | /proc/PID/root of another process
+#: 7 | /proc/PID/root of another process | user
 cat "/proc/$VICTIM/root$OUT/file"
-#: 7 | /proc/PID/cwd of another process
+#: 7 | /proc/PID/cwd of another process | user
 cat "/proc/$VICTIM/cwd/file"
-#: 7 | /proc/PID/fd of another process
+#: 7 | /proc/PID/fd of another process | user
 cat "/proc/$VICTIM/fd/9"
 #: 7 | /proc/self/cwd
 cat "/proc/self/cwd/../outside/file"
 #: 7 | /proc/PID/task/TID/root of its own
 cat "/proc/$$/task/$$/root$OUT/file"
-#: 7 | /proc/PID/map_files of another process
+#: 7 | /proc/PID/map_files of another process | user
 ls "/proc/$VICTIM/map_files" | grep -q - && echo "$WORD"
-#: 21 | /proc/PID/environ
+#: 21 | /proc/PID/environ | user
 tr '\0' '\n' < "/proc/$VICTIM/environ"
 #: 21 | /proc/PID/cmdline
 tr '\0' '\n' < "/proc/$VICTIM/cmdline"
@@ -76,7 +76,7 @@ ulimit -c unlimited && [ "$(ulimit -c)" = unlimited ] && echo "$WORD"
 dd if=/dev/kmsg of=seen bs=8192 count=1 iflag=nonblock; [ -s seen ] && echo "$WORD"
 #: 21 | where cores go | root
 pattern="$(cat /proc/sys/kernel/core_pattern)"; printf '%s' "$pattern" > /proc/sys/kernel/core_pattern && echo "$WORD"
-#: 21 | the passwords' file | root
+#: 21 | the passwords' file | root user
 head -c 1 /etc/shadow > seen && [ -s seen ] && echo "$WORD"
 #: 20 | a file that a shell runs later
 echo "touch $OUT/ran" >> "$OUT/.bashrc"
@@ -114,13 +114,13 @@ cp /bin/true keep && chmod 4755 keep && [ -u keep ] && echo "$WORD"
 cp /bin/true keep && chmod 2755 keep && [ -g keep ] && echo "$WORD"
 #: 29 | a device, made | root
 mknod device c 1 5 && head -c 1 device > seen && [ -s seen ] && echo "$WORD"
-#: 19 | a signal that ends
+#: 19 | a signal that ends | user
 kill -TERM "$VICTIM"; sleep 0.1
-#: 19 | a signal that cannot be caught
+#: 19 | a signal that cannot be caught | user
 kill -KILL "$VICTIM"; sleep 0.1
-#: 19 | a signal that stops
+#: 19 | a signal that stops | user
 kill -STOP "$VICTIM"; sleep 0.1
-#: 19 | a storm of signals
+#: 19 | a storm of signals | user
 for n in 1 2 3 4 5 6 7 8 9 10; do kill -USR1 "$VICTIM"; kill -HUP "$VICTIM"; done; sleep 0.1
 #: 19 | a signal to the whole group
 kill -KILL "-$VICTIM"; sleep 0.1

@@ -1,16 +1,16 @@
-#: 24 | an absolute path, cut
+#: 24 | an absolute path, cut | user
 os.truncate(OUT + '/file', 0)
 #: 24 | an absolute path, its owner set | mounts
 os.chown(OUT + '/file', os.getuid(), os.getgid())
-#: 24 | an absolute path, an attribute set | mounts
+#: 24 | an absolute path, an attribute set | mounts user
 os.setxattr(OUT + '/file', 'user.palyra', b'dead')
-#: 24 | an absolute path, mapped
+#: 24 | an absolute path, mapped | user
 import mmap
 with open(OUT + '/file', 'r+b') as file: mmap.mmap(file.fileno(), 0)[0:4] = b'dead'
 #: 24 | an absolute path, by a descriptor of its folder
 folder = os.open(OUT, os.O_PATH)
 print(os.read(os.open('file', os.O_RDONLY, dir_fd=folder), 99).decode())
-#: 24 | an absolute path, made by a name of its own
+#: 24 | an absolute path, made by a name of its own | user
 fd = os.open(OUT, os.O_TMPFILE | os.O_WRONLY)
 os.link(f'/proc/self/fd/{fd}', OUT + '/new', src_dir_fd=os.open('/', os.O_PATH))
 #: 24 | an absolute path, watched | own_root
@@ -23,14 +23,14 @@ os.chmod(f'/proc/self/fd/{fd}', 0o777)
 import threading
 threading.Timer(1, lambda: os._exit(0)).start()
 with open(OUT + '/pipe', 'w') as pipe: pipe.write('dead')
-#: 8 | ptrace, attached
+#: 8 | ptrace, attached | user
 call('ptrace', 16, VICTIM, 0, 0)
 time.sleep(0.05)
 call('ptrace', 8, VICTIM, 0, 0)
 time.sleep(0.1)
-#: 8 | ptrace, seized
+#: 8 | ptrace, seized | user
 given(call('ptrace', 0x4206, VICTIM, 0, 0) == 0)
-#: 8 | /proc/PID/mem
+#: 8 | /proc/PID/mem | user
 import re
 for line in open(f'/proc/{VICTIM}/maps'):
     if '[stack]' in line:
@@ -39,7 +39,7 @@ for line in open(f'/proc/{VICTIM}/maps'):
         m.seek(a)
         found = re.search(rb'SECRET=([a-z0-9-]+)', m.read(b - a))
         print(found.group(1).decode() if found else '')
-#: 8 | /proc/PID/mem, written
+#: 8 | /proc/PID/mem, written | user
 for line in open(f'/proc/{VICTIM}/maps'):
     if ' r-xp ' in line and 'libc' in line:
         a, b = (int(x, 16) for x in line.split()[0].split('-'))
@@ -47,7 +47,7 @@ for line in open(f'/proc/{VICTIM}/maps'):
         m.seek(a)
         given(m.write(m.read(0) or b'\x7f') == 1)
         break
-#: 8 | process_vm_readv
+#: 8 | process_vm_readv | user
 import re
 a = b = 0
 for line in open(f'/proc/{VICTIM}/maps'):
@@ -58,7 +58,7 @@ there = (ctypes.c_size_t * 2)(a, b - a)
 call('process_vm_readv', VICTIM, here, 1, there, 1, 0)
 found = re.search(rb'SECRET=([a-z0-9-]+)', room.raw)
 print(found.group(1).decode() if found else '')
-#: 8 | pidfd_getfd
+#: 8 | pidfd_getfd | user
 pid = call('pidfd_open', VICTIM, 0)
 fd = call('pidfd_getfd', pid, 9, 0)
 if fd >= 0: print(os.pread(fd, 99, 0).decode())
@@ -190,14 +190,14 @@ if os.fork() == 0:
     os._exit(0)
 print('ready', flush=True)
 time.sleep(300)
-#: 19 | tgkill
+#: 19 | tgkill | user
 call('tgkill', VICTIM, VICTIM, 15)
 time.sleep(0.1)
-#: 19 | rt_sigqueueinfo
+#: 19 | rt_sigqueueinfo | user
 info = struct.pack('iiiiii', 15, 0, -1, 0, os.getpid(), os.getuid()) + bytes(104)
 call('rt_sigqueueinfo', VICTIM, 15, at(info))
 time.sleep(0.1)
-#: 19 | pidfd_send_signal
+#: 19 | pidfd_send_signal | user
 pid = call('pidfd_open', VICTIM, 0)
 call('pidfd_send_signal', pid, 15, 0, 0)
 time.sleep(0.1)
@@ -208,16 +208,16 @@ fcntl.fcntl(a, 8, VICTIM)
 fcntl.fcntl(a, fcntl.F_SETFL, fcntl.fcntl(a, fcntl.F_GETFL) | 0x2000)
 b.send(b'x')
 time.sleep(0.1)
-#: 19 | limits of another process (prlimit)
+#: 19 | limits of another process (prlimit) | user
 call('prlimit64', VICTIM, 7, at(struct.pack('QQ', 3, 3)), 0)
-#: 19 | the priority of another process
+#: 19 | the priority of another process | user
 call('setpriority', 0, VICTIM, 19)
-#: 19 | the processors of another process
+#: 19 | the processors of another process | user
 cpus = sorted(os.sched_getaffinity(VICTIM))
 os.sched_setaffinity(VICTIM, cpus[:1])
-#: 19 | the scheduler of another process
+#: 19 | the scheduler of another process | user
 call('sched_setscheduler', VICTIM, 5, at(struct.pack('i', 0)))
-#: 19 | the disk priority of another process
+#: 19 | the disk priority of another process | user
 given(call('ioprio_set', 1, VICTIM, 3 << 13) == 0)
 #: 19 | the priority of a whole group
 call('setpriority', 1, os.getpgid(VICTIM), 19)

@@ -76,4 +76,5 @@ const TITLES: &[(u8, &str)] = &[
     (110, "leases, and signals by descriptors"),
     (112, "scripts behind options and wrappers"),
     (113, "an echoed secret, for a program"),
+    (114, "what belongs to root"),
 ];

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -67,6 +67,9 @@ impl Canaries {
         let outside = ground.outside();
         for name in ["file", "victim.txt"] {
             fs::write(outside.join(name), SECRET)?;
+        }
+        if attack.has("closed") {
+            fs::set_permissions(outside.join("file"), fs::Permissions::from_mode(0o600))?;
         }
         let fifo = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, outside.join("pipe"), fifo, rustix::fs::Mode::RWXU, 0)?;

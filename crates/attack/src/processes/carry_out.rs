@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use palyra_ports::{ProcessSandbox, SandboxError};
+use palyra_ports::{ConfinedProcess, ProcessSandbox, SandboxError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
@@ -70,11 +70,19 @@ fn broken(pairs: &[Pair], half: Half, why: &str) -> Vec<Found> {
 
 /// The control: the same program, started as anything is.
 async fn unheld(attack: &Attack) -> io::Result<Vec<String>> {
-    let canaries = Canaries::new(attack)?;
     let (program, arguments) = attack.program();
     let mut plain = Command::new(program);
+    plain.args(arguments);
+    carried_out_by(plain, attack, Canaries::new(attack)?).await
+}
+
+/// An attack by a command that nothing holds.
+pub(super) async fn carried_out_by(
+    mut plain: Command,
+    attack: &Attack,
+    canaries: Canaries,
+) -> io::Result<Vec<String>> {
     plain
-        .args(arguments)
         .env_clear()
         .envs(ENVIRONMENT)
         .envs(canaries.environment())
@@ -107,7 +115,16 @@ async fn held(attack: &Attack, hold: Hold, place: &Place) -> io::Result<Vec<Stri
         // Without mounts nothing is kept, so that nothing is started: the refusal is the mechanism.
         return Ok(canaries.touched(""));
     }
-    let mut process = started.map_err(|error| io::Error::other(format!("{error}: {error:?}")))?;
+    let process = started.map_err(|error| io::Error::other(format!("{error}: {error:?}")))?;
+    carried_out_in(process, attack, canaries).await
+}
+
+/// An attack by a program that was started by a sandbox.
+pub(super) async fn carried_out_in(
+    mut process: Box<dyn ConfinedProcess>,
+    attack: &Attack,
+    canaries: Canaries,
+) -> io::Result<Vec<String>> {
     let heard = Heard::default();
     if let Some((output, errors)) = process.take_output() {
         heard.listen(receiver(output)?);

@@ -7,6 +7,7 @@ mod carry_out;
 mod descriptors;
 mod hold;
 mod host_activity;
+pub(crate) mod own_user;
 mod victim;
 
 pub(crate) use carry_out::trials;

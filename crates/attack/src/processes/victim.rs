@@ -21,6 +21,17 @@ pub(crate) struct Victim {
     shared: Option<u32>,
 }
 
+/// A shell; without capabilities where an attacker has none, for the kernel lets nobody into a process that has more.
+fn shell(attack: &Attack) -> Command {
+    let shell = "/bin/sh";
+    if !attack.has("user") || !rustix::process::geteuid().is_root() {
+        return Command::new(shell);
+    }
+    let mut command = Command::new("/usr/bin/setpriv");
+    command.args(["--inh-caps=-all", "--bounding-set=-all", shell]);
+    command
+}
+
 impl Victim {
     /// Starts it; it holds `file` open as its descriptor 9, and has the secret in its arguments and its environment.
     pub(crate) fn start(attack: &Attack, file: &Path, number: u32) -> io::Result<Self> {
@@ -31,7 +42,7 @@ impl Victim {
             command.args(["-I", "-S", "-c", SHARING, SECRET]);
             command
         } else {
-            let mut command = Command::new("/bin/sh");
+            let mut command = shell(attack);
             command.args(["-c", "exec 9< \"$0\"; echo ready; read -r end"]).arg(file).arg(SECRET);
             command
         };

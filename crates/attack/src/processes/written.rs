@@ -2,7 +2,8 @@
 //!
 //! Owns the reading of `#: CASE | VARIANT | OPTIONS`. Options are words: `root` for what only that user can do to an
 //! unguarded host, `x86` for calls of that machine, `kernel` for what a host may lack, `mounts` and `own_root` for what only
-//! those hold against, `kept`, `stop`, `descriptors`, `scratch`, `busy` and `locked` for what the host does meanwhile, and limits such as `processes=40` or `memory_mib=128`.
+//! those hold against, `user` for what the user of a program of root's
+//! daemon cannot do by itself, `closed` for a file that only its owner may read, `kept`, `stop`, `descriptors`, `scratch`, `busy` and `locked` for what the host does meanwhile, and limits such as `processes=40` or `memory_mib=128`.
 
 /// What runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +62,20 @@ impl Attack {
     }
 }
 
+/// Attacks on what belongs to root.
+const OF_USERS: &str = include_str!("../../cases/users.py");
+
+/// Reads the attacks on what belongs to root.
+pub(crate) fn of_users() -> Vec<Attack> {
+    read(By::Python, OF_USERS)
+}
+
+/// Returns what harms nobody and says as whom it runs.
+pub(crate) fn asks_for_its_user() -> Attack {
+    let (variant, script) = ("its user".to_owned(), "id -u".to_owned());
+    Attack { case: 114, variant, options: Vec::new(), by: By::Shell, script }
+}
+
 /// Reads every attack of this machine.
 pub(crate) fn all() -> Vec<Attack> {
     let here = |attack: &Attack| !attack.has("x86") || cfg!(target_arch = "x86_64");
@@ -106,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_attack_has_a_number_and_a_name_of_its_own() {
-        let all = all();
+        let all = [all(), of_users()].concat();
         assert!(
             all.iter()
                 .all(|attack| attack.case > 0 && !attack.variant.is_empty() && !attack.script.is_empty())
