@@ -28,7 +28,7 @@ pub enum Site {
 #[must_use]
 pub fn all() -> Vec<Zone> {
     vec![
-        Zone { name: "processes", trials: processes::trials(), site: Site::BothHalves },
+        Zone { name: "processes", trials: process_trials(), site: Site::BothHalves },
         Zone { name: "shell", trials: shell_trials(), site: Site::BothHalves },
         Zone { name: "pages", trials: pages::trials(), site: Site::AsUser },
         Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
@@ -41,6 +41,10 @@ pub fn all() -> Vec<Zone> {
         Zone { name: "connections", trials: served::connections::trials(), site: Site::AsUser },
         Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
     ]
+}
+
+fn process_trials() -> Vec<Trial> {
+    [processes::trials(), processes::own_user::trials()].concat()
 }
 
 fn shell_trials() -> Vec<Trial> {

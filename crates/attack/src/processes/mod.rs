@@ -7,7 +7,7 @@ mod carry_out;
 mod descriptors;
 mod hold;
 mod host_activity;
-mod own_user;
+pub(crate) mod own_user;
 mod victim;
 
 pub(crate) use carry_out::trials;
