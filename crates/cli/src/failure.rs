@@ -74,7 +74,7 @@ impl Failure {
             Self::Client(error) => {
                 let mut lines = error_lines(error.code(), &chain(error));
                 if let (Some(told), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
-                    *told = mend;
+                    *told = format!("  {mend}");
                 }
                 lines
             }
