@@ -457,3 +457,5 @@ fn take_left(
 
 #[cfg(test)]
 mod root_tests;
+#[cfg(test)]
+mod unfinished_tests;

@@ -37,12 +37,13 @@ pub(super) fn look(walk: &mut TreeWalk<'_>, path: &Path, kind: GitFolderKind) {
                 let risk = walk.settings(&member, entry, SettingsKind::Repository(path));
                 walk.found_mounted(member, risk);
             }
+            // Empty while git makes a worktree; git refuses such a folder.
             ("commondir", _) => {
                 let is_usual = kind == GitFolderKind::Worktree
                     && walk
                         .tree
                         .read(&member, SMALL_BYTES_MAX)
-                        .is_ok_and(|text| text.trim_ascii() == b"../..");
+                        .is_ok_and(|text| text.is_empty() || text.trim_ascii() == b"../..");
                 let risk = if is_usual { RunRisk::Settings(BTreeSet::new()) } else { RunRisk::Content };
                 walk.found_mounted(member, risk);
             }

@@ -17,7 +17,7 @@ enum Meanwhile {
     OtherFolder,
 }
 
-fn owner() -> KeptOwner {
+pub(super) fn owner() -> KeptOwner {
     KeptOwner {
         principal: PrincipalId::from_parts(1, 1),
         session: SessionId::from_parts(2, 2),

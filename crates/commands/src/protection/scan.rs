@@ -61,10 +61,13 @@ fn git_entry(walk: &mut TreeWalk<'_>, path: &Path, kind: FileType) {
     match kind {
         FileType::Directory => git_folder::look(walk, path, GitFolderKind::Repository),
         FileType::RegularFile => {
-            let text = walk.tree.read(path, SETTINGS_BYTES_MAX).unwrap_or_default();
-            let is_known = git_folder::follow(walk, path, &String::from_utf8_lossy(&text));
+            let text = walk.tree.read(path, SETTINGS_BYTES_MAX);
+            // Git makes the file before it writes where it leads to; until then git refuses to follow it.
+            let is_harmless = text.is_ok_and(|text| {
+                text.is_empty() || git_folder::follow(walk, path, &String::from_utf8_lossy(&text))
+            });
             let harmless = RunRisk::Settings(BTreeSet::new());
-            walk.found_mounted(path.to_owned(), if is_known { harmless } else { RunRisk::Content });
+            walk.found_mounted(path.to_owned(), if is_harmless { harmless } else { RunRisk::Content });
         }
         FileType::Symlink => {
             // The link stays as it is, and what it leads to is looked at where it lies.
