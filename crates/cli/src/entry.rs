@@ -159,8 +159,9 @@ mod tests {
         for (code, command) in named {
             let words = command.split(' ').map(|word| match word {
                 "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-                "EFFECT" => "1",
-                word => word,
+                "EFFECT" | "NUMBER" => "1",
+                // The first of several words to choose from.
+                word => word.split('|').next().unwrap_or(word),
             });
             let incomplete = clap::error::ErrorKind::MissingRequiredArgument;
             // What is named in passing leaves out what the verb's help tells.

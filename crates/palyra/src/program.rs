@@ -23,11 +23,12 @@ pub fn program(arguments: Vec<OsString>) -> ExitCode {
     palyra_cli::run(arguments, daemon)
 }
 
-/// Returns the arguments as the command line reads them: a program whose name is `palyrad` serves.
+/// Returns the arguments as the command line reads them: a program whose name is `palyrad` serves, whether the verb is there
+/// (a client that starts a daemon gives it that name, for lists of processes) or not (a link of that name).
 #[must_use]
 pub fn words(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is_daemon = |program: &OsString| Path::new(program).file_name().is_some_and(|name| name == "palyrad");
-    if arguments.first().is_some_and(is_daemon) {
+    if arguments.first().is_some_and(is_daemon) && arguments.get(1).is_none_or(|verb| verb != "serve") {
         arguments.insert(1, "serve".into());
     }
     arguments

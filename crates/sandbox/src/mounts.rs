@@ -197,11 +197,14 @@ fn open_workspace(order: &Order, mapped: Option<OwnedFd>) -> Result<Source, Fail
     }
 }
 
+/// The full name of the program's user, under which git commits where a repository names nobody.
+const FULL_NAME: &str = "agent";
+
 /// Gives the program's user and group a name, in the copies of the host's lists that the new root has.
 fn name_user(root: &Path, user: ProgramIds) -> io::Result<()> {
     let number = user.number();
     for (list, line) in [
-        ("etc/passwd", format!("program:x:{number}:{number}::/tmp:/bin/sh\n")),
+        ("etc/passwd", format!("program:x:{number}:{number}:{FULL_NAME}:/tmp:/bin/sh\n")),
         ("etc/group", format!("program:x:{number}:\n")),
     ] {
         let mut text = match fs::read_to_string(root.join(list)) {

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first of a phase is a wish the verb hears, the second ends the program.
+//! Ctrl-C: the first of a phase is a request to the verb, the second ends the program. Before the first phase begins there
+//! is nothing to stop in good order, and the first press ends the program.
 //!
 //! The second works even while the verb is stuck writing to a pipe nobody reads.
 
@@ -43,6 +44,7 @@ impl Interrupts {
     /// Takes Ctrl-C over from the system; must be called within the runtime.
     pub(crate) fn listen(output: &Output) -> Self {
         let interrupts = Self::default();
+        interrupts.shared.presses.store(1, Ordering::SeqCst);
         let (heard, output) = (interrupts.clone(), output.clone());
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {

@@ -146,6 +146,7 @@ impl PromptReader {
     /// # Errors
     /// What the system says of the terminal.
     pub(crate) async fn ask(&mut self, text: &str, reading: Reading) -> io::Result<Option<String>> {
+        self.interrupts.begin("");
         self.begin(text, reading)?;
         let interrupts = self.interrupts.clone();
         let reply = tokio::select! {

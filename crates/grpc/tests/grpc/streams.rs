@@ -183,7 +183,9 @@ async fn a_client_that_leaves_does_not_take_the_run_along() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_nobody_back() {
-    let daemon = TestDaemon::start().await;
+    let mut wishes = Wishes::default();
+    wishes.config.limits.output_tokens_max = u64::MAX;
+    let daemon = TestDaemon::start_with(wishes).await;
     // Larger than the windows of a connection together with the queue.
     let piece = "x".repeat(16 * 1024);
     let pieces: Vec<&str> = std::iter::repeat_n(piece.as_str(), 800).collect();

@@ -1,5 +1,7 @@
 //! What a terminal gets: text as it comes, colours unless unwanted, lines no wider than it is.
 
+use rustix::process::{Signal, kill_process};
+
 use crate::home::Home;
 use crate::pty::Pty;
 
@@ -73,13 +75,11 @@ fn an_erasure_asks_and_takes_nothing_but_a_yes() {
         let mut pty = Pty::spawn(&home.command(&["journal", "erase", "--run", "last"]), 80);
         pty.expect("would lose their content\n");
         pty.expect("erase it for good? [y/N] ");
-        pty.type_in(answer);
-        assert_eq!((pty.ended(), tape()), (130, before.clone()), "{answer:?}: {}", pty.text());
+        assert_eq!((pty.ended_after(answer), tape()), (130, before.clone()), "{answer:?}: {}", pty.text());
     }
     let mut pty = Pty::spawn(&home.command(&["journal", "erase", "--run", "last"]), 80);
     pty.expect("erase it for good? [y/N] ");
-    pty.type_in("Y\n");
-    pty.expect("erased the content of ");
+    pty.expect_after("Y\n", "erased the content of ");
     assert_eq!(pty.ended(), 0);
     assert_ne!(tape(), before);
     let shown = home.palyra(&["journal", "show"]).expect(0).out;
@@ -95,6 +95,20 @@ fn a_ctrl_c_key_cancels_the_run() {
     pty.type_in("\u{3}");
     pty.expect("cancelling the run");
     assert_eq!(pty.ended(), 130);
+}
+
+#[test]
+fn a_ctrl_c_key_ends_the_wait_for_a_daemon() {
+    let home = home("xterm");
+    home.palyra(&["run", "hello"]).expect(0);
+    // The kernel takes connections for it, and nothing answers.
+    let daemon = home.daemon_pid();
+    kill_process(daemon, Signal::STOP).unwrap();
+    let mut pty = Pty::spawn(&home.command(&["run", "hello"]), 80);
+    pty.expect("waiting for the daemon");
+    pty.type_in("\u{3}");
+    assert_eq!(pty.ended(), 130);
+    kill_process(daemon, Signal::CONT).unwrap();
 }
 
 #[test]

@@ -124,9 +124,9 @@ fn the_daemon_s_own_things_are_out_of_reach_from_every_folder() {
     ] {
         let told = palyra_in(&home, folder, &["run", &format!("{path} pwned")]);
         if told.err.contains("wants to run") {
-            home.palyra(&["approve", "yes", "last"]);
+            palyra_in(&home, folder, &["approve", "yes", "last"]).expect(0);
         }
-        tape(&home, "last");
+        palyra_in(&home, folder, &["runs", "tail", "last"]);
     }
     assert!(!canary.exists() && !rules.exists());
     let config_text = fs::read_to_string(home.config_file()).unwrap_or_default();
@@ -141,8 +141,8 @@ fn where_the_folder_is_no_workspace_files_go_to_one_that_the_daemon_made() {
     let person = home.state_dir().ancestors().nth(3).unwrap().to_owned();
     let told = palyra_in(&home, &person, &["run", "create ok.txt with hello"]).expect(3);
     assert!(told.err.contains("wants to run"), "{}", told.err);
-    home.palyra(&["approve", "yes", "last"]).expect(0);
-    let entries = tape(&home, "last");
+    palyra_in(&home, &person, &["approve", "yes", "last"]).expect(0);
+    let entries = palyra_in(&home, &person, &["runs", "tail", "last", "--json"]).expect(0).json();
     assert_eq!(of(&entries, "tool_started").len(), 1);
     let root = of(&entries, "run_started")[0]["workspace_root"].as_str().unwrap();
     assert!(Path::new(root).starts_with(home.state_dir().join("workspaces")), "{root}");

@@ -143,9 +143,10 @@ fn no_command_changes_what_decides_over_the_daemon() {
     fs::write(settings.join("build.py"), script).unwrap();
     let before = fs::read_to_string(home.config_file()).unwrap();
     let words = call("run_command", &json!({ "argv": ["python3", "build.py"] }));
-    let asks = ended(home.command(&["run", &words]).current_dir(&settings).spawn().unwrap());
-    home.palyra(&["approve", "yes", "last"]).expect(0);
-    let told = tape(&home, "last");
+    let there = |words: &[&str]| ended(home.command(words).current_dir(&settings).spawn().unwrap());
+    let asks = there(&["run", &words]);
+    there(&["approve", "yes", "last"]).expect(0);
+    let told = there(&["runs", "tail", "last", "--json"]).expect(0).json();
     let output = of(&told, "tool_finished")[0]["output"].as_str().unwrap();
     assert!(output.contains("wrote other") && output.matches("no ").count() == 3, "{output} {asks:?}");
     assert_eq!(fs::read_to_string(home.config_file()).unwrap(), before);

@@ -129,8 +129,7 @@ fn a_default_that_somebody_named_changes_only_with_a_yes() {
         let command = home.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         let mut pty = crate::pty::Pty::spawn(&command, 100);
         pty.expect("? make two/test-model the default model instead of one/test-model? [y/N]");
-        pty.type_in(typed);
-        assert_eq!(pty.ended(), 0, "{}", pty.text());
+        assert_eq!(pty.ended_after(typed), 0, "{}", pty.text());
         assert_eq!(default(), expect);
     }
     let changed = run(&add("one", &["--yes"]));

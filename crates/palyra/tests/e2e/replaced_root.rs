@@ -78,7 +78,8 @@ fn outcomes(replaces: bool) -> (String, PathBuf, Home) {
     fs::write(rules.join("all.cedar"), PERMITS_ALL).unwrap();
     let mut run = home.command(&["run", "--approve", "never", "go"]);
     ended(run.current_dir(outer.join("sub")).spawn().unwrap());
-    let entries = tape(&home, "last");
+    let newest = home.palyra(&["runs", "list", "--json"]).expect(0).json().remove(0);
+    let entries = tape(&home, newest["run_id"].as_str().unwrap());
     (entries.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"), private, home)
 }
 

@@ -25,15 +25,10 @@ pub(super) struct Started(Vec<Process>);
 
 #[derive(Debug)]
 struct Process {
+    pid: u32,
     command: String,
     held: OwnedFd,
-    children: Children,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Children {
-    None,
-    Some,
+    children: Vec<u32>,
 }
 
 impl Started {
@@ -54,21 +49,31 @@ impl Started {
                 let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
                 // One that ends just now is none to wait for.
                 if let Some(Ok(held)) = number.map(|number| pidfd_open(number, PidfdFlags::empty())) {
-                    let children = if children.contains_key(&pid) { Children::Some } else { Children::None };
-                    found.push(Process { command: command_of(pid), held, children });
+                    let children = children.get(&pid).cloned().unwrap_or_default();
+                    found.push(Process { pid, command: command_of(pid), held, children });
                 }
             }
         }
         Ok(Self(found))
     }
 
-    /// Leaves out the one process that is kept ready and holds no program.
+    /// Leaves out the one process that is kept ready and holds no program, and under a daemon of root its helper, which stays
+    /// outside of its namespaces until a program comes.
     pub(super) fn but_the_one_that_waits(mut self) -> Self {
-        let waits =
-            |process: &Process| process.command.ends_with(KEEPER) && process.children == Children::None;
-        if let Some(place) = self.0.iter().position(waits) {
-            self.0.remove(place);
-        }
+        let is_idle = |pid: u32| {
+            self.0.iter().any(|process| {
+                process.pid == pid && process.command.ends_with(KEEPER) && process.children.is_empty()
+            })
+        };
+        // One that holds a program has a child that has the program for its own.
+        let waits = |process: &&Process| {
+            process.command.ends_with(KEEPER) && process.children.iter().all(|child| is_idle(*child))
+        };
+        // A helper looks like one that waits as well: the one with more below it is the keeper.
+        let waiting = self.0.iter().filter(waits).max_by_key(|process| process.children.len());
+        let left_out: Vec<u32> =
+            waiting.into_iter().flat_map(|found| found.children.iter().copied().chain([found.pid])).collect();
+        self.0.retain(|process| !left_out.contains(&process.pid));
         self
     }
 

@@ -129,7 +129,8 @@ fn what_a_tool_prints_is_shown_while_it_runs_and_its_last_line_before_its_end() 
             Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown { effect_id: 2, cause: "restart".to_owned() }),
         ],
         "[· git {}]\n[· run_command {}]\n[printed run_command: two]\n[✓ git: 1 B]\n[printed alone]\n\
-         [! run_command: nobody knows whether it took effect (restart)]\n",
+         [! run_command: it is not known whether it took effect (restart)]\n\
+         [· check whether it did, then settle it: `palyra runs effects resolve  2 happened|did-not-happen|retry`]\n",
     );
 }
 
@@ -338,7 +339,8 @@ fn what_may_wait_is_known_until_something_goes_on() {
         Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown { effect_id: 1, cause: "restart".to_owned() });
     let view = check(
         vec![proposed(1, "send_mail", "{}"), unknown],
-        "[· send_mail {}]\n[! send_mail: nobody knows whether it took effect (restart)]\n",
+        "[· send_mail {}]\n[! send_mail: it is not known whether it took effect (restart)]\n\
+         [· check whether it did, then settle it: `palyra runs effects resolve  1 happened|did-not-happen|retry`]\n",
     );
     assert!(view.may_wait());
 }

@@ -94,7 +94,7 @@ pub(super) struct RememberArgs {
     /// Where ARG is a path at or below PATH
     #[arg(long, value_name = "ARG=PATH", value_parser = below)]
     below: Vec<(String, String)>,
-    /// Where ARG is an address with this scheme, host and port, whatever its path is
+    /// Where ARG is an address of this server
     #[arg(long, value_name = "ARG=ORIGIN", value_parser = origin)]
     host: Vec<(String, String)>,
 }

@@ -72,6 +72,9 @@ enum KeptVerb {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// A line of JSON that names it; goes with --yes
+        #[arg(long, requires = "yes")]
+        json: bool,
     },
 }
 
@@ -138,7 +141,9 @@ pub(super) async fn run(context: &Context, client: &Client, args: KeptArgs) -> R
         KeptVerb::Apply { which, shown, json } => {
             apply(context, client, which.find(client).await?, (shown, json.into())).await
         }
-        KeptVerb::Discard { which, yes } => discard(context, client, which.find(client).await?, yes).await,
+        KeptVerb::Discard { which, yes, json } => {
+            discard(context, client, which.find(client).await?, (yes, json.into())).await
+        }
     }
 }
 
@@ -249,7 +254,12 @@ async fn asked(context: &Context, client: &Client, found: &Found) -> Result<Opti
     Ok(None)
 }
 
-async fn discard(context: &Context, client: &Client, found: Found, yes: bool) -> Result<Exit, Failure> {
+async fn discard(
+    context: &Context,
+    client: &Client,
+    found: Found,
+    (yes, format): (bool, Format),
+) -> Result<Exit, Failure> {
     let place = clean_line(&found.file.place, PLACE_CHARS_MAX);
     if !yes {
         let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
@@ -265,7 +275,11 @@ async fn discard(context: &Context, client: &Client, found: Found, yes: bool) ->
     let Found { run, file } = found;
     let request =
         v1::DiscardKeptFileRequest { run_id: run.to_string(), kept_id: file.kept_id, sha256: file.sha256 };
+    let discarded = serde_json::json!({ "run_id": request.run_id, "discarded": request.kept_id });
     client.discard_kept_file(request).await?;
-    context.output.note(Mark::Good, &format!("deleted what was kept of {place}"));
+    match format {
+        Format::Json => context.output.json(&discarded)?,
+        Format::Text => context.output.note(Mark::Good, &format!("deleted what was kept of {place}")),
+    }
     Ok(Exit::Done)
 }

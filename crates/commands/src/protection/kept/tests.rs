@@ -88,7 +88,7 @@ fn what_is_displaced_is_kept_as_well() {
     let (_folder, store) = store();
     let id = keep(&store, 1, ".envrc", |path| write(path, "new", 0o644));
     let entry = KeptEntry { place: ".envrc".into(), mode: 0o600, bytes: Redacted::new(b"old".to_vec()) };
-    store.keep_now(&id, &[entry.clone()]).expect("it is kept");
+    store.keep_now(&id, std::slice::from_ref(&entry)).expect("it is kept");
     let displaced: Vec<_> =
         store.list_now(None).into_iter().filter(|file| file.change == KeptChange::Displaced).collect();
     assert_eq!(store.read_now(&displaced[0].id).expect("it is read").entries, [entry]);
