@@ -30,7 +30,7 @@ use crate::terminal::{Mark, PromptReader, Reading};
 pub(crate) struct AddArgs {
     /// A name of your own for the server: a-z, 0-9 and -
     name: String,
-    /// Where its API begins, such as https://api.openai.com/v1; without a scheme both are tried
+    /// Where its API begins; a scheme may be left out
     #[arg(long, value_name = "URL")]
     base_url: String,
     /// The model to use there
@@ -48,7 +48,7 @@ pub(crate) struct AddArgs {
     /// Do not make it the default model
     #[arg(long, conflicts_with = "yes")]
     no_default: bool,
-    /// Make it the default model without asking, also where another one is named
+    /// Replace a default model without asking
     #[arg(long)]
     yes: bool,
     /// Save without a test
