@@ -136,6 +136,9 @@ fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -
     let home = checkout::home();
     let log = home.join("logs").join(format!("{}-{state}-{}.log", row.commit, test.path.replace("::", "-")));
     let log = File::create(&log).with_context(|| format!("could not write {}", log.display()))?;
+    if test.package == "palyra" {
+        build_component_compiler(checkout)?;
+    }
     let mut cargo = Command::new("cargo");
     cargo.args(["nextest", "run", "--locked", "--package", &test.package]);
     match &test.binary {
@@ -150,4 +153,24 @@ fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -
         Some(TEST_RUN_FAILED) => Outcome::Failed,
         _ => Outcome::NotBuilt,
     })
+}
+
+/// Builds the program that a daemon of the end-to-end tests finds beside its own. Older commits have no such feature, and
+/// their daemon needs no such program, so a failure is left to the test to show.
+fn build_component_compiler(checkout: &SpareCheckout) -> Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args([
+        "build",
+        "--locked",
+        "--quiet",
+        "--package",
+        "palyra-wasm",
+        "--features",
+        "compiler",
+        "--bins",
+    ]);
+    cargo.env("CARGO_TARGET_DIR", checkout::home().join("target")).current_dir(checkout.folder());
+    cargo.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    cargo.status().context("could not start cargo")?;
+    Ok(())
 }
