@@ -29,7 +29,7 @@ fn hosts(folder: &str) -> Option<[Host; 2]> {
     })
 }
 
-/// Returns the user of each process of this host that has a mark in its environment, and of its parent.
+/// Returns the users of the processes of this host that have a mark in their environment, and of their parents, each once.
 fn users_of(mark: &str) -> Vec<[u32; 2]> {
     let field = |process: &Path, name: &str| {
         let status = fs::read_to_string(process.join("status")).ok()?;
@@ -45,7 +45,9 @@ fn users_of(mark: &str) -> Vec<[u32; 2]> {
         Some([field(&process, "Uid:")?, field(&parent, "Uid:")?])
     };
     let processes = fs::read_dir("/proc").expect("processes").flatten().map(|process| process.path());
-    processes.filter(|process| marked(process)).filter_map(user).collect()
+    let mut users: Vec<[u32; 2]> = processes.filter(|process| marked(process)).filter_map(user).collect();
+    users.dedup();
+    users
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,7 +58,7 @@ async fn a_program_of_root_is_another_user_of_the_host() {
         let mark = format!("MARK=palyra-{}-{word}", std::process::id());
         let (name, value) = mark.split_once('=').expect("a pair");
         let script = "echo $(id -u) $(id -g) $(id -G) $(awk '/^[UG]id:/ { print $2, $3, $4, $5 }' /proc/self/status); \
-                      exec sleep 1000";
+                      sleep 1000; :";
         let mut command = host.command(TIER_C, "/bin/sh", &["-c", script]);
         command.environment.push((name.into(), value.into()));
         let mut process = host.start(command).await.expect("it starts");

@@ -57,24 +57,30 @@ impl Started {
         Ok(Self(found))
     }
 
-    /// Leaves out the one process that is kept ready and holds no program, and under a daemon of root its helper, which stays
-    /// outside of its namespaces until a program comes.
+    /// Leaves out the one process that is kept ready and holds no program, with its helpers: under a daemon of root they
+    /// stay outside of its namespaces until a program comes.
     pub(super) fn but_the_one_that_waits(mut self) -> Self {
-        let is_idle = |pid: u32| {
-            self.0.iter().any(|process| {
-                process.pid == pid && process.command.ends_with(KEEPER) && process.children.is_empty()
-            })
-        };
-        // One that holds a program has a child that has the program for its own.
-        let waits = |process: &&Process| {
-            process.command.ends_with(KEEPER) && process.children.iter().all(|child| is_idle(*child))
-        };
-        // A helper looks like one that waits as well: the one with more below it is the keeper.
-        let waiting = self.0.iter().filter(waits).max_by_key(|process| process.children.len());
-        let left_out: Vec<u32> =
-            waiting.into_iter().flat_map(|found| found.children.iter().copied().chain([found.pid])).collect();
+        let waiting = self.0.iter().find_map(|process| {
+            let is_below = self.0.iter().any(|other| other.children.contains(&process.pid));
+            if is_below { None } else { self.keepers_from(process.pid) }
+        });
+        let left_out = waiting.unwrap_or_default();
         self.0.retain(|process| !left_out.contains(&process.pid));
         self
+    }
+
+    /// Returns a process and all below it, if each of them is a keeper: below one that holds a program is that program.
+    fn keepers_from(&self, pid: u32) -> Option<Vec<u32>> {
+        // It ended meanwhile.
+        let Some(process) = self.0.iter().find(|process| process.pid == pid) else { return Some(Vec::new()) };
+        if !process.command.ends_with(KEEPER) {
+            return None;
+        }
+        let mut found = vec![pid];
+        for child in &process.children {
+            found.extend(self.keepers_from(*child)?);
+        }
+        Some(found)
     }
 
     pub(super) fn count(&self) -> usize {
