@@ -69,3 +69,37 @@ async fn the_folder_that_was_opened_is_looked_through_wherever_its_path_leads() 
         assert!(elsewhere.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.told());
     }
 }
+
+/// A person's hook in a folder that is mounted read-only, which changes while a program runs.
+async fn hook_after_a_change(has_second_name: bool) -> (String, Option<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().canonicalize().expect("the folder");
+    let work = folder.join("work");
+    let (hook, second) = (work.join(".husky/pre-commit"), work.join("second"));
+    std::fs::create_dir_all(work.join(".husky")).expect("a folder");
+    std::fs::write(&hook, "true\n").expect("a file");
+    if has_second_name {
+        std::fs::hard_link(&hook, &second).expect("a second name");
+    }
+    let settings = CommandSettings { aside: folder.join("kept-aside"), ..CommandSettings::default() };
+    let workspace = WorkspaceRoot::open(&work).expect("it opens");
+    let scope = ProtectionScope { workspace, owner: owner(), read_only: Vec::new(), bytes_left: 10_000 };
+    let protection = Protection::begin(&settings, scope).await.expect("it is looked through");
+    assert!(
+        protection.mounted().iter().any(|mounted| hook.starts_with(mounted)),
+        "{:?}",
+        protection.mounted()
+    );
+
+    std::fs::write(if has_second_name { &second } else { &hook }, "false\n").expect("it changes");
+    protection.finish().await;
+    (std::fs::read_to_string(hook).expect("the hook"), protection.told())
+}
+
+#[tokio::test]
+async fn a_file_in_a_mounted_folder_that_changed_by_a_second_name_is_put_back() {
+    let (hook, told) = hook_after_a_change(true).await;
+    assert_eq!(hook, "true\n", "{told:?}");
+    // Control: without such a name only the person can have changed it.
+    assert_eq!(hook_after_a_change(false).await, ("false\n".to_owned(), None));
+}

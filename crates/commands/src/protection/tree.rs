@@ -3,6 +3,7 @@
 //! Owns every open below the root: the kernel resolves each path beneath it and without links, so that a job that
 //! changes the tree meanwhile cannot lead anywhere else. Knows nothing of what is protected. Source: openat2(2).
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -93,6 +94,27 @@ impl WorkspaceTree {
     pub(crate) fn save(&self, path: &Path, budget: &mut ReadBudget) -> Option<SavedEntry> {
         let (folder, name) = self.parent(path).ok()?;
         save_at(&folder, name, budget, 0)
+    }
+
+    /// Returns how many names the file has that has most of them, at or below a path; where not all could be looked at,
+    /// more than any file has.
+    pub(crate) fn most_links(&self, path: &Path) -> u32 {
+        const ENTRIES_MAX: usize = 20_000;
+        let mut entries_left = ENTRIES_MAX;
+        let mut queue = VecDeque::from([path.to_owned()]);
+        let mut most = 1;
+        while let Some(path) = queue.pop_front() {
+            let Ok(stat) = self.stat(&path) else { return u32::MAX };
+            if !FileType::from_raw_mode(stat.stx_mode.into()).is_dir() {
+                most = most.max(stat.stx_nlink);
+                continue;
+            }
+            let listed = self.folder(&path).and_then(|folder| list(&folder, entries_left));
+            let Ok((entries, true)) = listed else { return u32::MAX };
+            entries_left -= entries.len();
+            queue.extend(entries.into_iter().map(|entry| path.join(entry.name)));
+        }
+        most
     }
 
     /// Puts back what was saved under a name that is free.

@@ -51,7 +51,7 @@ pub(crate) struct FileMark {
     pub(crate) inode: u64,
     /// When it was made, in seconds and nanoseconds: the number of a file that is gone is used again.
     pub(crate) born: (i64, u32),
-    /// Names of a file; more than one, and it can be changed by another.
+    /// Names of a file, or the most names of a file in a folder; with more than one it can be changed by another.
     pub(crate) links: u32,
     /// When it was changed last, in seconds; nobody can set that back.
     pub(crate) changed_secs: i64,
@@ -176,12 +176,13 @@ impl<'w> TreeWalk<'w> {
 
     fn found_as(&mut self, path: PathBuf, risk: RunRisk, saved: Option<SavedEntry>) {
         let Ok(stat) = self.tree.stat(&path) else { return };
-        let is_folder = FileType::from_raw_mode(stat.stx_mode.into()).is_dir();
+        let is_read = saved.is_some() && FileType::from_raw_mode(stat.stx_mode.into()).is_dir();
+        let links = if is_read { self.tree.most_links(&path) } else { stat.stx_nlink };
         let mark = FileMark {
             device: (stat.stx_dev_major, stat.stx_dev_minor),
             inode: stat.stx_ino,
             born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
-            links: if is_folder { 1 } else { stat.stx_nlink },
+            links,
             changed_secs: stat.stx_ctime.tv_sec,
             digest: saved.as_ref().map(digest_of),
         };
