@@ -62,11 +62,12 @@ pub(crate) struct Tally {
     in_turn: u32,
     before: Option<Event>,
     seed: u64,
+    longest_gap: Duration,
 }
 
 impl Tally {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { kills: BTreeMap::new(), in_turn: 0, before: None, seed }
+        Self { kills: BTreeMap::new(), in_turn: 0, before: None, seed, longest_gap: Duration::ZERO }
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -83,6 +84,12 @@ impl Tally {
 
     pub(crate) fn count(&mut self, phase: Phase) {
         *self.kills.entry(phase).or_default() += 1;
+    }
+
+    /// Notes how long it took until another daemon served. It is printed, not judged: on a busy machine that is the
+    /// machine's time.
+    pub(crate) fn was_gone_for(&mut self, gap: Duration) {
+        self.longest_gap = self.longest_gap.max(gap);
     }
 
     /// Forgets the run before. A kill before the first commit may hit the first request, so that counts one.
@@ -125,6 +132,7 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} kills:", self.total())?;
-        Phase::ALL.iter().try_for_each(|phase| write!(f, " {phase:?} {}", self.of(*phase)))
+        Phase::ALL.iter().try_for_each(|phase| write!(f, " {phase:?} {}", self.of(*phase)))?;
+        write!(f, ", serving again after {:?} at most", self.longest_gap)
     }
 }

@@ -1,6 +1,6 @@
 //! An empty home and no key: one command gives an answer.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::home::Home;
 
@@ -27,9 +27,7 @@ fn the_first_command_starts_what_it_needs_reads_and_answers() {
     let verified = home.palyra(&["journal", "verify"]).expect(0);
     assert!(verified.out.starts_with("ok: "), "{}", verified.out);
 
-    let begun = Instant::now();
     let second = home.palyra(&["run", ASK]).expect(0);
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert!(second.out.contains(&heading) && !second.err.contains("starting"), "{}", second.err);
 }
 
