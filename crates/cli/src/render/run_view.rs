@@ -346,8 +346,8 @@ impl RunView {
             shown.push(note(Mark::Bad, format!("{tool}not done: {why}")));
             return;
         }
-        // A call the model wrote wrongly, or one too many, is not something a person withheld.
-        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted") {
+        // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
+        if !matches!(decided.reason.as_str(), "unknown_tool" | "invalid_arguments" | "budget_exhausted") {
             self.denied_calls += 1;
         }
         let code = match decided.reason.as_str() {

@@ -318,9 +318,9 @@ async fn cancel(context: &Context, client: &Client, run: RunName, format: Format
         context.output.json(&to_json_with_defaults(&answer))?;
     } else if answer.already_finished {
         let state = run_state_name(run_state(answer.state));
-        context.output.note(Mark::Info, &format!("the run was over before: {state}"));
+        context.output.note(Mark::Info, &format!("the run had finished already: {state}"));
     } else {
-        context.output.note(Mark::Good, "the run is asked to stop");
+        context.output.note(Mark::Good, "cancelling the run; `palyra runs show` says when it has stopped");
     }
     Ok(Exit::Done)
 }
