@@ -81,6 +81,8 @@ pub(crate) struct RunView {
     held: String,
     /// That the last answer does not count though some of its text came, and why.
     broke_off: Option<String>,
+    /// The next request goes to another model of the run's chain.
+    falls_back: bool,
     /// Characters of reasoning in this attempt.
     thoughts: usize,
     /// Calls proposed and not finished, with their tools.
@@ -107,6 +109,7 @@ impl RunView {
             flow,
             held: String::new(),
             broke_off: None,
+            falls_back: false,
             thoughts: 0,
             open_calls: BTreeMap::new(),
             printed: PrintedLines::default(),
@@ -275,6 +278,9 @@ impl RunView {
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
         }
         let model = clean_line(&requested.model, MODEL_CHARS_MAX);
+        if std::mem::take(&mut self.falls_back) {
+            shown.push(note(Mark::Info, format!("asking {model} instead")));
+        }
         shown.push(Shown::Progress(format!("asking {model}")));
     }
 
@@ -303,6 +309,7 @@ impl RunView {
 
     fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
         self.close_line(shown);
+        self.falls_back = abandoned.next == "next_model";
         if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
             let cause = clean_line(&abandoned.cause, CAUSE_CHARS_MAX);
             self.broke_off = Some(match abandoned.cause.as_str() {
