@@ -99,7 +99,23 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),
     };
-    drive(&mut followed, seat, |opened| note_other_model(context, &args.choice, &opened.model)).await
+    let steered = args.steer;
+    let opened = |opened: &v1::Opened| {
+        note_other_model(context, &args.choice, &opened.model);
+        if steered {
+            context.output.note(Mark::Info, handed_over(opened));
+        }
+    };
+    drive(&mut followed, seat, opened).await
+}
+
+/// Says at once what became of an input for an active run: its answer may take long.
+fn handed_over(opened: &v1::Opened) -> &'static str {
+    if opened.attached {
+        "handed to the active run, whose next step takes it into account; its answer follows"
+    } else {
+        "no run of the session is active: this starts one"
+    }
 }
 
 /// Reads a schema; that it is one, the daemon judges.
