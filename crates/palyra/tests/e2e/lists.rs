@@ -70,3 +70,15 @@ fn a_verification_says_what_it_covered() {
     let number = |field: &str| report[field].as_u64().unwrap();
     assert!(number("signed_heads") >= 1 && number("signed_entries") <= number("entries"), "{report}");
 }
+
+#[test]
+fn a_provider_whose_models_are_not_known_is_listed_as_one_and_not_as_a_model() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let provider =
+        "[model]\ndefault = \"demo/demo\"\n[providers.local]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    std::fs::write(home.config_file(), provider).unwrap();
+    let listed = home.palyra(&["model", "list"]).expect(0).out;
+    assert!(listed.contains(" local/* ") && listed.contains("`palyra model list --ask`"), "{listed}");
+    assert!(listed.contains("demo/demo"), "{listed}");
+}
