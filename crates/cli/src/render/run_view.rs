@@ -301,7 +301,7 @@ impl RunView {
                 ));
             }
             _ if message.text_from == 0 && message.proposals == 0 && !self.spoke => {
-                shown.push(note(Mark::Doubt, "the model answered without a word".to_owned()));
+                shown.push(note(Mark::Doubt, "the model returned an empty answer".to_owned()));
             }
             _ => {}
         }

@@ -115,7 +115,8 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         changed => context.output.note(Mark::Good, &format!("read again; changed: {}", changed.join(", "))),
     }
     if !needs_restart.is_empty() {
-        let told = format!("these count after a restart (`palyra admin stop`): {}", needs_restart.join(", "));
+        let told =
+            format!("takes effect after a restart, run `palyra admin stop`: {}", needs_restart.join(", "));
         context.output.note(Mark::Doubt, &told);
     }
     Ok(exit)

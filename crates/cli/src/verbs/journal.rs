@@ -178,6 +178,9 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         return Ok(Exit::Done);
     }
     let health = match status.cause.as_str() {
+        "" if status.health == "endings_only" => {
+            "disk too full for new runs; open runs can still record how they end".to_owned()
+        }
         "" => status.health.clone(),
         cause => format!("{}: {}", status.health, told_cause(cause)),
     };

@@ -55,7 +55,7 @@ fn a_cleanup_stops_what_is_open_and_puts_the_session_away() {
     let child = scene.home.command(&["run", "--session", "busy", "go slowly"]).spawn().unwrap();
     scene.until_held();
     let cleaned = scene.home.palyra(&["sessions", "cleanup", "busy"]).expect(0);
-    assert!(cleaned.err.contains("1 run asked to stop; the session is put away"), "{}", cleaned.err);
+    assert!(cleaned.err.contains("1 run asked to stop; the session is archived"), "{}", cleaned.err);
     crate::home::ended(child).expect(130);
     scene.home.palyra(&["run", "--session", "busy", "more"]).expect(5);
 }

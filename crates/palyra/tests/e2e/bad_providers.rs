@@ -74,7 +74,7 @@ fn an_answer_that_is_none_fails_the_run_in_plain_words() {
         fails(Fault::ContextExceeded, 1, "error[PLY-3007]: "),
         fails(Fault::ContentPolicy, 1, "error[PLY-3008]: "),
         fails(Fault::Reset, 3, "error[PLY-3010]: "),
-        case(Reply::empty(), 0, "", "! the model answered without a word\n"),
+        case(Reply::empty(), 0, "", "! the model returned an empty answer\n"),
         case(Reply::text("all well").with_unknown_fields().finish("weird"), 0, "all well\n", ""),
     ]);
 }

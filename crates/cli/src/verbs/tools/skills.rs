@@ -199,7 +199,7 @@ fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
     line("id", &skill.skill_id, 64)?;
     line("for", &skill.description, DESCRIPTION_CHARS_MAX)?;
     line("state", &skill.state, 64)?;
-    line("leaves tools", &tools_of(skill), PATH_CHARS_MAX)?;
+    line("tools", &tools_of(skill), PATH_CHARS_MAX)?;
     for agent in &skill.agents {
         let left = if agent.tools_left.is_empty() { "none".to_owned() } else { agent.tools_left.join(", ") };
         line("enabled for", &format!("{} (its runs have: {left})", agent.agent), PATH_CHARS_MAX)?;
