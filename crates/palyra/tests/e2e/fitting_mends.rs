@@ -103,3 +103,10 @@ fn a_program_that_is_not_found_or_not_readable_names_the_setting() {
         unreadable.err
     );
 }
+
+#[test]
+fn a_model_without_its_provider_says_how_models_are_written() {
+    let home = Home::new();
+    let refused = home.palyra(&["run", "--model", "good", "hello"]).expect(2);
+    assert!(refused.err.contains("such as demo/demo; `palyra model list` shows them"), "{}", refused.err);
+}
