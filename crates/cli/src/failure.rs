@@ -58,9 +58,9 @@ impl Failure {
         let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
         let shown: String = file.display().to_string().chars().take(PATH_CHARS_MAX).map(visible).collect();
         let mend = match error.kind() {
-            ErrorKind::NotFound => "check the path: there is no such file",
-            ErrorKind::PermissionDenied => "check the file's permissions: you may not read it",
-            _ => "check the path and the file",
+            ErrorKind::NotFound => "check the path: nothing is there",
+            ErrorKind::PermissionDenied => "check the permissions: you may not read it",
+            _ => "check the path and what is there",
         };
         Self::Input { code, message: format!("{shown} cannot be read: {error}"), mend: mend.to_owned() }
     }
@@ -139,6 +139,19 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
             "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
         ),
+        ClientError::StartFailed { code: ErrorCode::ConfigUnreadable, message, .. }
+            if message.ends_with("it does not exist") =>
+        {
+            Some("check the path: --config names the file that a daemon reads".to_owned())
+        }
+        ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, .. } => {
+            let place = if message.starts_with("environment variable") {
+                "correct or unset the variable"
+            } else {
+                "correct what the message names"
+            };
+            Some(format!("{place}; `palyra config check` lists every mistake"))
+        }
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }

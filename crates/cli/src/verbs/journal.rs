@@ -91,7 +91,11 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
             let listed = client.list_entries(from, limit).await?;
             let shown = listed.len() as u64;
             show(context, listed, json.into())?;
-            if !json && shown > 0 && shown < total {
+            if !json && shown == 0 {
+                context
+                    .output
+                    .note(Mark::Info, &format!("the journal has {}, numbered from 0", entries(total)));
+            } else if !json && shown < total {
                 let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
                 context.output.note(Mark::Info, &format!("{range}; --from and --limit show others"));
             }

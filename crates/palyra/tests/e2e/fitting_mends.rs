@@ -16,11 +16,12 @@ fn a_file_that_is_not_there_is_a_mistake_of_the_command_line_with_its_path() {
         (&["run", "--schema", "nope.json", "what is this?"], "PLY-1004"),
         (&["tools", "add", "nope.wasm"], "PLY-4806"),
         (&["tools", "add", "nope.wasm", "--yes"], "PLY-4806"),
+        (&["tools", "skills", "install", "nope"], "PLY-4301"),
     ] {
         let named = arguments.iter().find(|word| word.starts_with("nope")).unwrap();
         let wanted = format!(
             "error[{code}]: {named} cannot be read: No such file or directory (os error 2)\n  \
-             check the path: there is no such file"
+             check the path: nothing is there"
         );
         let ended = home.palyra(arguments).expect(2);
         assert_eq!(first_line(&ended), wanted, "{}", ended.err);
@@ -109,4 +110,31 @@ fn a_model_without_its_provider_says_how_models_are_written() {
     let home = Home::new();
     let refused = home.palyra(&["run", "--model", "good", "hello"]).expect(2);
     assert!(refused.err.contains("such as demo/demo; `palyra model list` shows them"), "{}", refused.err);
+}
+
+#[test]
+fn a_daemon_that_cannot_start_says_which_of_its_settings_to_correct() {
+    let home = Home::new().with("PALYRA__LIMITS__TURNS_MAX", "many");
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    let mend = "\n  correct or unset the variable; `palyra config check` lists every mistake\n";
+    assert!(refused.err.contains(mend), "{}", refused.err);
+    let home = Home::new();
+    let refused = home.palyra(&["--config", "nope.toml", "run", "hello"]).expect(4);
+    assert!(refused.err.contains("\n  check the path: --config names the file"), "{}", refused.err);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[limits]\nturn_max = 5\n").unwrap();
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    let mend = "\n  correct what the message names; `palyra config check` lists every mistake\n";
+    assert!(refused.err.contains(mend), "{}", refused.err);
+    let against = home.palyra(&["policy", "diff", "--against", "nope"]).expect(2);
+    assert!(against.err.contains("\n  check the path: nothing is there\n"), "{}", against.err);
+}
+
+#[test]
+fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
+    assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
+    assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);
 }

@@ -144,7 +144,9 @@ fn absolute(path: &Path) -> Result<String, Failure> {
         let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
         Failure::local(ErrorCode::SkillInvalid, format!("{shown}: {what}"))
     };
-    let real = path.canonicalize().map_err(|error| told(error.to_string()))?;
+    let real = path
+        .canonicalize()
+        .map_err(|error| Failure::unreadable_file(ErrorCode::SkillInvalid, path, &error))?;
     if !real.is_dir() {
         return Err(told("it is a file; name the folder that holds SKILL.md, unpacked".to_owned()));
     }
