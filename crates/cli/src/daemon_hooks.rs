@@ -62,6 +62,8 @@ pub struct ConfigMistake {
     pub key: Option<String>,
     /// Line and character in the file, from 1.
     pub place: Option<(usize, usize)>,
+    /// Whether a variable of the environment holds it.
+    pub in_environment: bool,
 }
 
 /// What to do with files of rules.

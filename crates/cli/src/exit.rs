@@ -44,10 +44,10 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => "failed; standard error says why",
-            Self::Usage => "the command line cannot be meant",
+            Self::Usage => "invalid command line, or a file it names cannot be used",
             Self::Withheld => "a call was denied or left unapproved, or the run waits",
             Self::Unreachable => "the daemon is not reachable",
-            Self::Conflict => "it conflicts with what is, such as a run that is over",
+            Self::Conflict => "conflicts with the current state, for example the run has finished already",
             Self::TimeLimit => "the time limit was reached",
             Self::Cancelled => "cancelled or interrupted",
         }

@@ -1,10 +1,15 @@
 //! Why a verb did not do what it was asked.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use palyra_client::{ClientError, LogTail};
 use palyra_types::ErrorCode;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+
+const PATH_CHARS_MAX: usize = 300;
 
 /// Why a verb did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +20,16 @@ pub(crate) enum Failure {
     /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
+    /// The command line names something that cannot be used, with what to do about exactly that.
+    #[error("{message}")]
+    Input {
+        /// Its code.
+        code: ErrorCode,
+        /// What happened.
+        message: String,
+        /// What to do.
+        mend: String,
+    },
     /// Something on this side, with a code.
     #[error("{message}")]
     Local {
@@ -37,12 +52,25 @@ impl Failure {
         Self::Local { code, message: message.into() }
     }
 
+    /// Makes a failure of a file that the command line names and that cannot be read.
+    pub(crate) fn unreadable_file(code: ErrorCode, file: &Path, error: &std::io::Error) -> Self {
+        // A path is one line, whatever is in it.
+        let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        let shown: String = file.display().to_string().chars().take(PATH_CHARS_MAX).map(visible).collect();
+        let mend = match error.kind() {
+            ErrorKind::NotFound => "check the path: nothing is there",
+            ErrorKind::PermissionDenied => "check the permissions: you may not read it",
+            _ => "check the path and what is there",
+        };
+        Self::Input { code, message: format!("{shown} cannot be read: {error}"), mend: mend.to_owned() }
+    }
+
     /// Returns how the program ends.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Client(error) if error.is_unreachable() => Exit::Unreachable,
             Self::Client(error) => Exit::of_error(error.code()),
-            Self::Usage(_) => Exit::Usage,
+            Self::Usage(_) | Self::Input { .. } => Exit::Usage,
             Self::Local { code, .. } => Exit::of_error(*code),
             // The reader has what it wanted, and the run goes on.
             Self::OutputClosed => Exit::Done,
@@ -57,9 +85,15 @@ impl Failure {
             Self::Usage(message) => (Some(ErrorCode::InvalidArgument), message.clone()),
             Self::Output(_) => (None, self.to_string()),
             Self::Client(error) => (Some(error.code()), chain(error)),
-            Self::Local { code, message } => (Some(*code), message.clone()),
+            Self::Local { code, message } | Self::Input { code, message, .. } => {
+                (Some(*code), message.clone())
+            }
         };
-        let own = if let Self::Client(error) = self { own_mend(error) } else { None };
+        let own = match self {
+            Self::Client(error) => own_mend(error),
+            Self::Input { mend, .. } => Some(mend.clone()),
+            Self::Usage(_) | Self::Local { .. } | Self::OutputClosed | Self::Output(_) => None,
+        };
         Some(error_json(code, &message, own))
     }
 
@@ -67,9 +101,8 @@ impl Failure {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = match self {
             Self::OutputClosed => return Vec::new(),
-            Self::Usage(message) => {
-                return vec![format!("error: {message}"), "  `palyra help` lists the verbs".to_owned()];
-            }
+            // Each says itself what to write instead.
+            Self::Usage(message) => return vec![format!("error: {message}")],
             Self::Output(_) => return vec![format!("error: {self}")],
             Self::Client(error) => {
                 let mut lines = error_lines(error.code(), &chain(error));
@@ -79,6 +112,9 @@ impl Failure {
                 lines
             }
             Self::Local { code, message } => error_lines(*code, message),
+            Self::Input { code, message, mend } => {
+                vec![format!("error[{code}]: {message}"), format!("  {mend}")]
+            }
         };
         if let Self::Client(ClientError::StartFailed { log, .. }) = self {
             lines.extend(log_lines(log));
@@ -103,6 +139,19 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
             "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
         ),
+        ClientError::StartFailed { code: ErrorCode::ConfigUnreadable, message, .. }
+            if message.ends_with("it does not exist") =>
+        {
+            Some("check the path: --config names the file that a daemon reads".to_owned())
+        }
+        ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, .. } => {
+            let place = if message.starts_with("environment variable") {
+                "correct or unset the variable"
+            } else {
+                "correct what the message names"
+            };
+            Some(format!("{place}; `palyra config check` lists every mistake"))
+        }
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }

@@ -89,8 +89,13 @@ pub(crate) fn locate_program(
         settings.search.iter().map(|place| place.join(word)).collect()
     };
     let found = candidates.iter().find(|path| is_program(path)).ok_or_else(|| {
+        let mend = if word.contains('/') {
+            "check the path"
+        } else {
+            "if it is installed elsewhere, name its folder in `commands.path` of palyra.toml"
+        };
         CommandFailure::NotFound(format!(
-            "there is no program `{word}`; it was looked for in {}",
+            "there is no program `{word}`; {mend}; searched: {}",
             places(&candidates)
         ))
     })?;
@@ -136,7 +141,8 @@ fn locate(
     let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
     if !shown {
         return Err(CommandFailure::PathRefused(format!(
-            "`{}` lies where commands cannot reach; use a program of the system or of the workspace",
+            "commands cannot read `{}`; name its folder in `commands.readable` of palyra.toml, or use a program of the \
+             system or of the workspace",
             real.display()
         )));
     }

@@ -103,7 +103,7 @@ impl PolicySource {
                 let tool = ToolName::new(name);
                 if catalog.get(&tool).is_none() {
                     unknown.push(format!(
-                        "`{key}` names `{name}`, which is no tool; `palyra doctor` lists them"
+                        "`{key}` names `{name}`, which is no tool; `palyra tools list` lists them"
                     ));
                 }
                 rules.postures = rules.postures.with(&tool, posture);

@@ -114,16 +114,15 @@ fn hold(name: &SecretName, value: &Redacted<String>) -> Result<(), SecretStoreEr
 
 fn found(status: &VaultStatus) -> String {
     let secrets = match status.secrets {
+        0 => "empty".to_owned(),
         1 => "1 secret".to_owned(),
         count => format!("{count} secrets"),
     };
     let key = match status.key {
-        RootKind::KeyFile => {
-            "a key file beside them, `vault/root.key`: who can read the folder can open them"
-        }
+        RootKind::KeyFile => "a key file in the state directory (`vault/root.key`, no passphrase)",
         RootKind::Passphrase => "a passphrase",
     };
-    let mut found = format!("{secrets} under {key}");
+    let mut found = format!("{secrets}, encrypted with {key}");
     if let Some(why) = &status.locked {
         found = format!("{found}; locked: {why}");
     }

@@ -1,10 +1,10 @@
 //! `EffectsService`: what runs did, what nobody knows about it, and taking it back.
 
 use palyra_ports::read_approvals::EffectQuery;
-use palyra_runtime::Caller;
 use palyra_runtime::kept::KeptHandle;
 use palyra_runtime::runs::RunsHandle;
-use palyra_types::effect::KeptFileId;
+use palyra_runtime::{Caller, UndoPreview};
+use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::{EffectId, Redacted};
 use palyra_wire::v1;
 use palyra_wire::v1::effects_service_server::EffectsService;
@@ -124,8 +124,32 @@ impl EffectsServiceImpl {
         caller: Caller,
         message: v1::UndoRunRequest,
     ) -> Result<v1::UndoRunResponse, Refusal> {
-        let files = self.runs.undo(caller, translate::id("run_id", &message.run_id)?).await?;
-        Ok(v1::UndoRunResponse { files: files.iter().map(translate::undone_file).collect() })
+        let run = translate::id("run_id", &message.run_id)?;
+        let made = self.runs.files_made(caller, run).await?;
+        let described = |file: &UndoneFile| {
+            let removed = made.contains(file.path.expose());
+            v1::UndoneFile { removed, ..translate::undone_file(file) }
+        };
+        let files = self.runs.undo(caller, run).await?;
+        Ok(v1::UndoRunResponse { files: files.iter().map(described).collect() })
+    }
+
+    async fn preview(
+        &self,
+        caller: Caller,
+        message: v1::PreviewUndoRequest,
+    ) -> Result<v1::PreviewUndoResponse, Refusal> {
+        let run = translate::id("run_id", &message.run_id)?;
+        let made = self.runs.files_made(caller, run).await?;
+        let previews = self.runs.preview_undo(caller, run).await?;
+        let shown = |preview: &UndoPreview| {
+            let removed = made.contains(preview.file.path.expose());
+            let file = v1::UndoneFile { removed, ..translate::undone_file(&preview.file) };
+            let detail =
+                if file.detail.is_empty() { preview.difference.expose().clone() } else { file.detail };
+            v1::UndoneFile { detail, ..file }
+        };
+        Ok(v1::PreviewUndoResponse { files: previews.iter().map(shown).collect() })
     }
 }
 
@@ -153,6 +177,14 @@ impl EffectsService for EffectsServiceImpl {
     ) -> Result<Response<v1::UndoRunResponse>, Status> {
         let (caller, message) = auth::open(request)?;
         Ok(Response::new(self.undo(caller, message).await?))
+    }
+
+    async fn preview_undo(
+        &self,
+        request: Request<v1::PreviewUndoRequest>,
+    ) -> Result<Response<v1::PreviewUndoResponse>, Status> {
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.preview(caller, message).await?))
     }
 
     async fn list_kept_files(

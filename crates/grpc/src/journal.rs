@@ -138,7 +138,15 @@ pub(crate) fn tell_progress<T: Send + 'static>(
 fn report_to_wire(report: VerifyReport) -> JournalReport {
     let ok = report.fault.is_none();
     let (first_bad_seq, fault) = report.fault.map(|(seq, fault)| (seq.0, fault)).unwrap_or_default();
-    JournalReport { ok, entries: report.entries, head: translate::hex(&report.head), first_bad_seq, fault }
+    JournalReport {
+        ok,
+        entries: report.entries,
+        head: translate::hex(&report.head),
+        first_bad_seq,
+        fault,
+        signed_heads: report.signed_heads,
+        signed_entries: report.signed_entries,
+    }
 }
 
 #[tonic::async_trait]

@@ -73,7 +73,7 @@ fn configured(directory: &ModelDirectory) -> Vec<Model> {
         if provider.name() == default.provider {
             return listed(default, provider.model_info(&default.model));
         }
-        let note = "configured; ask the providers to see its models".to_owned();
+        let note = "`palyra model list --ask` lists its models".to_owned();
         Model { model: provider.name().to_string(), note, ..Model::default() }
     };
     directory.providers().map(|provider| one_of(provider.as_ref())).collect()

@@ -62,11 +62,14 @@ pub(crate) fn verify(
         }
         Scope::Everything | Scope::Log => Vec::new(),
     };
+    let (signed_heads, signed_entries) = checks.proofs.signed();
     let first = in_order.into_iter().chain(by_table).chain(proofs).min_by_key(|(seq, _)| *seq);
     Ok(VerifyReport {
         entries: checks.entries,
         head: checks.chain.map_or([0; 32], |chain| chain.head.0),
         fault: first.map(|(seq, fault)| (seq, fault.to_string())),
+        signed_heads,
+        signed_entries,
     })
 }
 

@@ -81,9 +81,10 @@ fn policies(
 
 fn mistake(finding: Finding) -> ConfigMistake {
     let Finding { code, message, origin, key } = finding;
+    let in_environment = matches!(origin, Some(Origin::Variable { .. }));
     let place = match origin {
         Some(Origin::File { line, column, .. }) => Some((line, column)),
         Some(Origin::Default | Origin::Variable { .. } | Origin::Flag) | None => None,
     };
-    ConfigMistake { code, message, key, place }
+    ConfigMistake { code, message, key, place, in_environment }
 }

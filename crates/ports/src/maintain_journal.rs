@@ -123,6 +123,10 @@ pub struct VerifyReport {
     pub head: [u8; 32],
     /// The first bad entry and what is wrong with it.
     pub fault: Option<(Seq, String)>,
+    /// Signed heads that were compared with the entries.
+    pub signed_heads: u64,
+    /// Entries that the newest of them covers.
+    pub signed_entries: u64,
 }
 
 /// Why a rebuild did not happen.

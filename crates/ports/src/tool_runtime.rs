@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
-use palyra_types::effect::{Before, PreImage, UndoneFile};
+use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
 
@@ -82,6 +82,14 @@ pub trait RestoreFiles: Send + Sync {
     /// Puts back each file, in order, that is still what the run left; says of each what became of it. What was put
     /// back already is left alone, so that it can be repeated after a restart.
     fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>>;
+
+    /// Says what [`restore`](Self::restore) would do; changes nothing.
+    fn preview(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        let why = || UndoResult::Failed("files cannot be looked at here".into());
+        let files =
+            order.files.into_iter().map(|file| UndoneFile { path: file.path, result: why() }).collect();
+        Box::pin(async move { files })
+    }
 
     /// Returns what [`restore`](Self::restore) would change in each file, whatever is there now; changes nothing.
     fn compare(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<ComparedFile>> {

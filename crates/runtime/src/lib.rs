@@ -78,3 +78,4 @@ pub use error::RequestError;
 pub use gateway::GatewayRuntimeState;
 pub use model_directory::ModelDirectory;
 pub use parts::RuntimePorts;
+pub use undo::UndoPreview;

@@ -92,7 +92,7 @@ impl PolicyHandle {
         posture: Posture,
     ) -> Result<PostureRecord, RequestError> {
         if self.snapshot().catalog().get(&tool).is_none() {
-            return Err(invalid(format!("there is no tool `{tool}`; `palyra doctor` lists them")));
+            return Err(invalid(format!("there is no tool `{tool}`; `palyra tools list` lists them")));
         }
         let scope = self.scope(caller, place).await?;
         let _one_at_a_time = self.engine.policy.changing.lock().await;

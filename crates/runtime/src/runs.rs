@@ -1,5 +1,6 @@
 //! Runs, for callers: looking, answering, cancelling.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::AppendError;
@@ -20,7 +21,7 @@ use crate::parts::RuntimePorts;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
-use crate::undo::Undoing;
+use crate::undo::{UndoPreview, Undoing};
 
 pub use crate::session::{InputReach, InputRequest};
 
@@ -81,6 +82,24 @@ impl RunsHandle {
     pub async fn undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoneFile>, RequestError> {
         let record = self.get(caller, run).await?;
         self.undoing.undo(&record).await
+    }
+
+    /// Says what [`undo`](Self::undo) would do to each file; changes and records nothing.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
+    pub async fn preview_undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoPreview>, RequestError> {
+        let record = self.get(caller, run).await?;
+        self.undoing.preview(&record).await
+    }
+
+    /// Returns the files that a run changed and that did not exist before it.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run.
+    pub async fn files_made(&self, caller: Caller, run: RunId) -> Result<BTreeSet<String>, RequestError> {
+        let record = self.get(caller, run).await?;
+        self.undoing.made(record.run).await
     }
 
     /// Returns the way to what commands of a run left in protected places.

@@ -4,6 +4,7 @@
 //! of each is recorded; a wish without an end is carried out at the next start, which changes nothing twice. What a file
 //! was comes from the tape alone. Begin at [`Undoing::undo`].
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_ports::{AppendClass, AppendError, JournalAppendRequest, KeptEntry, NewEntry, RestoreOrder};
+use palyra_ports::{
+    AppendClass, AppendError, ComparedFile, JournalAppendRequest, KeptEntry, NewEntry, RestoreOrder,
+};
 use palyra_types::effect::{Before, KeptPlacement, PreImage, UndoRequested, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::RunRecord;
@@ -40,6 +43,15 @@ pub(crate) struct Placing {
     pub(crate) files: Vec<PreImage>,
 }
 
+/// What taking back would do to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoPreview {
+    /// The file, and what would become of it.
+    pub file: UndoneFile,
+    /// The difference to what is there now; empty where it cannot be shown, or nothing would change.
+    pub difference: Redacted<String>,
+}
+
 /// What a run changed, in the order in which it did.
 struct Changed {
     workspace_root: Redacted<PathBuf>,
@@ -62,6 +74,44 @@ impl Undoing {
             return Err(RequestError::UndoNothing);
         }
         self.record_and_carry_out(record, changed, None).await
+    }
+
+    /// Says what [`undo`](Self::undo) would do to each file, with the difference where it can be shown; changes and
+    /// records nothing.
+    pub(crate) async fn preview(&self, record: &RunRecord) -> Result<Vec<UndoPreview>, RequestError> {
+        if !record.state.is_terminal() {
+            return Err(RequestError::UndoOpenRun);
+        }
+        let Changed { workspace_root, mut files } = self.changed(record.run).await?;
+        if files.is_empty() {
+            return Err(RequestError::UndoNothing);
+        }
+        files.reverse();
+        let order = RestoreOrder { workspace_root, files };
+        let restore = &self.engine.ports.restore;
+        let results = restore.preview(order.clone()).await;
+        let compared = restore.compare(order).await;
+        let shown = |(file, compared): (UndoneFile, ComparedFile)| {
+            let restored = matches!(file.result, UndoResult::Restored);
+            let shows = restored && compared.refusal.is_none();
+            let difference = if shows { compared.difference } else { Redacted::default() };
+            let difference = self.engine.ports.redactor.redact(difference).text;
+            UndoPreview { file: self.cleaned(file), difference }
+        };
+        Ok(results.into_iter().zip(compared).map(shown).collect())
+    }
+
+    /// Returns the files that a run changed and that did not exist before it.
+    pub(crate) async fn made(&self, run: RunId) -> Result<BTreeSet<String>, RequestError> {
+        let mut seen = BTreeSet::new();
+        let mut made = BTreeSet::new();
+        for file in self.changed(run).await?.files {
+            let path = file.path.expose().clone();
+            if seen.insert(path.clone()) && matches!(file.before, Before::Absent) {
+                made.insert(path);
+            }
+        }
+        Ok(made)
     }
 
     /// Waits until nobody else puts files back.

@@ -153,6 +153,15 @@ impl RestoreFiles for BuiltinTools {
         })
     }
 
+    fn preview(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+        let tools = self.clone();
+        Box::pin(async move {
+            let files = order.files.clone();
+            let bug = || none_restored(&files, "a bug in looking at it");
+            tools.pooled(move || preview_files(&order)).await.unwrap_or_else(bug)
+        })
+    }
+
     fn compare(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<ComparedFile>> {
         let tools = self.clone();
         Box::pin(async move {
@@ -276,6 +285,13 @@ fn restore_files(order: &RestoreOrder, writes: &GrantedWrites) -> Vec<UndoneFile
     let cancel = CancelFlag::default();
     match Workspace::open(order.workspace_root.expose()) {
         Ok(workspace) => writing::restore(&workspace.recording(writes), &order.files, &Pace::new(&cancel)),
+        Err(failure) => none_restored(&order.files, &failure.to_string()),
+    }
+}
+
+fn preview_files(order: &RestoreOrder) -> Vec<UndoneFile> {
+    match Workspace::open(order.workspace_root.expose()) {
+        Ok(workspace) => writing::preview_restore(&workspace, &order.files),
         Err(failure) => none_restored(&order.files, &failure.to_string()),
     }
 }

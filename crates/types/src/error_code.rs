@@ -247,7 +247,7 @@ error_codes! {
     SecretNotBound = 4602, "secret_not_bound", "The secret may not be given to this host.",
         "`palyra admin vault bind NAME HOST` when it should be";
     SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be kept as a secret.",
-        "give at least 12 characters and at most 64 KiB of text without line breaks";
+        "correct what the message names; nothing was stored";
     VaultLocked = 4604, "vault_locked", "The vault has no key to open its secrets with.",
         "give the passphrase with `palyra admin vault unlock`, or put the key file back";
     VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",

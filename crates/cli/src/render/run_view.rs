@@ -81,6 +81,8 @@ pub(crate) struct RunView {
     held: String,
     /// That the last answer does not count though some of its text came, and why.
     broke_off: Option<String>,
+    /// The next request goes to another model of the run's chain.
+    falls_back: bool,
     /// Characters of reasoning in this attempt.
     thoughts: usize,
     /// Calls proposed and not finished, with their tools.
@@ -107,6 +109,7 @@ impl RunView {
             flow,
             held: String::new(),
             broke_off: None,
+            falls_back: false,
             thoughts: 0,
             open_calls: BTreeMap::new(),
             printed: PrintedLines::default(),
@@ -275,6 +278,9 @@ impl RunView {
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
         }
         let model = clean_line(&requested.model, MODEL_CHARS_MAX);
+        if std::mem::take(&mut self.falls_back) {
+            shown.push(note(Mark::Info, format!("asking {model} instead")));
+        }
         shown.push(Shown::Progress(format!("asking {model}")));
     }
 
@@ -295,7 +301,7 @@ impl RunView {
                 ));
             }
             _ if message.text_from == 0 && message.proposals == 0 && !self.spoke => {
-                shown.push(note(Mark::Doubt, "the model answered without a word".to_owned()));
+                shown.push(note(Mark::Doubt, "the model returned an empty answer".to_owned()));
             }
             _ => {}
         }
@@ -303,6 +309,7 @@ impl RunView {
 
     fn abandoned(&mut self, abandoned: &v1::ModelAttemptAbandoned, shown: &mut Vec<Shown>) {
         self.close_line(shown);
+        self.falls_back = abandoned.next == "next_model";
         if abandoned.text_from > 0 && abandoned.cause != "cancelled" {
             let cause = clean_line(&abandoned.cause, CAUSE_CHARS_MAX);
             self.broke_off = Some(match abandoned.cause.as_str() {
@@ -346,8 +353,8 @@ impl RunView {
             shown.push(note(Mark::Bad, format!("{tool}not done: {why}")));
             return;
         }
-        // A call the model wrote wrongly, or one too many, is not something a person withheld.
-        if !matches!(decided.reason.as_str(), "invalid_arguments" | "budget_exhausted") {
+        // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
+        if !matches!(decided.reason.as_str(), "unknown_tool" | "invalid_arguments" | "budget_exhausted") {
             self.denied_calls += 1;
         }
         let code = match decided.reason.as_str() {

@@ -97,7 +97,8 @@ pub(super) fn remarks(files: &[v1::Attachment]) -> Vec<String> {
 }
 
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
-    let unreadable = |error: std::io::Error| refused(format!("{} cannot be read: {error}", file.display()));
+    let unreadable =
+        |error: std::io::Error| Failure::unreadable_file(ErrorCode::AttachmentRefused, file, &error);
     // Asked before it is opened: opening a pipe waits for whoever writes to it.
     let kind = std::fs::metadata(file).map_err(unreadable)?;
     if kind.is_dir() {

@@ -115,7 +115,8 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         changed => context.output.note(Mark::Good, &format!("read again; changed: {}", changed.join(", "))),
     }
     if !needs_restart.is_empty() {
-        let told = format!("these count after a restart (`palyra admin stop`): {}", needs_restart.join(", "));
+        let told =
+            format!("takes effect after a restart, run `palyra admin stop`: {}", needs_restart.join(", "));
         context.output.note(Mark::Doubt, &told);
     }
     Ok(exit)
@@ -136,17 +137,23 @@ fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, 
         return Ok(exit);
     }
     mistakes.iter().try_for_each(|mistake| context.output.line(&mistake.message))?;
-    let what = match file {
+    let file = match file {
         Some(file) => file.display().to_string(),
         None => "the configuration (there is no file)".to_owned(),
+    };
+    let in_environment = mistakes.iter().filter(|mistake| mistake.in_environment).count();
+    let (what, have) = match in_environment {
+        0 => (file, "has"),
+        all if all == mistakes.len() => ("the environment".to_owned(), "has"),
+        _ => (format!("{file} and the environment"), "have"),
     };
     match mistakes.len() {
         0 => context.output.note(Mark::Good, &format!("{what} has no mistakes")),
         1 => context.output.note(Mark::Bad, &format!("{what} has a mistake")),
         count if *incomplete => {
-            context.output.note(Mark::Bad, &format!("{what} has {count} mistakes, and perhaps more"));
+            context.output.note(Mark::Bad, &format!("{what} {have} {count} mistakes, and perhaps more"));
         }
-        count => context.output.note(Mark::Bad, &format!("{what} has {count} mistakes")),
+        count => context.output.note(Mark::Bad, &format!("{what} {have} {count} mistakes")),
     }
     Ok(exit)
 }

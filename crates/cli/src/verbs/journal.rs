@@ -17,6 +17,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count, date};
+use crate::terminal::Mark;
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]
@@ -38,9 +39,9 @@ pub(crate) enum JournalVerb {
     /// List entries, without their content
     #[command(after_help = "Example:\n  palyra journal show --from 100 --limit 20")]
     Show {
-        /// From this entry on
-        #[arg(long, default_value_t = 0, value_name = "SEQ")]
-        from: u64,
+        /// From this entry on [default: the newest ones]
+        #[arg(long, value_name = "SEQ")]
+        from: Option<u64>,
         /// At most so many
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
@@ -85,8 +86,20 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
         JournalVerb::Show { from, limit, json } => {
-            let entries = client.list_entries(from, limit).await?;
-            show(context, entries, json.into())
+            let total = client.journal_status().await?.entries;
+            let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
+            let listed = client.list_entries(from, limit).await?;
+            let shown = listed.len() as u64;
+            show(context, listed, json.into())?;
+            if !json && shown == 0 {
+                context
+                    .output
+                    .note(Mark::Info, &format!("the journal has {}, numbered from 0", entries(total)));
+            } else if !json && shown < total {
+                let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
+                context.output.note(Mark::Info, &format!("{range}; --from and --limit show others"));
+            }
+            Ok(Exit::Done)
         }
         JournalVerb::Rebuild { json, .. } => rebuild(context, &client, json.into()).await,
     }
@@ -109,6 +122,9 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
         Format::Json => context.output.json(&to_json_with_defaults(&report))?,
         Format::Text if report.ok => {
             context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
+            for line in verified(&report) {
+                context.output.line(&line)?;
+            }
         }
         Format::Text => {
             let told = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
@@ -116,6 +132,28 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
         }
     }
     Ok(if report.ok { Exit::Done } else { Exit::Failed })
+}
+
+/// Says what a good report covers.
+fn verified(report: &v1::JournalReport) -> [String; 3] {
+    let unsigned = report.entries.saturating_sub(report.signed_entries);
+    let rest = match unsigned {
+        0 => String::new(),
+        more => format!("; {} after it not signed yet", entries(more)),
+    };
+    let signed = match report.signed_heads {
+        0 => "no head is signed yet".to_owned(),
+        heads => format!(
+            "{} with valid signatures, the newest over {}{rest}",
+            count(heads, "signed head"),
+            entries(report.signed_entries)
+        ),
+    };
+    [
+        "  entries     each hash, the chain and every stored content".to_owned(),
+        "  tree        computed again from the entries; it is the stored one".to_owned(),
+        format!("  signatures  {signed}"),
+    ]
 }
 
 fn entries(number: u64) -> String {
@@ -144,6 +182,9 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         return Ok(Exit::Done);
     }
     let health = match status.cause.as_str() {
+        "" if status.health == "endings_only" => {
+            "disk too full for new runs; open runs can still record how they end".to_owned()
+        }
         "" => status.health.clone(),
         cause => format!("{}: {}", status.health, told_cause(cause)),
     };

@@ -5,7 +5,7 @@ mod posture;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use palyra_client::{Client, PolicyDiffStep};
+use palyra_client::{Client, ClientError, PolicyDiffStep};
 use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
@@ -231,7 +231,12 @@ async fn explain(
     decision: Decision,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let explained = client.explain_decision(v1::ExplainDecisionRequest { decision: Some(decision) }).await?;
+    let effect = match &decision {
+        Decision::Recorded(recorded) => Some(recorded.effect_id),
+        Decision::Proposed(_) => None,
+    };
+    let request = v1::ExplainDecisionRequest { decision: Some(decision) };
+    let explained = client.explain_decision(request).await.map_err(|error| without_effect(error, effect))?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
@@ -241,12 +246,25 @@ async fn explain(
     Ok(Exit::Done)
 }
 
+/// Says that it is the effect which does not exist: its run was found before.
+fn without_effect(error: ClientError, effect: Option<u32>) -> Failure {
+    match (error, effect) {
+        (ClientError::Refused { code: code @ ErrorCode::RunNotFound, .. }, Some(effect)) => Failure::Input {
+            code,
+            message: format!("the run has no decision about an effect {effect}"),
+            mend: "`palyra runs effects RUN` lists its effects with their numbers".to_owned(),
+        },
+        (error, _) => error.into(),
+    }
+}
+
 /// Reads the rules to compare with; those that ship stay, and yours make room.
 fn candidate(context: &Context, folder: &Path) -> Result<Vec<v1::PolicyFile>, Failure> {
     let told =
         |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
     let mut files = (context.daemon.shipped_policies)();
-    let entries = std::fs::read_dir(folder).map_err(|error| told(error.to_string()))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| Failure::unreadable_file(ErrorCode::InvalidArgument, folder, &error))?;
     let mut paths = Vec::new();
     for entry in entries {
         paths.push(entry.map_err(|error| told(error.to_string()))?.path());

@@ -99,7 +99,23 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),
     };
-    drive(&mut followed, seat, |opened| note_other_model(context, &args.choice, &opened.model)).await
+    let steered = args.steer;
+    let opened = |opened: &v1::Opened| {
+        note_other_model(context, &args.choice, &opened.model);
+        if steered {
+            context.output.note(Mark::Info, handed_over(opened));
+        }
+    };
+    drive(&mut followed, seat, opened).await
+}
+
+/// Says at once what became of an input for an active run: its answer may take long.
+fn handed_over(opened: &v1::Opened) -> &'static str {
+    if opened.attached {
+        "handed to the active run, whose next step takes it into account; its answer follows"
+    } else {
+        "no run of the session is active: this starts one"
+    }
 }
 
 /// Reads a schema; that it is one, the daemon judges.
@@ -108,9 +124,10 @@ fn read_schema(file: &Path) -> Result<String, Failure> {
         Failure::local(ErrorCode::InvalidArgument, format!("the schema {}: {what}", file.display()))
     };
     let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|error| refused(format!("cannot be read: {error}")))?;
-    let read = opened.take(SCHEMA_BYTES_MAX + 1).read_to_string(&mut text);
-    read.map_err(|error| refused(format!("cannot be read: {error}")))?;
+    let unreadable =
+        |error: std::io::Error| Failure::unreadable_file(ErrorCode::InvalidArgument, file, &error);
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    opened.take(SCHEMA_BYTES_MAX + 1).read_to_string(&mut text).map_err(unreadable)?;
     if text.len() as u64 > SCHEMA_BYTES_MAX {
         return Err(refused("is larger than 64 KiB".to_owned()));
     }
@@ -125,16 +142,22 @@ fn read_schema(file: &Path) -> Result<String, Failure> {
 fn input(words: &[String]) -> Result<String, Failure> {
     let wants_stdin = words.iter().any(|word| word == "-");
     if words.is_empty() && std::io::stdin().is_terminal() {
-        return Err(Failure::Usage(
-            "say what to ask, such as: palyra run \"What is in this folder?\"".to_owned(),
-        ));
+        return Err(nothing_to_ask());
     }
     let typed = if wants_stdin || words.is_empty() { Some(read_stdin()?) } else { None };
     let input = join(words, typed.as_deref());
     if input.trim().is_empty() {
-        return Err(Failure::Usage("there is nothing to ask".to_owned()));
+        return Err(nothing_to_ask());
     }
     Ok(input)
+}
+
+fn nothing_to_ask() -> Failure {
+    Failure::Input {
+        code: ErrorCode::InvalidArgument,
+        message: "the input is empty: there is nothing to ask".to_owned(),
+        mend: "say what to ask, for example: palyra run \"What is in this folder?\"".to_owned(),
+    }
 }
 
 fn read_stdin() -> Result<String, Failure> {

@@ -3,6 +3,7 @@
 mod effects;
 mod waiting;
 mod kept;
+mod undo;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError, InputReach, RunFollower, new_idempotency_key};
@@ -93,10 +94,13 @@ pub(crate) enum RunsVerb {
     Effects(effects::EffectsArgs),
     Kept(kept::KeptArgs),
     /// Take back what a finished run changed in files
-    #[command(after_help = "Example:\n  palyra runs undo last")]
+    #[command(after_help = "Examples:\n  palyra runs undo last --dry-run\n  palyra runs undo last")]
     Undo {
         /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
+        /// Show what would be done to each file, and do nothing
+        #[arg(long)]
+        dry_run: bool,
         /// One line of JSON for each file
         #[arg(long)]
         json: bool,
@@ -140,7 +144,10 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         }
         RunsVerb::Effects(args) => effects::run(context, &client, args).await,
         RunsVerb::Kept(args) => kept::run(context, &client, args).await,
-        RunsVerb::Undo { run, json } => effects::undo(context, &client, run, json.into()).await,
+        RunsVerb::Undo { run, dry_run, json } => {
+            let extent = if dry_run { undo::Extent::DryRun } else { undo::Extent::Files };
+            undo::undo(context, &client, run, extent, json.into()).await
+        }
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
 }
@@ -318,9 +325,9 @@ async fn cancel(context: &Context, client: &Client, run: RunName, format: Format
         context.output.json(&to_json_with_defaults(&answer))?;
     } else if answer.already_finished {
         let state = run_state_name(run_state(answer.state));
-        context.output.note(Mark::Info, &format!("the run was over before: {state}"));
+        context.output.note(Mark::Info, &format!("the run had finished already: {state}"));
     } else {
-        context.output.note(Mark::Good, "the run is asked to stop");
+        context.output.note(Mark::Good, "cancelling the run; `palyra runs show` says when it has stopped");
     }
     Ok(Exit::Done)
 }

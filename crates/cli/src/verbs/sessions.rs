@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::render::{count, date};
 use crate::terminal::{Mark, clean_line};
 
-/// Look at conversations, name, branch or put one away.
+/// Look at conversations, rename, branch or archive one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsVerb {
     /// List sessions, most recently used first
@@ -50,13 +50,13 @@ pub(crate) enum SessionsVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Put a session away; open runs go on, new input is refused
+    /// Archive a session: open runs go on, new input is refused
     #[command(after_help = "Example:\n  palyra sessions archive notes")]
     Archive(Named),
-    /// Take a session up again that was put away
+    /// Restore an archived session, so that it takes input again
     #[command(after_help = "Example:\n  palyra sessions restore notes")]
     Restore(Named),
-    /// Cancel a session's open runs and put it away; nothing is deleted
+    /// Cancel a session's open runs and archive it; nothing is deleted
     #[command(after_help = "Example:\n  palyra sessions cleanup notes")]
     Cleanup(Named),
 }
@@ -119,12 +119,12 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
         }
         SessionsVerb::Archive(named) => {
             let session = client.archive_session(named.id(&client).await?).await?;
-            let told = "the session is put away; `palyra sessions restore` takes it up again";
+            let told = "session archived; `palyra sessions restore` restores it";
             say(context, &session, named.json.into(), told)
         }
         SessionsVerb::Restore(named) => {
             let session = client.restore_session(named.id(&client).await?).await?;
-            say(context, &session, named.json.into(), "the session takes input again")
+            say(context, &session, named.json.into(), "session restored; it takes input again")
         }
         SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
     }
@@ -179,7 +179,7 @@ async fn cleanup(context: &Context, client: &Client, named: &Named) -> Result<Ex
         0 => "no run was open".to_owned(),
         runs => format!("{} asked to stop", count(runs.into(), "run")),
     };
-    context.output.note(Mark::Good, &format!("{cancelled}; the session is put away"));
+    context.output.note(Mark::Good, &format!("{cancelled}; the session is archived"));
     Ok(Exit::Done)
 }
 

@@ -49,6 +49,16 @@ impl Client {
         Ok(self.answer(LONG, effects.undo_run(request)).await?.files)
     }
 
+    /// Says what [`undo_run`](Self::undo_run) would do to each file; changes and records nothing.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn preview_undo(&self, run: RunId) -> Result<Vec<v1::UndoneFile>, ClientError> {
+        let mut effects = self.effects();
+        let request = v1::PreviewUndoRequest { run_id: run.to_string() };
+        Ok(self.answer(LONG, effects.preview_undo(request)).await?.files)
+    }
+
     /// Lists what commands of a run left in protected places.
     ///
     /// # Errors

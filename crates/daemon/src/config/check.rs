@@ -12,6 +12,8 @@ use super::value::{Origin, Value};
 
 /// What every variable that sets a value begins with.
 const VARIABLE_PREFIX: &str = "PALYRA__";
+/// Letters of a choice that are enough to name it in a message.
+const CHOICE_BEGINNING_MIN: usize = 4;
 
 /// Values with where they come from, by dotted key.
 pub(super) type Layer = BTreeMap<String, (Value, Origin)>;
@@ -30,7 +32,7 @@ pub(super) fn check(key: &str, value: Value, origin: &Origin) -> Result<Value, C
         (Takes::Choice { of }, Value::Text(text)) if of.contains(&text.as_str()) => Ok(value),
         (Takes::Choice { of }, Value::Text(text)) => {
             // Shown only when it is nearly right: else it could be anything, even a secret.
-            let near = nearest(&text.to_lowercase(), of.iter().map(|one| (*one).to_owned()));
+            let near = nearest_choice(&text.to_lowercase(), of);
             Err(bad(&near.map_or("another text".to_owned(), |near| {
                 format!("\"{}\"; did you mean \"{near}\"?", super::nearest::shown(text))
             })))
@@ -44,6 +46,15 @@ pub(super) fn check(key: &str, value: Value, origin: &Origin) -> Result<Value, C
         (_, Value::Bool(_)) => Err(bad("true or false")),
         (_, Value::List(_)) => Err(bad("a list")),
     }
+}
+
+/// Returns the choice that was probably meant: the nearest one, or the only one that begins with this word.
+fn nearest_choice(word: &str, of: &[&'static str]) -> Option<String> {
+    let near = nearest(word, of.iter().map(|one| (*one).to_owned()));
+    near.or_else(|| {
+        let mut longer = of.iter().filter(|one| word.len() >= CHOICE_BEGINNING_MIN && one.starts_with(word));
+        longer.next().filter(|_| longer.next().is_none()).map(|one| (*one).to_owned())
+    })
 }
 
 /// Says that a setting takes something else.

@@ -13,8 +13,8 @@ const COMMENT_COLUMNS_MAX: usize = 100;
 const EXAMPLE_PROVIDER: &str = "local";
 
 const TOML_HEAD: &str = "\
-# The configuration of Palyra. Everything here is a default or an example: to change something, take
-# the first sign off its line and off that of its section. `palyra config check` looks for mistakes,
+# The configuration of Palyra. Everything here is a default or an example: to change something, remove
+# the leading # from its line and from the line of its [section]. `palyra config check` looks for mistakes,
 # `palyra config show --origin` shows what is in force and where it comes from.
 # The environment wins over this file (PALYRA__MODEL__DEFAULT), flags win over the environment.
 ";

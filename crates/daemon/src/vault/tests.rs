@@ -165,7 +165,7 @@ fn a_vault_says_where_its_key_is() {
     assert!(held.check().found.starts_with("0 secrets"), "{}", held.check().found);
     held.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     let check = held.check();
-    assert!(check.found.starts_with("1 secret under a key file"), "{}", check.found);
+    assert!(check.found.starts_with("1 secret, encrypted with a key file"), "{}", check.found);
     std::fs::remove_file(state.path().join("vault/root.key")).unwrap();
     let locked = Held::open(state.path()).check();
     assert!(locked.found.contains("locked") && locked.mend.contains("put the key file back"), "{locked:?}");

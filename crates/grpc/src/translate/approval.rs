@@ -144,7 +144,12 @@ pub(crate) fn undone_file(file: &UndoneFile) -> v1::UndoneFile {
         UndoResult::Withheld => ("withheld", ""),
         UndoResult::Failed(why) => ("failed", why.expose().as_str()),
     };
-    v1::UndoneFile { path: file.path.expose().clone(), result: result.to_owned(), detail: detail.to_owned() }
+    v1::UndoneFile {
+        path: file.path.expose().clone(),
+        result: result.to_owned(),
+        detail: detail.to_owned(),
+        removed: false,
+    }
 }
 
 /// Reads what became of an effect.

@@ -43,6 +43,7 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.EffectsService/ListEffects", For::Principals),
     ("/palyra.v1.EffectsService/ListKeptFiles", For::Principals),
     ("/palyra.v1.EffectsService/PlaceKeptFile", For::Principals),
+    ("/palyra.v1.EffectsService/PreviewUndo", For::Principals),
     ("/palyra.v1.EffectsService/ResolveEffect", For::Principals),
     ("/palyra.v1.EffectsService/ShowKeptFile", For::Principals),
     ("/palyra.v1.EffectsService/UndoRun", For::Principals),

@@ -23,6 +23,8 @@ pub(super) struct Proofs {
     keys: Option<KeyRing>,
     /// The first tile that is not the one that follows from the entries.
     tile: Found,
+    /// Signed heads that are those of these entries, and the size of the newest.
+    signed: (u64, u64),
 }
 
 impl Proofs {
@@ -69,6 +71,11 @@ impl Proofs {
         let found =
             [self.tile, self.surplus_tile(connection)?, self.frontier(connection)?, self.heads(connection)?];
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Returns how many signed heads were found right, and how many entries the newest covers.
+    pub(super) fn signed(&self) -> (u64, u64) {
+        self.signed
     }
 
     fn surplus_tile(&self, connection: &Connection) -> rusqlite::Result<Found> {
@@ -119,6 +126,7 @@ impl Proofs {
             if self.keys.as_mut().is_none_or(|keys| keys.admit(&note).is_err()) {
                 return Ok(Some((at, EntryFault::Signature)));
             }
+            self.signed = (stored, size);
         }
         // The first head of a log begun with heads is stored before its first run begins.
         if stored == 0 && begun_in_format_1(connection)?.is_none() {

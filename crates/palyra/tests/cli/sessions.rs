@@ -55,7 +55,7 @@ fn a_cleanup_stops_what_is_open_and_puts_the_session_away() {
     let child = scene.home.command(&["run", "--session", "busy", "go slowly"]).spawn().unwrap();
     scene.until_held();
     let cleaned = scene.home.palyra(&["sessions", "cleanup", "busy"]).expect(0);
-    assert!(cleaned.err.contains("1 run asked to stop; the session is put away"), "{}", cleaned.err);
+    assert!(cleaned.err.contains("1 run asked to stop; the session is archived"), "{}", cleaned.err);
     crate::home::ended(child).expect(130);
     scene.home.palyra(&["run", "--session", "busy", "more"]).expect(5);
 }
@@ -91,7 +91,7 @@ fn files_and_a_schema_go_along_with_a_run() {
     assert_eq!(ended.out, "{\"asked\":true,\"heard\":true}\n");
     let not_one = home.palyra(&["run", "--schema", "list.json", "which colour?"]).expect(2);
     assert!(not_one.err.contains("is not a JSON object"), "{}", not_one.err);
-    let missing = home.palyra(&["run", "--attach", "none.png", "which colour?"]).expect(1);
+    let missing = home.palyra(&["run", "--attach", "none.png", "which colour?"]).expect(2);
     assert!(missing.err.contains("error[PLY-1112]: none.png cannot be read"), "{}", missing.err);
     assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).json().len(), 1, "nothing else was sent");
 }
@@ -103,7 +103,7 @@ fn a_script_talks_line_by_line_with_the_same_commands() {
         "one \\\ntwo\n/branch\nthree\n/reset\n/steer four\n/model other\n/attach none\n/cancel\nfive\n";
     let talked = scene.home.palyra_reading(&["chat"], script);
     assert_eq!(talked.out, "<one /two>\n<one /two|three>\n<four>\n", "{}", talked.err);
-    assert_eq!(talked.code, 1, "a file that is not there ends a script");
+    assert_eq!(talked.code, 2, "a file that is not there ends a script");
     assert!(talked.err.contains("a model is named as provider/model"), "{}", talked.err);
     assert!(talked.err.contains("error[PLY-1112]: none cannot be read"), "{}", talked.err);
 }

@@ -148,7 +148,7 @@ fn a_first_hour_reads_well() {
     check("sessions-show", &home, &["sessions", "show", "notes"], &["created", "updated"]);
     check("sessions-reset", &home, &["sessions", "reset", "notes"], &[]);
     check("model-list", &home, &["model", "list"], &[]);
-    check("journal-verify", &home, &["journal", "verify"], &["ok:"]);
+    check("journal-verify", &home, &["journal", "verify"], &["ok:", "signatures"]);
     check("journal-rebuild", &home, &["journal", "rebuild"], &["rebuilt from"]);
     check("journal-erase-unasked", &home, &["journal", "erase", "--run", "last"], &[]);
     check(

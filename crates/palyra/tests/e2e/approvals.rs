@@ -49,7 +49,7 @@ fn a_yes_after_the_daemon_was_killed_writes_the_file_once() {
     is_whole(&home);
 
     let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
-    assert!(undone.err.contains("✓ notes.txt: as before\n"), "{}", undone.err);
+    assert!(undone.err.contains("✓ notes.txt: removed; it did not exist before the run\n"), "{}", undone.err);
     assert!(!notes.exists(), "it was not there before the run");
     is_whole(&home);
 }

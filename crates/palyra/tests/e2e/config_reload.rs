@@ -120,7 +120,7 @@ fn the_verb_tells_what_changed_and_every_mistake() {
     write(&home, "limits.turns_max = 7\nlisten.tcp = \"127.0.0.1:7999\"\n");
     let changed = home.palyra(&["config", "reload"]).expect(0);
     let expect = "✓ read again; changed: limits.turns_max, listen.tcp\n\
-                  ! these count after a restart (`palyra admin stop`): listen.tcp\n";
+                  ! takes effect after a restart, run `palyra admin stop`: listen.tcp\n";
     assert_eq!(changed.err, expect);
     let digest = digest_of_config(&home);
     write(&home, "limits.turns_max = 0\nx = 1\n");

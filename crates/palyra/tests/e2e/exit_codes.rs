@@ -55,11 +55,37 @@ fn a_second_daemon_on_one_directory_is_refused() {
 #[test]
 fn a_denied_call_exits_with_three_although_the_run_is_done() {
     let runtime = runtime();
-    let replies = vec![Reply::empty().call("no_such_tool", "{\"argv\":[\"ls\"]}"), Reply::text("I may not.")];
+    let replies =
+        vec![Reply::empty().call("read_file", "{\"path\":\"/etc/passwd\"}"), Reply::text("I may not.")];
     let server = serve(&runtime, Behaviour::each(replies));
-    let ended = home_with(&server).palyra(&["run", "list files with ls"]).expect(3);
-    assert!(ended.err.contains("✗ denied ("), "{}", ended.err);
+    let ended = home_with(&server).palyra(&["run", "read the users"]).expect(3);
+    assert!(ended.err.contains("✗ denied (PLY-4003 "), "{}", ended.err);
     assert_eq!(ended.out, "I may not.\n");
+}
+
+#[test]
+fn a_tool_that_the_model_invented_was_withheld_by_nobody_and_exits_with_zero() {
+    let runtime = runtime();
+    let replies =
+        vec![Reply::empty().call("no_such_tool", "{\"argv\":[\"ls\"]}"), Reply::text("There is none.")];
+    let server = serve(&runtime, Behaviour::each(replies));
+    let ended = home_with(&server).palyra(&["run", "list files with ls"]).expect(0);
+    assert!(ended.err.contains("✗ denied (PLY-4001 unknown_tool)"), "{}", ended.err);
+    assert_eq!(ended.out, "There is none.\n");
+}
+
+#[test]
+fn what_is_already_so_is_no_conflict_and_what_cannot_be_is() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let cancelled = home.palyra(&["runs", "cancel", "last"]).expect(0);
+    assert!(cancelled.err.contains("the run had finished already: done"), "{}", cancelled.err);
+    for verb in ["steer", "answer"] {
+        home.palyra(&["runs", verb, "last", "go on"]).expect(5);
+    }
+    home.palyra(&["runs", "undo", "last"]).expect(1);
+    let help = home.palyra(&["help", "exit-codes"]).expect(0).out;
+    assert!(help.contains("conflicts with the current state"), "{help}");
 }
 
 #[test]

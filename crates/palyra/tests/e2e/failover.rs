@@ -50,6 +50,7 @@ fn the_second_provider_answers_once_where_the_first_cannot() {
         assert_eq!(told.len(), attempts, "{}", ended.err);
         assert!(told[0].starts_with(&format!("! no answer ({cause}: ")), "{}", ended.err);
         assert!(told[attempts - 1].ends_with("; asking the next model"), "{}", ended.err);
+        assert!(ended.err.contains("· asking second/test-model instead\n"), "{}", ended.err);
 
         let abandoned = of_last_run(&home, "model_attempt_abandoned");
         assert_eq!(abandoned.len(), attempts, "{abandoned:?}");
@@ -95,7 +96,7 @@ fn a_provider_that_is_left_alone_holds_no_run_up_that_may_ask_another() {
     assert_eq!((next.out.as_str(), first.asked().len()), ("from the second\n", 3));
     let abandoned = of_last_run(&home, "model_attempt_abandoned");
     assert_eq!((abandoned.len(), &abandoned[0]["next"]), (1, &"next_model".into()), "{abandoned:?}");
-    assert!(next.err.contains("is left alone for another "), "{}", next.err);
+    assert!(next.err.contains("requests to all of its models pause for another "), "{}", next.err);
 }
 
 #[test]

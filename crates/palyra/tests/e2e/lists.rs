@@ -40,3 +40,45 @@ fn lists_say_what_helps_to_choose() {
     let shown = home.palyra(&["approve", "show", decided["approval_id"].as_str().unwrap()]).expect(0).out;
     assert!(shown.contains("decider   you") && !shown.contains("left"), "{shown}");
 }
+
+#[test]
+fn the_journal_shows_its_newest_entries_and_says_which_they_are() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let total = home.palyra(&["journal", "status", "--json"]).expect(0).json()[0]["entries"].clone();
+    let total: u64 = total.as_u64().unwrap();
+    let newest = home.palyra(&["journal", "show", "--limit", "2"]).expect(0);
+    let last = newest.out.lines().last().unwrap().split_whitespace().next().unwrap().to_owned();
+    assert_eq!(last, (total - 1).to_string(), "{}", newest.out);
+    let range = format!("entries {} to {} of {total} entries", total - 2, total - 1);
+    assert!(newest.err.contains(&range), "{}", newest.err);
+    let oldest = home.palyra(&["journal", "show", "--from", "0", "--limit", "2"]).expect(0);
+    assert!(oldest.out.contains("log_opened") && !newest.out.contains("log_opened"), "{}", oldest.out);
+}
+
+#[test]
+fn a_verification_says_what_it_covered() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let told = home.palyra(&["journal", "verify"]).expect(0).out;
+    assert!(told.starts_with("ok: ") && told.contains("\n  tree        computed again"), "{told}");
+    assert!(
+        told.contains("\n  signatures  ") && told.contains("with valid signatures, the newest over "),
+        "{told}"
+    );
+    let report = &home.palyra(&["journal", "verify", "--json"]).expect(0).json()[0];
+    let number = |field: &str| report[field].as_u64().unwrap();
+    assert!(number("signed_heads") >= 1 && number("signed_entries") <= number("entries"), "{report}");
+}
+
+#[test]
+fn a_provider_whose_models_are_not_known_is_listed_as_one_and_not_as_a_model() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let provider =
+        "[model]\ndefault = \"demo/demo\"\n[providers.local]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    std::fs::write(home.config_file(), provider).unwrap();
+    let listed = home.palyra(&["model", "list"]).expect(0).out;
+    assert!(listed.contains(" local/* ") && listed.contains("`palyra model list --ask`"), "{listed}");
+    assert!(listed.contains("demo/demo"), "{listed}");
+}

@@ -43,6 +43,7 @@ mod attacks_keys;
 mod attacks_files;
 mod redaction;
 mod fitting_answers;
+mod fitting_mends;
 mod branches;
 mod second_terminal;
 mod proofs;

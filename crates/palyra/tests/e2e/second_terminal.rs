@@ -51,6 +51,28 @@ fn a_streaming_run_is_steered_and_both_terminals_see_the_same() {
 }
 
 #[test]
+fn an_input_for_an_active_run_is_acknowledged_at_once() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let first = Reply::empty().piece("about dogs").hold(&gate);
+    let server = serve(&runtime, Behaviour::each(vec![first, Reply::text("about cats")]));
+    let home = home_with(&server);
+    let one = home.command(&["run", "--session", "s", "tell me"]).spawn().unwrap();
+    runtime.block_on(gate.reached());
+    let mut two = home.command(&["run", "--session", "s", "--steer", "cats!"]).spawn().unwrap();
+    let mut err = BufReader::new(two.stderr.take().unwrap());
+    // The model is still speaking.
+    read_until(&mut err, "handed to the active run");
+    gate.open();
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    ended(one).expect(0);
+    ended(two).expect(0);
+    let alone = home.palyra(&["run", "--session", "s", "--steer", "and birds"]);
+    assert!(alone.err.contains("no run of the session is active: this starts one"), "{}", alone.err);
+}
+
+#[test]
 fn an_interrupt_goes_first_and_nothing_that_was_typed_is_lost() {
     let runtime = runtime();
     let gate = Gate::closed();

@@ -57,7 +57,11 @@ fn a_secret_is_kept_bound_and_shown_to_nobody() {
     let home = Home::new().with("PALYRA_LOG", "trace");
     let kept = put(&home, &["put", "forge", "--host", "API.forge.example.", "--as", "X-Api-Key"], VALUE);
     let kept = kept.expect(0);
-    assert!(kept.err.contains("forge, value 1, as x-api-key, for api.forge.example"), "{}", kept.err);
+    assert!(
+        kept.err.contains("saved secret forge (version 1), sent as x-api-key to api.forge.example"),
+        "{}",
+        kept.err
+    );
     let bound = vault(&home, &["bind", "forge", "uploads.forge.example:8443", "--json"]).expect(0);
     let hosts = &bound.json()[0]["hosts"];
     assert_eq!(*hosts, serde_json::json!(["api.forge.example", "uploads.forge.example:8443"]));
@@ -108,7 +112,11 @@ fn a_passphrase_locks_the_vault_at_each_start() {
     let home = Home::new();
     put(&home, &["put", "forge", "--host", "api.forge.example"], VALUE).expect(0);
     let status = vault(&home, &["status"]).expect(0);
-    assert!(status.out.contains("1 secret under a key file (vault/root.key)"), "{}", status.out);
+    assert!(
+        status.out.contains("1 secret, encrypted with a key file in the state directory (vault/root.key"),
+        "{}",
+        status.out
+    );
     let key = home.state_dir().join("vault/root.key");
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     let doctor = home.palyra(&["doctor", "--json"]).json();

@@ -57,7 +57,9 @@ impl ModelProvider for FailsFast {
         let judged = async move {
             let refused = {
                 let breaker = breaker.lock().unwrap_or_else(PoisonError::into_inner);
-                breaker.refusal(clock.boot()).map(|rest| left_alone(rest, breaker.last_failure()))
+                breaker
+                    .refusal(clock.boot())
+                    .map(|rest| left_alone(&inner.name(), rest, breaker.last_failure()))
             };
             match refused {
                 Some(failure) => stream::iter([Err(failure)]).boxed(),
@@ -69,7 +71,11 @@ impl ModelProvider for FailsFast {
 }
 
 /// Makes the failure of a request that is not sent because of those before it.
-pub(super) fn left_alone(rest: Duration, last: Option<ModelFailureClass>) -> ModelFailure {
+pub(super) fn left_alone(
+    provider: &ProviderName,
+    rest: Duration,
+    last: Option<ModelFailureClass>,
+) -> ModelFailure {
     let rest = rest.max(PAUSE_MIN);
     let seconds = rest.as_secs_f64().ceil();
     let how = match last {
@@ -79,7 +85,8 @@ pub(super) fn left_alone(rest: Duration, last: Option<ModelFailureClass>) -> Mod
         _ => "",
     };
     let detail = format!(
-        "the provider failed several times in a row{how} and is left alone for another {seconds} s; nothing was sent"
+        "provider `{provider}` failed several times in a row{how}; requests to all of its models pause for another \
+         {seconds} s, and nothing was sent"
     );
     ModelFailure { class: ModelFailureClass::Transient, detail: detail.into(), retry_after: Some(rest) }
 }

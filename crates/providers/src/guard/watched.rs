@@ -53,7 +53,7 @@ impl ModelProvider for Watched {
     fn stream(&self, request: Arc<ModelRequest>) -> Pieces {
         let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
         let admitted = async move {
-            match Watch::begin(breaker, clock) {
+            match Watch::begin(&inner.name(), breaker, clock) {
                 Ok(watch) => stream::unfold((inner.stream(request), watch), next).boxed(),
                 Err(failure) => stream::iter([Err(failure)]).boxed(),
             }
@@ -82,10 +82,14 @@ struct Watch {
 }
 
 impl Watch {
-    fn begin(breaker: Arc<Mutex<CircuitBreaker>>, clock: Arc<dyn Clock>) -> Result<Self, ModelFailure> {
+    fn begin(
+        provider: &ProviderName,
+        breaker: Arc<Mutex<CircuitBreaker>>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ModelFailure> {
         let admitted = {
             let mut breaker = lock(&breaker);
-            breaker.admit(clock.boot()).map_err(|rest| left_alone(rest, breaker.last_failure()))
+            breaker.admit(clock.boot()).map_err(|rest| left_alone(provider, rest, breaker.last_failure()))
         };
         Ok(Self { ticket: Some(admitted?), breaker, clock })
     }

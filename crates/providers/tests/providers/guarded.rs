@@ -112,8 +112,9 @@ async fn three_failures_shut_it_and_one_probe_opens_it_again() {
     let refused = read(provider.as_ref(), &request(MODEL, "Hi")).await.end.expect_err("left alone");
     assert_eq!((refused.class, refused.retry_after), (Class::Transient, Some(Duration::from_secs(30))));
     let told = refused.detail.expose();
+    assert!(told.starts_with("provider `"), "{told}");
     assert!(
-        told.contains("in a row (errors of its own, or overloaded) and is left alone for another 30 s"),
+        told.contains("in a row (errors of its own, or overloaded); requests to all of its models pause for another 30 s"),
         "{told}"
     );
     clock.advance(Duration::from_secs(29));

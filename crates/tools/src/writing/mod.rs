@@ -31,7 +31,7 @@ pub(crate) use conduct::{execute, prepare};
 pub(crate) use end::WriteEnd;
 pub(crate) use order::{Purpose, WriteOrder};
 pub(crate) use pace::Pace;
-pub(crate) use restore::restore;
+pub(crate) use restore::{preview_restore, restore};
 
 #[cfg(test)]
 pub(crate) use pace::tests::HaltAt;

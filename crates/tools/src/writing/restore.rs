@@ -16,6 +16,19 @@ use crate::workspace::{Access, Found, Seen, Sha256, Workspace, WorkspacePath};
 
 /// Puts the files back, in order; of several changes to one path the last comes first.
 pub(crate) fn restore(workspace: &Workspace, files: &[PreImage], pace: &Pace<'_>) -> Vec<UndoneFile> {
+    for_each_path(files, |chain| restore_one(workspace, chain, pace))
+}
+
+/// Says what [`restore`] would do now, and changes nothing.
+pub(crate) fn preview_restore(workspace: &Workspace, files: &[PreImage]) -> Vec<UndoneFile> {
+    for_each_path(files, |chain| preview_one(workspace, chain))
+}
+
+/// Takes the changes to each path together, and returns what became of each change in the order of `files`.
+fn for_each_path(
+    files: &[PreImage],
+    mut results_of: impl FnMut(&[&PreImage]) -> Vec<UndoResult>,
+) -> Vec<UndoneFile> {
     let mut results: Vec<Option<UndoResult>> = vec![None; files.len()];
     for at in 0..files.len() {
         if results[at].is_some() {
@@ -24,8 +37,7 @@ pub(crate) fn restore(workspace: &Workspace, files: &[PreImage], pace: &Pace<'_>
         let steps: Vec<usize> =
             (at..files.len()).filter(|other| files[*other].path == files[at].path).collect();
         let chain: Vec<&PreImage> = steps.iter().map(|step| &files[*step]).collect();
-        let told = restore_one(workspace, &chain, pace);
-        for (step, result) in steps.into_iter().zip(told) {
+        for (step, result) in steps.into_iter().zip(results_of(&chain)) {
             results[step] = Some(result);
         }
     }
@@ -69,7 +81,30 @@ fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> V
             Rollout::with(Vec::new(), pace).run(workspace, vec![change], &key)
         }
     };
-    let result = |step: usize, image: &&PreImage| match (&outcome, &image.before) {
+    results(&outcome, &way, chain, (&found, &path))
+}
+
+/// Says what [`restore_one`] would do.
+fn preview_one(workspace: &Workspace, chain: &[&PreImage]) -> Vec<UndoResult> {
+    let looked = workspace.path(Some(chain[0].path.expose())).and_then(|path| {
+        let slot = workspace.slot(&path)?;
+        let found = slot.as_ref().map_or(Ok(Found::Absent), |slot| slot.look(&path.show()))?;
+        Ok((path, found))
+    });
+    match looked {
+        Ok((path, found)) => results(&Ok(()), &Way::from(found.sha256(), chain), chain, (&found, &path)),
+        Err(failure) => vec![UndoResult::Failed(Redacted::new(failure.to_string())); chain.len()],
+    }
+}
+
+/// Returns what became of each change to one path.
+fn results(
+    outcome: &Result<(), WriteEnd>,
+    way: &Way<'_>,
+    chain: &[&PreImage],
+    (found, path): (&Found, &WorkspacePath),
+) -> Vec<UndoResult> {
+    let result = |step: usize, image: &&PreImage| match (outcome, &image.before) {
         _ if step < way.already => UndoResult::AlreadyRestored,
         (Ok(()), _) if step < way.restored => UndoResult::Restored,
         (Err(WriteEnd::Failed(failure)), _) if step < way.restored => {
@@ -79,7 +114,7 @@ fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> V
             UndoResult::Failed(Redacted::new(format!("`{}` may or may not have been put back", path.show())))
         }
         (_, Before::Withheld { .. }) => UndoResult::Withheld,
-        _ => UndoResult::Conflict(Redacted::new(conflict(&found, image, &path))),
+        _ => UndoResult::Conflict(Redacted::new(conflict(found, image, path))),
     };
     chain.iter().enumerate().map(|(step, image)| result(step, image)).collect()
 }

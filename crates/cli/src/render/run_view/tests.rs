@@ -397,7 +397,7 @@ fn an_entry_of_a_newer_version_may_mean_waiting() {
 fn an_answer_without_a_word_is_told() {
     check(
         vec![Event::ModelRequested(v1::ModelRequested::default()), message(FinishReason::Stop)],
-        "[! the model answered without a word]\n",
+        "[! the model returned an empty answer]\n",
     );
 }
 

@@ -92,7 +92,8 @@ async fn candidates(client: &Client, kind: Candidates) -> Result<Vec<(String, St
         }
         Candidates::Models => {
             let models = client.list_models(AskProviders::No).await?.models;
-            models.into_iter().map(|model| (model.model, String::new())).collect()
+            let named = |name: String| if name.contains('/') { name } else { format!("{name}/") };
+            models.into_iter().map(|model| (named(model.model), String::new())).collect()
         }
     })
 }

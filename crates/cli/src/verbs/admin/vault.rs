@@ -13,16 +13,16 @@ use crate::failure::Failure;
 use crate::render::{count, date};
 use crate::terminal::{Mark, Times, Unseen, ask_unseen};
 
-/// Secrets for servers: kept sealed, sent to the hosts they are bound to, shown to nobody.
+/// Secrets for servers: encrypted, sent only to the hosts they are bound to, never shown.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin vault put forge --host api.forge.example < token.txt")]
 pub(crate) enum VaultVerb {
-    /// Keep a secret; its value is asked for, or read from a pipe
+    /// Save a secret; its value is asked for, or read from a pipe
     #[command(
         after_help = "Examples:\n  palyra admin vault put forge --host api.forge.example\n  palyra admin vault put maps --as x-api-key --host maps.example < key.txt"
     )]
     Put(PutArgs),
-    /// Give a secret another value; hosts and way of sending stay unless given
+    /// Replace the value of a secret; hosts and way of sending stay unless given
     #[command(after_help = "Example:\n  palyra admin vault rotate forge < token.txt")]
     Rotate(PutArgs),
     /// List secrets, never their values
@@ -32,17 +32,17 @@ pub(crate) enum VaultVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Let a secret be sent to one host more, or used by one principal more
+    /// Allow a secret to be sent to one more host, or used by one more principal
     #[command(
         after_help = "Examples:\n  palyra admin vault bind forge uploads.forge.example\n  palyra admin vault bind forge --to user:alice"
     )]
     Bind(BindArgs),
-    /// Let a secret no longer be sent to a host, or used by a principal
+    /// Stop a secret from being sent to a host, or used by a principal
     #[command(
         after_help = "Examples:\n  palyra admin vault unbind forge uploads.forge.example\n  palyra admin vault unbind forge --to user:alice"
     )]
     Unbind(BindArgs),
-    /// Forget a secret
+    /// Delete a secret
     #[command(after_help = "Example:\n  palyra admin vault remove forge")]
     Remove {
         /// Its name
@@ -58,9 +58,9 @@ pub(crate) enum VaultVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Have a passphrase instead of the key file, or another passphrase
+    /// Set or change the passphrase that replaces the key file
     #[command(
-        after_help = "A passphrase that is lost cannot be had back.\n\nExample:\n  palyra admin vault passphrase"
+        after_help = "A lost passphrase cannot be recovered.\n\nExample:\n  palyra admin vault passphrase"
     )]
     Passphrase {
         /// As JSON
@@ -128,21 +128,21 @@ async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<
                 Some(principal) => client.bind_secret_to(name, principal).await?,
                 None => client.bind_secret(name, host.unwrap_or_default()).await?,
             };
-            tell(context, &bound, "kept", json)?;
+            tell(context, &bound, "saved", json)?;
         }
         VaultVerb::Unbind(BindArgs { name, host, to, json }) => {
             let unbound = match to {
                 Some(principal) => client.unbind_secret_from(name, principal).await?,
                 None => client.unbind_secret(name, host.unwrap_or_default()).await?,
             };
-            tell(context, &unbound, "kept", json)?;
+            tell(context, &unbound, "saved", json)?;
         }
         VaultVerb::Remove { name, json } => {
             client.remove_secret(name.clone()).await?;
             if json {
                 context.output.json(&json!({ "name": name, "removed": true }))?;
             } else {
-                context.output.note(Mark::Good, "forgotten here; where it was used, revoke it as well");
+                context.output.note(Mark::Good, "deleted from the vault; revoke it at the server as well");
             }
         }
         VaultVerb::Status { json } => tell_vault(context, &client.get_vault().await?, json)?,
@@ -172,7 +172,7 @@ async fn put(context: &Context, args: PutArgs, standing: Standing) -> Result<Exi
         sent_as: args.sent_as.unwrap_or_default(),
         another: standing == Standing::Another,
     };
-    tell(context, &client.put_secret(request).await?, "kept", args.json)?;
+    tell(context, &client.put_secret(request).await?, "saved", args.json)?;
     Ok(Exit::Done)
 }
 
@@ -199,9 +199,10 @@ async fn ask(context: &Context, what: &str, times: Times) -> Result<Option<Strin
     match ask_unseen(&context.output, &context.interrupts, what, times).await {
         Ok(Unseen::Given(given)) => Ok(Some(given.into_exposed())),
         Ok(Unseen::Left) => Ok(None),
-        Ok(Unseen::Differ) => {
-            Err(Failure::local(ErrorCode::InvalidArgument, "the two are not the same".to_owned()))
-        }
+        Ok(Unseen::Differ) => Err(Failure::local(
+            ErrorCode::InvalidArgument,
+            "the two inputs differ; nothing was changed".to_owned(),
+        )),
         Err(error) => {
             Err(Failure::local(ErrorCode::InvalidArgument, format!("standard input: {}", error.kind())))
         }
@@ -213,7 +214,7 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         return context.output.json(&to_json_with_defaults(secret));
     }
     let hosts = match secret.hosts.as_slice() {
-        [] => "no host yet: `palyra admin vault bind NAME HOST`".to_owned(),
+        [] => "no host yet (`palyra admin vault bind NAME HOST`)".to_owned(),
         hosts => hosts.join(", "),
     };
     let users = match secret.principals.as_slice() {
@@ -221,7 +222,7 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         principals => format!("; usable by {} as well", principals.join(", ")),
     };
     let told = format!(
-        "{done}: {}, value {}, as {}, for {hosts}{users}",
+        "{done} secret {} (version {}), sent as {} to {hosts}{users}",
         secret.name, secret.version, secret.sent_as
     );
     context.output.note(Mark::Good, &told);
@@ -247,10 +248,11 @@ fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Fa
         return context.output.json(&to_json_with_defaults(vault));
     }
     let key = match vault.key.as_str() {
-        "key_file" => "a key file (vault/root.key): whoever can read the state directory can open them",
+        "key_file" => "a key file in the state directory (vault/root.key, no passphrase)",
         _ => "a passphrase",
     };
-    context.output.line(&format!("{} under {key}", count(vault.secrets.into(), "secret")))?;
+    let secrets = if vault.secrets == 0 { "empty".to_owned() } else { count(vault.secrets.into(), "secret") };
+    context.output.line(&format!("vault: {secrets}, encrypted with {key}"))?;
     if vault.open {
         context.output.note(Mark::Good, "the vault is open");
     } else {

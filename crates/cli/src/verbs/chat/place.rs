@@ -97,7 +97,9 @@ impl Place {
     /// Returns the models the daemon can ask, the default one first.
     pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
         let models = self.client.list_models(AskProviders::No).await?;
-        let others = models.models.into_iter().map(|model| model.model);
+        // A provider whose models are not known yet is offered as one, and not as a model.
+        let named = |name: String| if name.contains('/') { name } else { format!("{name}/*") };
+        let others = models.models.into_iter().map(|model| named(model.model));
         let default = models.default_model;
         let mut names = vec![default.clone()];
         names.extend(others.filter(|model| *model != default));

@@ -105,7 +105,7 @@ pub(super) fn stale_lock(state_dir: &Path) -> Option<v1::Check> {
     if holder_of(&std::fs::read_to_string("/proc/locks").ok()?, lock.ino()).is_some() {
         return None;
     }
-    let found = format!("left by process {}, which ended without a word", record.pid);
+    let found = format!("left by process {}, which was killed or crashed", record.pid);
     Some(check("lock", "warning", found, "the next start takes it over: `palyra doctor`"))
 }
 

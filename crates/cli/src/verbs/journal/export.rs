@@ -42,10 +42,13 @@ pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs)
         Some(run) => What::RunId(run.resolve(client).await?.to_string()),
         None => What::Tiles(true),
     };
-    let mut bundle = Bundle::begin(args.folder)?;
     let mut parts = client.export_journal(what).await?;
-    while let Some(part) = parts.next().await? {
+    // A refusal comes before the first part, and leaves no folder behind.
+    let mut next = parts.next().await?;
+    let mut bundle = Bundle::begin(args.folder)?;
+    while let Some(part) = next {
         bundle.take(&part.path, &part.data)?;
+        next = parts.next().await?;
         context.output.progress(&format!(
             "exporting, {} in {}",
             bytes(bundle.bytes),

@@ -34,7 +34,9 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
     let row = |model: v1::Model| {
         let mark = if model.model == default { "*" } else { "" };
         let note = if model.error.is_empty() { model.note } else { model.error };
-        [mark.to_owned(), model.model, model.context_tokens.to_string(), note]
+        // A provider whose models are not known yet.
+        let name = if model.model.contains('/') { model.model } else { format!("{}/*", model.model) };
+        [mark.to_owned(), name, model.context_tokens.to_string(), note]
     };
     let rows = models.models.into_iter().map(row).collect();
     context.table(["", "MODEL", "WINDOW", "NOTE"], rows)?;

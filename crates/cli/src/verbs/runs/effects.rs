@@ -1,4 +1,4 @@
-//! `palyra runs effects` and `palyra runs undo`: what runs did, what nobody knows about it, and taking it back.
+//! `palyra runs effects`: what runs did, and settling an outcome that is not known.
 
 use clap::{Args, Subcommand};
 use palyra_client::Client;
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, count, how_to_resolve, short_id};
+use crate::render::{age, how_to_resolve, short_id};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
@@ -169,50 +169,6 @@ async fn resolve(
     Ok(Exit::Done)
 }
 
-/// Takes back what a run changed in files.
-pub(super) async fn undo(
-    context: &Context,
-    client: &Client,
-    run: RunName,
-    format: Format,
-) -> Result<Exit, Failure> {
-    let run = run.resolve(client).await?;
-    let files = context.waiting("taking back", client.undo_run(run)).await?;
-    let left = files.iter().filter(|file| !is_back(file)).count();
-    if format == Format::Json {
-        files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
-    } else {
-        for file in &files {
-            let (mark, told) = told(file);
-            context.output.note(mark, &format!("{}: {told}", clean_line(&file.path, 200)));
-            if file.result == "conflict" {
-                file.detail.lines().for_each(|line| context.output.row(&format!("  {line}")));
-            }
-        }
-        let back = count((files.len() - left) as u64, "file");
-        context.output.note(Mark::Info, &format!("{back} as before the run, {left} left alone"));
-    }
-    Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
-}
-
-pub(super) fn is_back(file: &v1::UndoneFile) -> bool {
-    matches!(file.result.as_str(), "restored" | "already_restored")
-}
-
-fn told(file: &v1::UndoneFile) -> (Mark, String) {
-    match file.result.as_str() {
-        "restored" => (Mark::Good, "as before".to_owned()),
-        "already_restored" => (Mark::Good, "was as before already".to_owned()),
-        "conflict" => {
-            (Mark::Doubt, "changed since, and left alone; the way back would have been:".to_owned())
-        }
-        "withheld" => {
-            (Mark::Doubt, "its former content held a secret and was not kept; left alone".to_owned())
-        }
-        _ => (Mark::Bad, clean_line(&file.detail, 240)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,19 +187,5 @@ mod tests {
         assert_eq!(row(&effect), ["R", "3", "failed (PLY-4014)", "", "write_file", "creates `a`"]);
         let resolved = v1::EffectInfo { state: "did_not_happen".to_owned(), ..Default::default() };
         assert_eq!(row(&resolved)[2], "did not happen");
-    }
-
-    #[test]
-    fn what_was_not_taken_back_is_told_as_left_alone() {
-        let file = |result: &str| v1::UndoneFile { result: result.to_owned(), ..Default::default() };
-        for (result, back) in [
-            ("restored", true),
-            ("already_restored", true),
-            ("conflict", false),
-            ("withheld", false),
-            ("failed", false),
-        ] {
-            assert_eq!(is_back(&file(result)), back, "{result}");
-        }
     }
 }

@@ -6,7 +6,7 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::effects;
+use super::undo;
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
@@ -210,7 +210,7 @@ async fn apply(
     let request =
         v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id: found.file.kept_id, shown_sha256 };
     let files = client.place_kept_file(request).await?;
-    let left = files.iter().filter(|file| !effects::is_back(file)).count();
+    let left = files.iter().filter(|file| !undo::is_back(file)).count();
     if format == Format::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
     } else {

@@ -19,10 +19,10 @@ pub(crate) struct ListArgs {
     /// Only those whose key, title or inputs hold this
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     search: String,
-    /// Those that were put away
+    /// Archived ones only
     #[arg(long, conflicts_with = "all")]
     archived: bool,
-    /// Those that were put away too
+    /// Archived ones too
     #[arg(long)]
     all: bool,
     /// At most so many
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     if sessions.is_empty() {
         let told = match (args.search.is_empty(), args.archived) {
             (true, false) => "there are no sessions yet; `palyra chat` begins one",
-            (true, true) => "no session was put away",
+            (true, true) => "no session is archived",
             (false, _) => "no session holds that",
         };
         context.output.note(Mark::Info, told);

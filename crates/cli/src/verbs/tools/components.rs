@@ -53,7 +53,13 @@ pub(crate) struct ListArgs {
 pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failure> {
     // Told before a daemon is started for it.
     let path = absolute(&args.file)?;
+    if !args.yes && !args.json && !context.output.can_ask() {
+        return Err(unasked());
+    }
     let client = context.connect().await?;
+    if !context.output.is_drawn_on() && !args.json {
+        context.output.note(Mark::Info, "compiling the component; a large one takes up to a minute");
+    }
     let looking = async { Ok::<_, Failure>(client.examine_component(path.clone()).await?) };
     let examined = context.waiting("compiling", looking).await?;
     let found = examined.component.clone().unwrap_or_default();
@@ -106,22 +112,36 @@ pub(super) async fn remove(context: &Context, args: RemoveArgs) -> Result<Exit, 
 
 /// The daemon has no place of its own to start a path from.
 fn absolute(path: &Path) -> Result<String, Failure> {
-    let told = |what: String| {
+    let told = |what: &str| {
         let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
-        Failure::local(ErrorCode::ComponentUnreadable, format!("{shown}: {what}"))
+        Failure::Input {
+            code: ErrorCode::ComponentUnreadable,
+            message: format!("{shown}: {what}"),
+            mend: "check the path: it names the component, a .wasm file".to_owned(),
+        }
     };
-    let real = path.canonicalize().map_err(|error| told(error.to_string()))?;
+    let unreadable =
+        |error: std::io::Error| Failure::unreadable_file(ErrorCode::ComponentUnreadable, path, &error);
+    let real = path.canonicalize().map_err(unreadable)?;
     if !real.is_file() {
-        return Err(told("it is no file".to_owned()));
+        return Err(told("it is not a file"));
     }
-    real.into_os_string().into_string().map_err(|_| told("the path is not UTF-8".to_owned()))
+    std::fs::File::open(&real).map_err(unreadable)?;
+    real.into_os_string().into_string().map_err(|_| told("the path is not valid UTF-8"))
+}
+
+fn unasked() -> Failure {
+    Failure::Input {
+        code: ErrorCode::InvalidArgument,
+        message: "nobody can be asked here whether to add the tool".to_owned(),
+        mend: "add --yes to add it without a question, or --json to look at it only".to_owned(),
+    }
 }
 
 /// Asks the person; where there is none, the word has to be on the command line.
 async fn agreed(context: &Context) -> Result<bool, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        let told = "a tool is added after a yes; say it with --yes, or look only with --json";
-        return Err(Failure::Usage(told.to_owned()));
+        return Err(unasked());
     };
     let answer = reader.ask("? add it? [y/N]", Reading::Shown).await;
     let answer = answer.map_err(Failure::Output)?.unwrap_or_default();

@@ -144,7 +144,9 @@ fn absolute(path: &Path) -> Result<String, Failure> {
         let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
         Failure::local(ErrorCode::SkillInvalid, format!("{shown}: {what}"))
     };
-    let real = path.canonicalize().map_err(|error| told(error.to_string()))?;
+    let real = path
+        .canonicalize()
+        .map_err(|error| Failure::unreadable_file(ErrorCode::SkillInvalid, path, &error))?;
     if !real.is_dir() {
         return Err(told("it is a file; name the folder that holds SKILL.md, unpacked".to_owned()));
     }
@@ -199,7 +201,7 @@ fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
     line("id", &skill.skill_id, 64)?;
     line("for", &skill.description, DESCRIPTION_CHARS_MAX)?;
     line("state", &skill.state, 64)?;
-    line("leaves tools", &tools_of(skill), PATH_CHARS_MAX)?;
+    line("tools", &tools_of(skill), PATH_CHARS_MAX)?;
     for agent in &skill.agents {
         let left = if agent.tools_left.is_empty() { "none".to_owned() } else { agent.tools_left.join(", ") };
         line("enabled for", &format!("{} (its runs have: {left})", agent.agent), PATH_CHARS_MAX)?;

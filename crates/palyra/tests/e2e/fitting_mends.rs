@@ -1,0 +1,140 @@
+//! The line below an error says what to do about exactly that error.
+
+use crate::home::{Ended, Home};
+
+const VALUE: &str = "walnut-harbour-lantern-0417";
+
+fn first_line(ended: &Ended) -> String {
+    ended.err.lines().skip_while(|line| !line.starts_with("error")).take(2).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_mistake_of_the_command_line_with_its_path() {
+    let home = Home::new();
+    for (arguments, code) in [
+        (&["run", "--attach", "nope.png", "what is this?"][..], "PLY-1112"),
+        (&["run", "--schema", "nope.json", "what is this?"], "PLY-1004"),
+        (&["tools", "add", "nope.wasm"], "PLY-4806"),
+        (&["tools", "add", "nope.wasm", "--yes"], "PLY-4806"),
+        (&["tools", "skills", "install", "nope"], "PLY-4301"),
+    ] {
+        let named = arguments.iter().find(|word| word.starts_with("nope")).unwrap();
+        let wanted = format!(
+            "error[{code}]: {named} cannot be read: No such file or directory (os error 2)\n  \
+             check the path: nothing is there"
+        );
+        let ended = home.palyra(arguments).expect(2);
+        assert_eq!(first_line(&ended), wanted, "{}", ended.err);
+    }
+    assert!(!home.state_dir().exists(), "no daemon was started for them");
+}
+
+#[test]
+fn a_secret_that_is_refused_has_no_mend_about_its_length_unless_that_is_the_fault() {
+    let home = Home::new();
+    let put = |words: &[&str], value: &str| {
+        let words = [&["admin", "vault", "put"], words].concat();
+        home.palyra_reading(&words, &format!("{value}\n"))
+    };
+    put(&["forge", "--host", "api.forge.example"], VALUE).expect(0);
+    for (words, reason) in [
+        (&["forge", "--host", "api.forge.example"][..], "palyra admin vault rotate NAME"),
+        (&["other", "--host", "!!"], "`!!` is no"),
+        (&["No Name", "--host", "api.forge.example"], "`No Name` is no"),
+        (&["pair", "--as", "basic", "--host", "api.forge.example"], "user:password"),
+    ] {
+        let refused = put(words, "another-value-entirely").expect(1);
+        assert!(refused.err.contains(reason), "{}", refused.err);
+        assert!(!refused.err.contains("12 characters"), "{}", refused.err);
+    }
+    let short = put(&["short", "--host", "api.forge.example"], "short").expect(1);
+    assert!(short.err.contains("12 characters"), "{}", short.err);
+}
+
+#[test]
+fn an_empty_question_and_an_unanswerable_one_say_what_to_type() {
+    let home = Home::new();
+    let empty = home.palyra_reading(&["run"], "").expect(2);
+    assert!(empty.err.contains("for example: palyra run \"What is in this folder?\""), "{}", empty.err);
+    home.write("tool.wasm", "no component");
+    let unasked = home.palyra(&["tools", "add", "tool.wasm"]).expect(2);
+    assert!(unasked.err.contains("add --yes to add it without a question"), "{}", unasked.err);
+    assert!(!home.state_dir().exists(), "it was refused before anything was compiled");
+    let erased = home.palyra(&["journal", "erase", "--run", "last"]);
+    assert!(!erased.err.contains("lists the verbs"), "{}", erased.err);
+}
+
+#[test]
+fn a_mistake_of_the_environment_is_not_one_of_the_file() {
+    let home = Home::new().with("PALYRA__LIMITS__TURNS_MAX", "many");
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[limits]\ntool_calls_max = 5\n").unwrap();
+    let checked = home.palyra(&["config", "check"]).expect(2);
+    assert!(checked.err.contains("✗ the environment has a mistake\n"), "{}", checked.err);
+    std::fs::write(home.config_file(), "[limits]\nturn_max = 5\n").unwrap();
+    let both = home.palyra(&["config", "check"]).expect(2);
+    assert!(both.err.contains("palyra.toml and the environment have 2 mistakes\n"), "{}", both.err);
+    let file = Home::new();
+    std::fs::create_dir_all(file.config_file().parent().unwrap()).unwrap();
+    std::fs::write(file.config_file(), "[limits]\nturn_max = 5\n").unwrap();
+    let checked = file.palyra(&["config", "check"]).expect(2);
+    assert!(checked.err.contains("palyra.toml has a mistake\n"), "{}", checked.err);
+}
+
+#[test]
+fn a_program_that_is_not_found_or_not_readable_names_the_setting() {
+    let home = Home::new();
+    let missing = home.palyra(&["run", "run `frobnicate --now`"]);
+    assert!(
+        missing.err.contains("there is no program `frobnicate`; if it is installed elsewhere"),
+        "{}",
+        missing.err
+    );
+    assert!(missing.err.contains("`commands.path` of palyra.toml"), "{}", missing.err);
+
+    // As the Python of a virtual environment: a link in the workspace to a program outside of it.
+    let outside = tempfile::tempdir().unwrap();
+    let program = outside.path().join("python");
+    std::fs::copy("/bin/true", &program).unwrap();
+    std::os::unix::fs::symlink(&program, home.work().join("python")).unwrap();
+    let unreadable = home.palyra(&["run", "run `./python`"]);
+    assert!(
+        unreadable.err.contains("name its folder in `commands.readable` of palyra.toml"),
+        "{}",
+        unreadable.err
+    );
+}
+
+#[test]
+fn a_model_without_its_provider_says_how_models_are_written() {
+    let home = Home::new();
+    let refused = home.palyra(&["run", "--model", "good", "hello"]).expect(2);
+    assert!(refused.err.contains("such as demo/demo; `palyra model list` shows them"), "{}", refused.err);
+}
+
+#[test]
+fn a_daemon_that_cannot_start_says_which_of_its_settings_to_correct() {
+    let home = Home::new().with("PALYRA__LIMITS__TURNS_MAX", "many");
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    let mend = "\n  correct or unset the variable; `palyra config check` lists every mistake\n";
+    assert!(refused.err.contains(mend), "{}", refused.err);
+    let home = Home::new();
+    let refused = home.palyra(&["--config", "nope.toml", "run", "hello"]).expect(4);
+    assert!(refused.err.contains("\n  check the path: --config names the file"), "{}", refused.err);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[limits]\nturn_max = 5\n").unwrap();
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    let mend = "\n  correct what the message names; `palyra config check` lists every mistake\n";
+    assert!(refused.err.contains(mend), "{}", refused.err);
+    let against = home.palyra(&["policy", "diff", "--against", "nope"]).expect(2);
+    assert!(against.err.contains("\n  check the path: nothing is there\n"), "{}", against.err);
+}
+
+#[test]
+fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
+    assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
+    assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);
+}
