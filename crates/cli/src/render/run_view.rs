@@ -29,6 +29,8 @@ const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Something to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
+    /// The next text is the begin of a message.
+    TextBegins,
     /// Text for standard output.
     Text(String),
     /// The end of the line that text left open on standard output.
@@ -274,6 +276,7 @@ impl RunView {
             let left_out = count(requested.messages_dropped.into(), "older message");
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
         }
+        shown.push(Shown::TextBegins);
         let model = clean_line(&requested.model, MODEL_CHARS_MAX);
         shown.push(Shown::Progress(format!("asking {model}")));
     }

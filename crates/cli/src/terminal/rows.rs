@@ -48,8 +48,13 @@ impl RowWidth {
         Self { columns: columns.saturating_sub(1).max(COLUMNS_MIN), ambiguous }
     }
 
+    /// Returns how many columns may be written.
+    pub(super) fn columns(self) -> usize {
+        self.columns
+    }
+
     /// A sign of one character and a blank.
-    fn of_mark(self) -> usize {
+    pub(super) fn of_mark(self) -> usize {
         match self.ambiguous {
             Ambiguous::Narrow => 2,
             Ambiguous::Wide => 3,
@@ -58,14 +63,20 @@ impl RowWidth {
 
     /// Returns how many columns a character takes at most. Terminals do not agree on marks that join letters, nor on
     /// signs and pictures, so that none of them counts less than any terminal may draw.
-    fn of(self, c: char) -> usize {
-        let wide_from = match self.ambiguous {
-            Ambiguous::Narrow => '\u{2000}',
-            Ambiguous::Wide => '\u{80}',
+    pub(super) fn of(self, c: char) -> usize {
+        let may_be_wide = match self.ambiguous {
+            Ambiguous::Narrow => c >= '\u{2000}' && !is_narrow_sign(c),
+            Ambiguous::Wide => c >= '\u{80}',
         };
-        let least = if c < wide_from { 1 } else { 2 };
+        let least = if may_be_wide { 2 } else { 1 };
         c.width().unwrap_or(1).max(least)
     }
+}
+
+/// Returns whether a sign is one column wide wherever letters with accents are: quotes, dashes, frames and blocks, none
+/// of which is also a picture.
+fn is_narrow_sign(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{203b}' | '\u{2500}'..='\u{259f}')
 }
 
 /// Text in pieces, with a mark at the beginning of each row.
@@ -107,11 +118,6 @@ impl MarkedRows {
             self.column += columns;
         }
         marked
-    }
-
-    /// Takes note that the row was ended by something else.
-    pub(crate) fn end_row(&mut self) {
-        self.column = 0;
     }
 }
 

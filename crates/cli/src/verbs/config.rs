@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             Ok(Exit::Done)
         }
         ConfigVerb::Schema { json: false } => {
-            context.output.text(&(context.daemon.config_template)())?;
+            context.output.verbatim(&(context.daemon.config_template)())?;
             Ok(Exit::Done)
         }
     }

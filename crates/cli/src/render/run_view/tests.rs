@@ -17,6 +17,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
         for shown in view.absorb(&entry) {
             told += &match shown {
                 Shown::Text(text) => text,
+                Shown::TextBegins => String::new(),
                 Shown::LineEnd => "\n".to_owned(),
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),

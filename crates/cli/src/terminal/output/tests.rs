@@ -132,7 +132,8 @@ fn a_dumb_terminal_gets_no_escape_codes() {
     output.progress("10 of 20");
     output.note(Mark::Bad, "no \u{1b}[31m");
     output.text("red\u{1b}[0m").unwrap();
-    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m", "✗ no ␛[31m\n"));
+    output.end_line().unwrap();
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m\n", "✗ no ␛[31m\n"));
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
         output.error(ErrorCode::Internal, &long);
         output.question(&["write_file wants to run".to_owned(), format!("{long}\n{fake}")]);
         let seen = out.text();
-        let plain = [DIM, RED, GREEN, YELLOW, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
+        let plain = [BAD, GOOD, ATTENTION, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
         let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
         assert_eq!(rows, ["? write_file wants to run"], "{plain}");
         assert!(plain.lines().all(|row| row.chars().count() < 80), "{plain}");
