@@ -1,17 +1,18 @@
 //! The colours and weights of everything that is written to a terminal.
 //!
-//! Owns the escape codes. Invariant: no other file names a colour.
+//! Owns the escape codes. Invariant: words that people read are never dim and never yellow, and a code that colours
+//! words reads on black and on white.
 
 /// Ends every style.
 pub(crate) const PLAIN: &str = "\u{1b}[0m";
 /// Something wants attention, or an answer.
-pub(super) const ATTENTION: &str = "\u{1b}[33m";
+pub(super) const ATTENTION: &str = "\u{1b}[1;35m";
 /// Something went well: for signs, since green words fade on white.
 pub(super) const GOOD: &str = "\u{1b}[32m";
 /// Something went wrong.
 pub(super) const BAD: &str = "\u{1b}[31m";
 /// As the terminal writes by itself.
-pub(super) const USUAL: &str = "\u{1b}[2m";
+pub(super) const USUAL: &str = "";
 
 /// How a piece of a model's text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
