@@ -234,6 +234,17 @@ impl Output {
         streams.write_out(&format!("{line}\n"))
     }
 
+    /// Writes a line of words of our own to standard output: on a terminal it wraps between them.
+    pub(crate) fn sentence(&self, line: &str) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let is_terminal = streams.out.kind.is_terminal();
+        let line = if is_terminal { Cleaner::default().piece(line) } else { line.to_owned() };
+        let rows = streams.in_rows(&line, Stream::Out);
+        streams.flush_text()?;
+        streams.take_open_line();
+        streams.write_out(&format!("{rows}\n"))
+    }
+
     /// Writes a value as one line of JSON to standard output.
     pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
         let mut streams = self.lock();

@@ -106,7 +106,7 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     if exit != Exit::Done {
-        mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
+        mistakes.iter().try_for_each(|mistake| context.output.sentence(mistake))?;
         context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
         return Ok(exit);
     }
@@ -135,7 +135,7 @@ fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, 
         context.output.json(&found)?;
         return Ok(exit);
     }
-    mistakes.iter().try_for_each(|mistake| context.output.line(&mistake.message))?;
+    mistakes.iter().try_for_each(|mistake| context.output.sentence(&mistake.message))?;
     let what = match file {
         Some(file) => file.display().to_string(),
         None => "the configuration (there is no file)".to_owned(),

@@ -222,7 +222,7 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("entries", run.last_tape_seq.to_string()),
     ] {
         if !value.is_empty() {
-            context.output.line(&format!("{name:<9}{value}"))?;
+            context.output.sentence(&format!("{name:<9}{value}"))?;
         }
     }
     if run.phase == "waiting" {

@@ -61,6 +61,27 @@ fn tables_and_help_fit_a_narrow_terminal() {
 }
 
 #[test]
+fn lines_of_words_wrap_between_words_and_a_pipe_gets_them_whole() {
+    let home = home("xterm");
+    home.palyra(&["run", "what can you do"]).expect(0);
+    for arguments in [&["doctor"][..], &["runs", "show", "last"], &["sessions", "show", "last"]] {
+        let piped = home.palyra(arguments).out;
+        for columns in [40, 80] {
+            let mut pty = Pty::spawn(&home.command(arguments), columns);
+            pty.ended();
+            let rows = pty.text();
+            assert!(rows.lines().all(|row| row.chars().count() < usize::from(columns)), "{rows}");
+            let long = |word: &&str| word.chars().count() < 20;
+            let words: Vec<&str> = rows.split_whitespace().collect();
+            let cut = piped.split_whitespace().filter(long).find(|word| !words.contains(word));
+            // Times and processes differ from call to call.
+            let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+            assert!(cut.is_none_or(is_number), "{cut:?} at {columns} columns: {rows}");
+        }
+    }
+}
+
+#[test]
 fn long_work_shows_progress_and_takes_it_away() {
     let home = home("xterm");
     home.palyra(&["run", "what can you do"]).expect(0);

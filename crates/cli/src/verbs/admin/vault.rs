@@ -250,7 +250,7 @@ fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Fa
         "key_file" => "a key file (vault/root.key): whoever can read the state directory can open them",
         _ => "a passphrase",
     };
-    context.output.line(&format!("{} under {key}", count(vault.secrets.into(), "secret")))?;
+    context.output.sentence(&format!("{} under {key}", count(vault.secrets.into(), "secret")))?;
     if vault.open {
         context.output.note(Mark::Good, "the vault is open");
     } else {
