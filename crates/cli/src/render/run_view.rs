@@ -98,6 +98,8 @@ pub(crate) struct RunView {
     line_open: bool,
     /// The model has said something since it was asked.
     spoke: bool,
+    /// The model that was asked last.
+    model: String,
     ended: Option<(v1::RunState, String)>,
 }
 
@@ -118,6 +120,7 @@ impl RunView {
             may_wait: false,
             line_open: false,
             spoke: false,
+            model: String::new(),
             ended: None,
         }
     }
@@ -279,6 +282,7 @@ impl RunView {
         shown.push(Shown::TextBegins);
         let model = clean_line(&requested.model, MODEL_CHARS_MAX);
         shown.push(Shown::Progress(format!("asking {model}")));
+        self.model = model;
     }
 
     fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<Shown>) {
@@ -484,7 +488,8 @@ impl RunView {
         // A pipe gets the answer; what it took is for those who watch.
         let is_watched = self.echo == Echo::Tape || (self.flow == Flow::Live && self.echo == Echo::No);
         if is_watched && finished.turns > 0 {
-            shown.push(note(Mark::Info, tape_view::used(finished)));
+            let used = tape_view::with_model(&tape_view::used(finished), &self.model);
+            shown.push(note(Mark::Info, used));
         }
     }
 }
