@@ -20,6 +20,7 @@ use crate::failure::{Failure, error_json, error_lines};
 /// The width of a terminal that does not say.
 const COLUMNS_USUAL: usize = 80;
 const NOTE_CHARS_MAX: usize = 600;
+const ROW_UP: &str = "\u{1b}[A";
 const ERASE_LINE: &str = "\r\u{1b}[K";
 
 /// What kind of note it is.
@@ -372,6 +373,12 @@ impl Output {
         if streams.take_open_line() {
             let _ = streams.write_out("\n");
         }
+    }
+
+    /// Goes back to an empty row that a line editor left; only it knows where the cursor is.
+    pub(crate) fn go_up(&self) {
+        let mut streams = self.lock();
+        let _ = write!(streams.out.writer, "{ROW_UP}").and_then(|()| streams.out.writer.flush());
     }
 
     /// Takes note that a person ended the line of a prompt.
