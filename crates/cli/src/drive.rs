@@ -30,6 +30,8 @@ mod held_output;
 const WORDS_PROMPT: &str = "? answer>";
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
+/// After so long without more of a text, what was kept back of it is shown as it is.
+const TEXT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A run that is followed.
 pub(crate) trait FollowedRun {
@@ -186,6 +188,8 @@ pub(crate) struct Drive<'a, R, F> {
     held: HeldOutput,
     /// The run was asked to stop, so nothing is asked any more.
     stopping: bool,
+    /// When text that does not go on is shown as far as it came.
+    text_pauses: Option<Instant>,
     /// When patience ends: first with the run, then with its end.
     time_up: Option<Instant>,
     timed_out: bool,
@@ -209,6 +213,7 @@ enum Asking {
 enum Happened {
     Interrupted,
     TimeUp,
+    TextPauses,
     Touched,
     Replied(io::Result<PromptReply>),
     Event(Option<FollowEvent>),
@@ -233,6 +238,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             left: BTreeSet::new(),
             held: HeldOutput::default(),
             stopping: false,
+            text_pauses: None,
             time_up,
             timed_out: false,
         }
@@ -250,6 +256,12 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     /// Drives until the run is over, or a key is pressed.
     pub(crate) async fn go_on(&mut self) -> Result<Pause, Failure> {
+        let pause = self.until_pause().await?;
+        self.seat.output.flush_text()?;
+        Ok(pause)
+    }
+
+    async fn until_pause(&mut self) -> Result<Pause, Failure> {
         loop {
             match self.happening().await? {
                 Happened::Interrupted => self.cancel()?,
@@ -258,6 +270,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                     return Ok(Pause::Over(Exit::TimeLimit));
                 }
                 Happened::TimeUp => self.stop_at_limit()?,
+                Happened::TextPauses => {
+                    self.text_pauses = None;
+                    self.seat.output.flush_text()?;
+                }
                 Happened::Touched => return Ok(Pause::Touched),
                 Happened::Replied(reply) => {
                     if let Some(exit) = self.take_reply(reply.map_err(Failure::Output)?).await? {
@@ -285,7 +301,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     async fn happening(&mut self) -> Result<Happened, Failure> {
-        let (asking, drawn, time_up) = (self.is_asking(), self.drawn, self.time_up);
+        let (asking, drawn) = (self.is_asking(), self.drawn);
+        let (time_up, text_pauses) = (self.time_up, self.text_pauses);
         let person = &mut self.seat.person;
         let hands = async {
             match person {
@@ -307,6 +324,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             happened = hands => Ok(happened),
             () = until(time_up) => Ok(Happened::TimeUp),
             event = self.run.next() => Ok(Happened::Event(event?)),
+            () = until(text_pauses) => Ok(Happened::TextPauses),
         }
     }
 
@@ -479,7 +497,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn write(&mut self, shown: Shown) -> Result<(), Failure> {
         let output = self.seat.output;
         self.on_screen = None;
+        self.text_pauses = matches!(shown, Shown::Text(_)).then(|| Instant::now() + TEXT_PAUSE);
         match shown {
+            Shown::TextBegins => output.end_text()?,
             Shown::Text(text) => output.text(&text)?,
             Shown::LineEnd => output.end_line()?,
             Shown::Progress(progress) => output.progress(&progress),

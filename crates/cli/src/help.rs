@@ -51,11 +51,13 @@ pub(crate) fn say(said: &clap::Error, output: &Output) -> Exit {
 }
 
 fn exit_codes(output: &Output) -> Result<(), Failure> {
-    output.line("What a verb exits with:")?;
-    Exit::ALL.iter().try_for_each(|exit| output.line(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
+    output.sentence("What a verb exits with:")?;
+    Exit::ALL
+        .iter()
+        .try_for_each(|exit| output.sentence(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
 }
 
 fn environment(output: &Output) -> Result<(), Failure> {
-    output.line("What the environment says:")?;
-    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.line(&format!("  {name:<16} {meaning}")))
+    output.sentence("What the environment says:")?;
+    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.sentence(&format!("  {name:<16} {meaning}")))
 }

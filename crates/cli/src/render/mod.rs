@@ -13,3 +13,4 @@ pub(crate) use approval::{Detail, approval_state_name, outcome, question, summar
 pub(crate) use names::{run_state, run_state_name, session_title, short_id};
 pub(crate) use run_view::{Echo, Flow, RunView, Shown, how_to_resolve};
 pub(crate) use table::table;
+pub(crate) use tape_view::used_by_run;

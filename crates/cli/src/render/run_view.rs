@@ -29,6 +29,8 @@ const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Something to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
+    /// The next text is the begin of a message.
+    TextBegins,
     /// Text for standard output.
     Text(String),
     /// The end of the line that text left open on standard output.
@@ -98,6 +100,8 @@ pub(crate) struct RunView {
     line_open: bool,
     /// The model has said something since it was asked.
     spoke: bool,
+    /// The model that was asked last.
+    model: String,
     ended: Option<(v1::RunState, String)>,
 }
 
@@ -119,6 +123,7 @@ impl RunView {
             may_wait: false,
             line_open: false,
             spoke: false,
+            model: String::new(),
             ended: None,
         }
     }
@@ -277,11 +282,13 @@ impl RunView {
             let left_out = count(requested.messages_dropped.into(), "older message");
             shown.push(note(Mark::Info, format!("{left_out} left out: the model's window is too small")));
         }
+        shown.push(Shown::TextBegins);
         let model = clean_line(&requested.model, MODEL_CHARS_MAX);
         if std::mem::take(&mut self.falls_back) {
             shown.push(note(Mark::Info, format!("asking {model} instead")));
         }
         shown.push(Shown::Progress(format!("asking {model}")));
+        self.model = model;
     }
 
     fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<Shown>) {
@@ -488,7 +495,8 @@ impl RunView {
         // A pipe gets the answer; what it took is for those who watch.
         let is_watched = self.echo == Echo::Tape || (self.flow == Flow::Live && self.echo == Echo::No);
         if is_watched && finished.turns > 0 {
-            shown.push(note(Mark::Info, tape_view::used(finished)));
+            let used = tape_view::with_model(&tape_view::used(finished), &self.model);
+            shown.push(note(Mark::Info, used));
         }
     }
 }

@@ -57,6 +57,26 @@ pub(super) fn used(finished: &v1::RunFinished) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns what a run that is over used, with the model that it asked last; nothing while the entries do not end it.
+pub(crate) fn used_by_run(entries: &[v1::TapeEntry]) -> Option<String> {
+    let events = || entries.iter().rev().filter_map(|entry| entry.event.as_ref());
+    let used = events().find_map(|event| match event {
+        Event::RunFinished(finished) => Some(used(finished)),
+        _ => None,
+    })?;
+    let model = events().find_map(|event| match event {
+        Event::ModelRequested(requested) => Some(requested.model.as_str()),
+        _ => None,
+    });
+    Some(with_model(&used, model.unwrap_or_default()))
+}
+
+/// Adds which model was used, where that is known.
+pub(super) fn with_model(used: &str, model: &str) -> String {
+    let model = clean_line(model, WORDS_CHARS_MAX);
+    if model.is_empty() { used.to_owned() } else { format!("{used}, model {model}") }
+}
+
 fn tokens(usage: Option<&v1::TokenUsage>) -> String {
     let Some(usage) = usage else { return String::new() };
     let estimated = if usage.estimated { " (estimated)" } else { "" };
@@ -109,5 +129,11 @@ mod tests {
         };
         assert_eq!(used(&finished), "2 turns, 1 tool call, 12 tokens in, 3 out (estimated), 1.2 s");
         assert_eq!(used(&v1::RunFinished::default()), "0 turns, 0 tool calls");
+        let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
+        let requested = v1::ModelRequested { model: "demo/demo".to_owned(), ..Default::default() };
+        let mut entries = vec![entry(Event::ModelRequested(requested))];
+        assert_eq!(used_by_run(&entries), None);
+        entries.push(entry(Event::RunFinished(v1::RunFinished::default())));
+        assert_eq!(used_by_run(&entries).as_deref(), Some("0 turns, 0 tool calls, model demo/demo"));
     }
 }

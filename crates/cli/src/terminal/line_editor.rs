@@ -17,6 +17,8 @@ use rustyline::history::{FileHistory, History};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, Config, Context, Editor, Helper, KeyCode, KeyEvent, Modifiers};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::output::Output;
 use crate::failure::Failure;
 
@@ -78,9 +80,9 @@ impl LineEditor {
     pub(crate) async fn read(&mut self, prompt: &str, output: &Output) -> Result<Typed, Failure> {
         output.close_line();
         let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
-        let (prompt, history) = (prompt.to_owned(), self.history.clone());
+        let (shown, history) = (prompt.to_owned(), self.history.clone());
         let read = tokio::task::spawn_blocking(move || {
-            let typed = editor.readline(prompt.as_str());
+            let typed = editor.readline(shown.as_str());
             if let Ok(line) = &typed {
                 keep(&mut editor, line, history.as_deref());
             }
@@ -89,12 +91,24 @@ impl LineEditor {
         let (editor, typed) = read.await.map_err(|error| unusable(&ReadlineError::Io(error.into())))?;
         self.editor = Some(editor);
         match typed {
-            Ok(line) => Ok(Typed::Text(joined(&line))),
+            Ok(line) => {
+                if output.columns().is_some_and(|columns| fills_its_row(prompt, &line, columns)) {
+                    output.go_up();
+                }
+                Ok(Typed::Text(joined(&line)))
+            }
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Typed::Interrupted),
             Err(ReadlineError::Eof) => Ok(Typed::End),
             Err(error) => Err(unusable(&error)),
         }
     }
+}
+
+/// Returns whether a line ends where its terminal does: then the editor went on to the next row by itself.
+fn fills_its_row(prompt: &str, line: &str, columns: usize) -> bool {
+    let (before, last) = line.rsplit_once('\n').map_or((prompt, line), |(_, last)| ("", last));
+    let width = before.width() + last.width();
+    width > 0 && columns > 0 && width.is_multiple_of(columns)
 }
 
 fn unusable(error: &ReadlineError) -> Failure {
@@ -190,6 +204,22 @@ mod tests {
         let (begin, found) = words.complete("say /r", 6, &Context::new(&history)).unwrap();
         let found: Vec<_> = found.into_iter().map(|pair| pair.replacement).collect();
         assert_eq!((begin, found), (4, vec!["/reset ".to_owned(), "/run ".to_owned()]));
+    }
+
+    #[test]
+    fn a_line_that_ends_where_the_terminal_does_is_known() {
+        for (line, expect) in [
+            ("", false),
+            ("12345678", true),
+            ("1234567", false),
+            ("123456789", false),
+            ("123456789012345678", true),
+            ("灯りの箱", true),
+            ("one\n12345678", false),
+            ("one\n1234567890", true),
+        ] {
+            assert_eq!(fills_its_row("> ", line, 10), expect, "{line}");
+        }
     }
 
     #[test]

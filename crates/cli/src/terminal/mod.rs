@@ -2,7 +2,10 @@
 
 mod answer;
 mod clean;
+mod palette;
 mod rows;
+mod prose;
+mod markdown;
 mod output;
 mod typed_lines;
 mod interrupts;

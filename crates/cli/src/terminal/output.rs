@@ -11,17 +11,16 @@ use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use super::clean::{Cleaner, clean_line, clean_styled, escape_json};
+use super::markdown::Markdown;
+use super::palette::{ATTENTION, BAD, GOOD, PLAIN, USUAL};
+use super::prose::{RowFrame, Styles};
 use super::rows::{Ambiguous, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows};
 use crate::failure::{Failure, error_json, error_lines};
 
 /// The width of a terminal that does not say.
 const COLUMNS_USUAL: usize = 80;
 const NOTE_CHARS_MAX: usize = 600;
-const DIM: &str = "\u{1b}[2m";
-const RED: &str = "\u{1b}[31m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const PLAIN: &str = "\u{1b}[0m";
+const ROW_UP: &str = "\u{1b}[A";
 const ERASE_LINE: &str = "\r\u{1b}[K";
 
 /// What kind of note it is.
@@ -53,10 +52,10 @@ impl Mark {
 
     fn color(self) -> &'static str {
         match self {
-            Self::Info => DIM,
-            Self::Good => GREEN,
-            Self::Bad => RED,
-            Self::Doubt | Self::Ask => YELLOW,
+            Self::Info => USUAL,
+            Self::Good => GOOD,
+            Self::Bad => BAD,
+            Self::Doubt | Self::Ask => ATTENTION,
         }
     }
 }
@@ -133,8 +132,8 @@ struct Streams {
     err: Sink,
     errors: ErrorFormat,
     cleaner: Cleaner,
-    /// The rows of a model's text on a terminal.
-    rows: MarkedRows,
+    /// A model's text on a terminal.
+    markdown: Markdown,
     ambiguous: Ambiguous,
     /// Standard output stands in the middle of a line.
     line_open: bool,
@@ -160,7 +159,7 @@ impl Output {
             err,
             errors,
             cleaner: Cleaner::default(),
-            rows: MarkedRows::default(),
+            markdown: Markdown::default(),
             ambiguous: Ambiguous::of(|name| std::env::var(name).ok()),
             line_open: false,
             progress: false,
@@ -168,22 +167,48 @@ impl Output {
         Self { streams: Arc::new(Mutex::new(streams)) }
     }
 
-    /// Writes a piece of a model's text to standard output, at once; on a terminal each row of it has its mark.
+    /// Writes a piece of a model's text to standard output: to a pipe at once and as it is; to a terminal in rows with
+    /// marks, but for what may still look different, such as a word that is not complete.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+        let mut streams = self.lock();
         if text.is_empty() {
             return Ok(());
         }
-        let mut streams = self.lock();
-        let text = if streams.out.kind.is_terminal() { streams.marked(text) } else { text.to_owned() };
-        if let Some(last) = text.chars().next_back() {
-            streams.line_open = last != '\n';
+        if streams.out.kind.is_terminal() {
+            let text = streams.cleaner.piece(text);
+            let frame = streams.frame();
+            let rows = streams.markdown.piece(&text, frame);
+            return streams.write_text(&rows);
         }
+        streams.line_open = !text.ends_with('\n');
+        streams.write_out(text)
+    }
+
+    /// Writes what was kept back of a model's text, because nothing has come for a while.
+    pub(crate) fn flush_text(&self) -> Result<(), Failure> {
+        self.lock().flush_text()
+    }
+
+    /// Ends a model's text: the next one has nothing to do with it.
+    pub(crate) fn end_text(&self) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let frame = streams.frame();
+        let rows = streams.markdown.end(frame);
+        streams.write_text(&rows)
+    }
+
+    /// Writes text of our own to standard output, line breaks and all; what it quotes is cleaned on a terminal.
+    pub(crate) fn verbatim(&self, text: &str) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let text =
+            if streams.out.kind.is_terminal() { Cleaner::default().piece(text) } else { text.to_owned() };
         streams.write_out(&text)
     }
 
     /// Ends the line that text left open; on a terminal a note may have done so.
     pub(crate) fn end_line(&self) -> Result<(), Failure> {
         let mut streams = self.lock();
+        streams.flush_text()?;
         let open = streams.take_open_line();
         if open || !streams.out.kind.is_terminal() { streams.write_out("\n") } else { Ok(()) }
     }
@@ -191,10 +216,11 @@ impl Output {
     /// Writes a remark of our own between a model's texts, where those are watched.
     pub(crate) fn remark(&self, text: &str) -> Result<(), Failure> {
         let mut streams = self.lock();
+        streams.flush_text()?;
         let colored = streams.out.kind == Kind::Colored;
         let line = format!("{} {}", Mark::Doubt.sign(), clean_line(text, NOTE_CHARS_MAX));
         let line = streams.in_rows(&line, Stream::Out);
-        let line = if colored { format!("{DIM}{line}{PLAIN}") } else { line };
+        let line = if colored { signed(&line, Mark::Doubt) } else { line };
         let open = streams.take_open_line();
         streams.write_out(&format!("{}{line}\n", if open { "\n" } else { "" }))
     }
@@ -204,13 +230,26 @@ impl Output {
         let mut streams = self.lock();
         let line =
             if streams.out.kind.is_terminal() { Cleaner::default().piece(line) } else { line.to_owned() };
+        streams.flush_text()?;
         streams.take_open_line();
         streams.write_out(&format!("{line}\n"))
+    }
+
+    /// Writes a line of words of our own to standard output: on a terminal it wraps between them.
+    pub(crate) fn sentence(&self, line: &str) -> Result<(), Failure> {
+        let mut streams = self.lock();
+        let is_terminal = streams.out.kind.is_terminal();
+        let line = if is_terminal { Cleaner::default().piece(line) } else { line.to_owned() };
+        let rows = streams.in_rows(&line, Stream::Out);
+        streams.flush_text()?;
+        streams.take_open_line();
+        streams.write_out(&format!("{rows}\n"))
     }
 
     /// Writes a value as one line of JSON to standard output.
     pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
         let mut streams = self.lock();
+        streams.flush_text()?;
         streams.close_line();
         streams.write_out(&format!("{}\n", escape_json(&value.to_string())))
     }
@@ -219,7 +258,9 @@ impl Output {
     pub(crate) fn note(&self, mark: Mark, text: &str) {
         let mut streams = self.lock();
         let line = format!("{} {}", mark.sign(), clean_line(text, NOTE_CHARS_MAX));
-        streams.write_err(&line, mark.color());
+        let rows = streams.in_rows(&line, Stream::Err);
+        let rows = if streams.err.kind == Kind::Colored { signed(&rows, mark) } else { rows };
+        streams.write_rows(&rows, USUAL);
     }
 
     /// Writes help to standard output.
@@ -253,7 +294,7 @@ impl Output {
             let line = Cleaner::default().piece(line);
             match at {
                 0 => streams.write_err(&format!("{} {line}", Mark::Ask.sign()), Mark::Ask.color()),
-                _ => streams.write_err(&format!("  {line}"), DIM),
+                _ => streams.write_err(&format!("  {line}"), USUAL),
             }
         }
     }
@@ -262,7 +303,7 @@ impl Output {
     pub(crate) fn row(&self, text: &str) {
         let mut streams = self.lock();
         let line = Cleaner::default().piece(text);
-        streams.write_err(&line, DIM);
+        streams.write_err(&line, USUAL);
     }
 
     /// Writes a line that a tool printed to standard error, where that is a terminal: elsewhere nobody watches.
@@ -275,7 +316,7 @@ impl Output {
             let mut line =
                 MarkedRows::default().piece(&format!("{line}\n"), TOOL_MARK, streams.width(Stream::Err));
             line.pop();
-            streams.write_rows(&line, DIM);
+            streams.write_rows(&line, USUAL);
         }
     }
 
@@ -300,7 +341,7 @@ impl Output {
         let mut streams = self.lock();
         for (at, line) in lines.iter().enumerate() {
             let line = Cleaner::default().piece(line);
-            streams.write_err(&line, if at == 0 { RED } else { DIM });
+            streams.write_err(&line, if at == 0 { BAD } else { USUAL });
         }
     }
 
@@ -308,6 +349,7 @@ impl Output {
     pub(crate) fn prompt(&self, prompt: &str) {
         let mut streams = self.lock();
         if streams.err.kind.is_terminal() {
+            let _ = streams.flush_text();
             streams.close_line();
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
@@ -327,9 +369,16 @@ impl Output {
     pub(crate) fn close_line(&self) {
         let mut streams = self.lock();
         streams.erase_progress();
+        let _ = streams.flush_text();
         if streams.take_open_line() {
             let _ = streams.write_out("\n");
         }
+    }
+
+    /// Goes back to an empty row that a line editor left; only it knows where the cursor is.
+    pub(crate) fn go_up(&self) {
+        let mut streams = self.lock();
+        let _ = write!(streams.out.writer, "{ROW_UP}").and_then(|()| streams.out.writer.flush());
     }
 
     /// Takes note that a person ended the line of a prompt.
@@ -340,6 +389,7 @@ impl Output {
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
     pub(crate) fn progress(&self, text: &str) {
         let mut streams = self.lock();
+        let _ = streams.flush_text();
         // Where nothing can be erased, it would only pile up; and text that stands there stays.
         let taken = streams.line_open && streams.out.kind.is_terminal();
         if streams.err.kind > Kind::Dumb && !taken {
@@ -414,8 +464,9 @@ impl Streams {
     /// Nobody to tell when standard error is closed.
     fn write_rows(&mut self, rows: &str, color: &str) {
         self.erase_progress();
+        let _ = self.flush_text();
         self.close_line();
-        let _ = if self.err.kind == Kind::Colored {
+        let _ = if self.err.kind == Kind::Colored && color != USUAL {
             writeln!(self.err.writer, "{color}{rows}{PLAIN}")
         } else {
             writeln!(self.err.writer, "{rows}")
@@ -440,15 +491,30 @@ impl Streams {
         if kind.is_terminal() { indented_rows(line, self.width(stream)) } else { line.to_owned() }
     }
 
-    /// Returns a piece of a model's text as a terminal gets it.
-    fn marked(&mut self, text: &str) -> String {
-        let (text, width) = (self.cleaner.piece(text), self.width(Stream::Out));
-        self.rows.piece(&text, MODEL_MARK, width)
+    fn frame(&self) -> RowFrame<'static> {
+        let styles = if self.out.kind == Kind::Colored { Styles::Shown } else { Styles::Left };
+        RowFrame { mark: MODEL_MARK, width: self.width(Stream::Out), styles }
+    }
+
+    /// Writes rows of a model's text.
+    fn write_text(&mut self, rows: &str) -> Result<(), Failure> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.line_open = self.markdown.is_row_open();
+        self.write_out(rows)
+    }
+
+    /// Writes what was kept back of a model's text, before anything else is written.
+    fn flush_text(&mut self) -> Result<(), Failure> {
+        let frame = self.frame();
+        let rows = self.markdown.flush(frame);
+        self.write_text(&rows)
     }
 
     /// Takes note that the open line ends; returns whether there was one.
     fn take_open_line(&mut self) -> bool {
-        self.rows.end_row();
+        self.markdown.end_row();
         std::mem::take(&mut self.line_open)
     }
 
@@ -465,6 +531,14 @@ impl Streams {
             let _ = write!(self.err.writer, "{ERASE_LINE}");
             let _ = self.err.writer.flush();
         }
+    }
+}
+
+/// Colours the sign that a line begins with, and leaves its words as they are.
+fn signed(rows: &str, mark: Mark) -> String {
+    match (mark.color(), rows.strip_prefix(mark.sign())) {
+        (USUAL, _) | (_, None) => rows.to_owned(),
+        (color, Some(words)) => format!("{color}{}{PLAIN}{words}", mark.sign()),
     }
 }
 

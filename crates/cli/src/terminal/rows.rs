@@ -9,9 +9,10 @@ use unicode_width::UnicodeWidthChar;
 pub(crate) const MODEL_MARK: &str = "│ ";
 /// Stands before each row that a tool printed.
 pub(crate) const TOOL_MARK: &str = "┊ ";
-/// Stands before each further row of our own lines.
+/// Stands before each further row of our own lines, at least.
 const INDENT: &str = "  ";
-const ROW_END: &str = "\n  ";
+/// Stand before our own lines.
+const SIGNS: [&str; 5] = ["· ", "✓ ", "✗ ", "! ", "? "];
 const TAB_COLUMNS: usize = 8;
 const COLUMNS_MIN: usize = 8;
 
@@ -48,8 +49,13 @@ impl RowWidth {
         Self { columns: columns.saturating_sub(1).max(COLUMNS_MIN), ambiguous }
     }
 
+    /// Returns how many columns may be written.
+    pub(super) fn columns(self) -> usize {
+        self.columns
+    }
+
     /// A sign of one character and a blank.
-    fn of_mark(self) -> usize {
+    pub(super) fn of_mark(self) -> usize {
         match self.ambiguous {
             Ambiguous::Narrow => 2,
             Ambiguous::Wide => 3,
@@ -58,14 +64,20 @@ impl RowWidth {
 
     /// Returns how many columns a character takes at most. Terminals do not agree on marks that join letters, nor on
     /// signs and pictures, so that none of them counts less than any terminal may draw.
-    fn of(self, c: char) -> usize {
-        let wide_from = match self.ambiguous {
-            Ambiguous::Narrow => '\u{2000}',
-            Ambiguous::Wide => '\u{80}',
+    pub(super) fn of(self, c: char) -> usize {
+        let may_be_wide = match self.ambiguous {
+            Ambiguous::Narrow => c >= '\u{2000}' && !is_narrow_sign(c),
+            Ambiguous::Wide => c >= '\u{80}',
         };
-        let least = if c < wide_from { 1 } else { 2 };
+        let least = if may_be_wide { 2 } else { 1 };
         c.width().unwrap_or(1).max(least)
     }
+}
+
+/// Returns whether a sign is one column wide wherever letters with accents are: quotes, dashes, frames and blocks, none
+/// of which is also a picture.
+fn is_narrow_sign(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{203b}' | '\u{2500}'..='\u{259f}')
 }
 
 /// Text in pieces, with a mark at the beginning of each row.
@@ -108,39 +120,52 @@ impl MarkedRows {
         }
         marked
     }
-
-    /// Takes note that the row was ended by something else.
-    pub(crate) fn end_row(&mut self) {
-        self.column = 0;
-    }
 }
 
-/// Returns a line of our own in rows, of which all but the first are indented.
+/// Returns a line of our own in rows, of which all but the first are indented as the words of the first are.
 pub(crate) fn indented_rows(line: &str, width: RowWidth) -> String {
+    let line = line.replace('\t', "    ");
+    let indent = indent_of(&line, width);
+    let row_end = format!("\n{}", " ".repeat(indent));
     let mut rows = String::with_capacity(line.len());
     let mut column = 0;
     // Where the row can end, and the column behind it.
     let mut blank: Option<(usize, usize)> = None;
-    for c in line.replace('\t', "    ").chars() {
+    for c in line.chars() {
         if c == '\n' {
-            rows.push_str(ROW_END);
-            (column, blank) = (INDENT.len(), None);
+            rows.push_str(&row_end);
+            (column, blank) = (indent, None);
             continue;
         }
         let columns = width.of(c);
         if column + columns > width.columns {
-            let at = blank.take().filter(|(_, column)| *column > width.columns / 2);
-            let (at, taken) = at.unwrap_or((rows.len(), column));
-            rows.insert_str(at, ROW_END);
-            column = INDENT.len() + column - taken;
+            let (at, taken) = blank.take().unwrap_or((rows.len(), column));
+            rows.insert_str(at, &row_end);
+            column = indent + column - taken;
         }
         rows.push(c);
         column += columns;
-        if c == ' ' {
+        if c == ' ' && column > indent {
             blank = Some((rows.len(), column));
         }
     }
     rows
+}
+
+/// Returns the column that the words of a line begin in: behind its blanks and its sign, or behind its name where that
+/// is padded to a column.
+fn indent_of(line: &str, width: RowWidth) -> usize {
+    let begin = line.len() - line.trim_start_matches(' ').len();
+    let words = &line[begin..];
+    let sign = if SIGNS.iter().any(|sign| words.starts_with(sign)) { INDENT.len() } else { 0 };
+    let name: usize = words.chars().take(sign).map(char::len_utf8).sum();
+    let padded = words[name..].split_once("  ").map_or(0, |(name, value)| {
+        let blanks = value.len() - value.trim_start_matches(' ').len();
+        if value.trim().is_empty() { 0 } else { name.chars().count() + 2 + blanks }
+    });
+    let least = (begin + sign).max(INDENT.len()).min(width.columns / 2);
+    let names = begin + sign + padded;
+    if names <= width.columns / 3 { names.max(least) } else { least }
 }
 
 #[cfg(test)]

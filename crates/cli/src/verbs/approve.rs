@@ -277,7 +277,7 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         ("note", clean_line(&approval.note, 400)),
     ] {
         if !value.is_empty() {
-            context.output.line(&format!("{name:<10}{value}"))?;
+            context.output.sentence(&format!("{name:<10}{value}"))?;
         }
     }
     let prompt = approval.prompt.clone().unwrap_or_default();

@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             Ok(Exit::Done)
         }
         ConfigVerb::Schema { json: false } => {
-            context.output.text(&(context.daemon.config_template)())?;
+            context.output.verbatim(&(context.daemon.config_template)())?;
             Ok(Exit::Done)
         }
     }
@@ -106,7 +106,7 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     if exit != Exit::Done {
-        mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
+        mistakes.iter().try_for_each(|mistake| context.output.sentence(mistake))?;
         context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
         return Ok(exit);
     }
@@ -136,7 +136,7 @@ fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, 
         context.output.json(&found)?;
         return Ok(exit);
     }
-    mistakes.iter().try_for_each(|mistake| context.output.line(&mistake.message))?;
+    mistakes.iter().try_for_each(|mistake| context.output.sentence(&mistake.message))?;
     let file = match file {
         Some(file) => file.display().to_string(),
         None => "the configuration (there is no file)".to_owned(),

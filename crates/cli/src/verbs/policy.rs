@@ -142,7 +142,7 @@ async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Ex
         return Ok(Exit::Done);
     }
     for example in &shadow.examples {
-        context.output.line(&told_difference(example))?;
+        context.output.sentence(&told_difference(example))?;
     }
     if shadow.candidate.is_empty() {
         let told = "no rules are tried out; `policy.shadow_dir` names a folder of them";
@@ -241,8 +241,8 @@ async fn explain(
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
-    context.output.line(&format!("{} ({})", explained.verdict, explained.reason))?;
-    explained.explanation.lines().try_for_each(|line| context.output.line(&clean_line(line, 400)))?;
+    context.output.sentence(&format!("{} ({})", explained.verdict, explained.reason))?;
+    explained.explanation.lines().try_for_each(|line| context.output.sentence(&clean_line(line, 400)))?;
     Ok(Exit::Done)
 }
 
@@ -303,7 +303,7 @@ async fn diff(
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
-                context.output.line(&told_difference(&difference))?;
+                context.output.sentence(&told_difference(&difference))?;
             }
             PolicyDiffStep::Done(report) => {
                 context.output.end_progress();

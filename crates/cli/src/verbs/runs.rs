@@ -16,10 +16,12 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id};
+use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
 use crate::terminal::{Mark, PromptReader, clean_line};
 
 const PAGE_SIZE_MAX: u32 = 500;
+/// Entries of a tape's end among which the last request to a model is looked for.
+const LAST_ENTRIES_MAX: u32 = 400;
 
 /// Look at runs, follow, answer, steer or stop one.
 #[derive(Debug, Subcommand)]
@@ -208,15 +210,10 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         context.output.json(&to_json_with_defaults(&run))?;
         return Ok(Exit::Done);
     }
-    let usage = run.usage.unwrap_or_default();
-    let used = format!(
-        "{}, {}, {} tokens in, {} out{}",
-        count(run.turns.into(), "turn"),
-        count(run.tool_calls.into(), "tool call"),
-        usage.input_tokens,
-        usage.output_tokens,
-        if usage.estimated { " (estimated)" } else { "" },
-    );
+    let used = match finished_use(client, &run).await? {
+        Some(used) => used,
+        None => use_so_far(&run),
+    };
     for (name, value) in [
         ("run", run.run_id.clone()),
         ("session", run.session_id.clone()),
@@ -229,7 +226,7 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("entries", run.last_tape_seq.to_string()),
     ] {
         if !value.is_empty() {
-            context.output.line(&format!("{name:<9}{value}"))?;
+            context.output.sentence(&format!("{name:<9}{value}"))?;
         }
     }
     if run.phase == "waiting" {
@@ -237,6 +234,28 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
     }
     effects::show_unknown(context, client, &run.run_id).await?;
     Ok(Exit::Done)
+}
+
+fn use_so_far(run: &v1::Run) -> String {
+    let usage = run.usage.unwrap_or_default();
+    format!(
+        "{}, {}, {} tokens in, {} out{}",
+        count(run.turns.into(), "turn"),
+        count(run.tool_calls.into(), "tool call"),
+        usage.input_tokens,
+        usage.output_tokens,
+        if usage.estimated { " (estimated)" } else { "" },
+    )
+}
+
+/// Returns what a run that is over used, as its tape tells.
+async fn finished_use(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
+    let Ok(id) = run.run_id.parse() else { return Ok(None) };
+    if run.phase != "finished" {
+        return Ok(None);
+    }
+    let from = run.last_tape_seq.saturating_sub(LAST_ENTRIES_MAX);
+    Ok(used_by_run(&client.read_tape(id, from, LAST_ENTRIES_MAX).await?.entries))
 }
 
 async fn tail(

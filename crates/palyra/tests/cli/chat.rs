@@ -1,6 +1,9 @@
 //! A person at a terminal: editing, pasting, recalling, and typing while an answer streams.
 
 use crate::pty::Pty;
+use palyra_testkit::Gate;
+use palyra_testkit::model_server::{Behaviour, Reply};
+
 use crate::scene::Scene;
 
 /// What a terminal sends for a paste.
@@ -49,6 +52,34 @@ fn lines_are_recalled_edited_and_kept_for_the_next_chat() {
     let history = scene.home.state_dir().join("chat_history");
     let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(history).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_line_as_wide_as_the_terminal_leaves_no_empty_row() {
+    let scene = Scene::new();
+    for (length, expect) in [(58, 1), (57, 0)] {
+        let mut pty = Pty::spawn(&scene.home.command(&["chat"]), 60);
+        pty.expect("> ");
+        pty.type_in(&format!("{}\r", "x".repeat(length)));
+        pty.expect("tokens in");
+        let ups = pty.raw().matches("\u{1b}[A").count();
+        assert_eq!(ups, expect, "{length} characters: {:?}", pty.raw());
+        assert_eq!(pty.ended_after("\u{4}"), 0);
+    }
+}
+
+#[test]
+fn markdown_of_a_model_is_shown_with_styles_wrapped_and_plain_in_a_pipe() {
+    let said = "## Tea\n\n1. **Boil** the water, as `kettle --boil` does it, and wait for a while\n\n```sh\n  make tea\n```\n";
+    let behaviour = Behaviour::by(move |_| Reply::text(said));
+    let scene = Scene::with(Gate::closed(), behaviour);
+    let command = scene.home.command(&["run", "tea?"]);
+    let mut pty = Pty::spawn(&command, 40);
+    assert_eq!(pty.ended(), 0);
+    let rows = "│ Tea\n│\n│ 1. Boil the water, as kettle --boil\n│    does it, and wait for a while\n│\n│ ```sh\n│   make tea\n│ ```\n";
+    assert!(pty.text().replace('\r', "").contains(rows), "{}", pty.text());
+    assert!(pty.raw().contains("\u{1b}[1mTea\u{1b}[0m"), "{:?}", pty.raw());
+    assert_eq!(scene.home.palyra(&["run", "tea?"]).expect(0).out, said);
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
         for shown in view.absorb(&entry) {
             told += &match shown {
                 Shown::Text(text) => text,
+                Shown::TextBegins => String::new(),
                 Shown::LineEnd => "\n".to_owned(),
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
@@ -412,8 +413,12 @@ fn a_watched_run_ends_with_what_it_used_and_a_pipe_gets_the_answer_alone() {
             ..Default::default()
         })
     };
-    let told = told_as(Echo::No, Flow::Live, vec![finished()]).0;
-    assert!(told.contains("1 turn, 0 tool calls, 12 tokens in, 3 out"), "{told}");
+    let requested = v1::ModelRequested { model: "demo/demo".to_owned(), ..Default::default() };
+    let told = told_as(Echo::No, Flow::Live, vec![Event::ModelRequested(requested), finished()]).0;
+    assert!(
+        told.contains("1 turn, 0 tool calls, 12 tokens in, 3 out") && told.contains(", model demo/demo"),
+        "{told}"
+    );
     assert!(!told_as(Echo::No, Flow::Whole, vec![finished()]).0.contains("tokens"));
     let tape = told_as(Echo::Tape, Flow::Whole, vec![finished()]).0;
     assert!(tape.contains("tokens in"), "{tape}");

@@ -132,7 +132,8 @@ fn a_dumb_terminal_gets_no_escape_codes() {
     output.progress("10 of 20");
     output.note(Mark::Bad, "no \u{1b}[31m");
     output.text("red\u{1b}[0m").unwrap();
-    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m", "✗ no ␛[31m\n"));
+    output.end_line().unwrap();
+    assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m\n", "✗ no ␛[31m\n"));
 }
 
 #[test]
@@ -170,10 +171,54 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
         output.error(ErrorCode::Internal, &long);
         output.question(&["write_file wants to run".to_owned(), format!("{long}\n{fake}")]);
         let seen = out.text();
-        let plain = [DIM, RED, GREEN, YELLOW, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
+        let plain = [BAD, GOOD, ATTENTION, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
         let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
         assert_eq!(rows, ["? write_file wants to run"], "{plain}");
         assert!(plain.lines().all(|row| row.chars().count() < 80), "{plain}");
         assert_eq!(err.text(), "");
+    }
+}
+
+/// Returns how bright a colour is, from 0 to 1, as contrast is reckoned.
+fn brightness(color: [f64; 3]) -> f64 {
+    let linear = color.map(|part| {
+        let part = part / 255.0;
+        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055_f64).powf(2.4) }
+    });
+    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+}
+
+#[test]
+fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
+    let (out, err) = (Written::default(), Written::default());
+    let sink =
+        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Colored, columns: Some(80) };
+    let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
+    for mark in [Mark::Info, Mark::Good, Mark::Bad, Mark::Doubt] {
+        output.note(mark, "words");
+    }
+    output.row("words");
+    output.printed("words");
+    output.question(&["words".to_owned(), "-old".to_owned()]);
+    output.error(ErrorCode::Internal, "words");
+    output.text("# words\n**words** `words` *words*\n").unwrap();
+    output.remark("words").unwrap();
+    let written = out.text() + &err.text();
+    for piece in written.split('\u{1b}').skip(1) {
+        let (codes, rest) = piece.trim_start_matches('[').split_once('m').unwrap();
+        let is_sign = rest.trim_end().chars().count() <= 1;
+        for code in codes.split(';') {
+            // The usual colours of a terminal's palette.
+            let color = match code {
+                "0" | "1" | "3" | "4" | "9" => continue,
+                "32" if is_sign => continue,
+                "31" => [205.0, 0.0, 0.0],
+                "35" => [205.0, 0.0, 205.0],
+                _ => panic!("{code} for {rest:?}"),
+            };
+            let bright = brightness(color) + 0.05;
+            let contrast = (1.05 / bright).min(bright / 0.05);
+            assert!(contrast > 3.5, "{code} has a contrast of {contrast}");
+        }
     }
 }

@@ -46,6 +46,34 @@ fn our_own_lines_go_on_behind_blanks() {
 }
 
 #[test]
+fn our_own_lines_end_between_words_and_keep_their_indentation() {
+    for (line, columns, expect) in [
+        ("! the daemon uses demo/demo", 21, "! the daemon uses \n  demo/demo"),
+        ("? a 0123456789012345678", 21, "? a \n  012345678901234567\n  8"),
+        ("    indented as a line is", 21, "    indented as a \n    line is"),
+        ("state    waiting for an approval", 41, "state    waiting for an approval"),
+        ("state    waiting for an approval", 31, "state    waiting for an \n         approval"),
+        (
+            "✓ daemon                version 0.1.0, process 12, model demo/demo, and more",
+            78,
+            "✓ daemon                version 0.1.0, process 12, model demo/demo, and more",
+        ),
+        (
+            "✓ daemon                version 0.1.0, process 12, model demo/demo, and so on",
+            76,
+            "✓ daemon                version 0.1.0, process 12, model demo/demo, and \n                        so on",
+        ),
+        (
+            "✓ daemon                version 0.1.0, process 12",
+            41,
+            "✓ daemon                version 0.1.0, \n  process 12",
+        ),
+    ] {
+        assert_eq!(indented_rows(line, RowWidth::new(columns, NARROW)), expect);
+    }
+}
+
+#[test]
 fn a_locale_tells_how_wide_letters_may_be() {
     for (locale, expect) in
         [("ja_JP.UTF-8", Ambiguous::Wide), ("cs_CZ.UTF-8", NARROW), ("C", NARROW), ("", NARROW)]

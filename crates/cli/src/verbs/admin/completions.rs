@@ -25,6 +25,6 @@ pub(super) fn run(context: &Context, args: &CompletionsArgs) -> Result<Exit, Fai
     clap_complete::generate(args.shell, &mut (context.definition)(), "palyra", &mut script);
     let definition = (context.definition)();
     let script = with_known(args.shell, &definition, &String::from_utf8_lossy(&script));
-    context.output.text(&script)?;
+    context.output.verbatim(&script)?;
     Ok(Exit::Done)
 }

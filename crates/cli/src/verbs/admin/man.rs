@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, args: &ManArgs) -> Result<Exit, Failure> {
     match &args.dir {
         None => {
             let (_, first) = pages.into_iter().next().unwrap_or_default();
-            context.output.text(&first)?;
+            context.output.verbatim(&first)?;
         }
         Some(folder) => {
             let told = write(folder, &pages).map_err(|error| {

@@ -198,13 +198,13 @@ fn tell_plan(context: &Context, plan: &v1::Erasure, format: Format) -> Result<Ex
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(plan))?,
         Format::Text => {
-            context.output.line(&planned(plan))?;
+            context.output.sentence(&planned(plan))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
             }
             let more = plan.ranges.len().saturating_sub(RANGES_SHOWN_MAX);
             if more > 0 {
-                context.output.line(&format!("  and {more} more places; --json tells all"))?;
+                context.output.sentence(&format!("  and {more} more places; --json tells all"))?;
             }
         }
     }
@@ -232,10 +232,10 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
                     recorded.join(", ")
                 ),
             };
-            context.output.line(&told)?;
+            context.output.sentence(&told)?;
             if erasure.kept_files > 0 {
                 let files = count(erasure.kept_files, "kept file");
-                context.output.line(&format!("deleted {files} of commands"))?;
+                context.output.sentence(&format!("deleted {files} of commands"))?;
             }
         }
     }

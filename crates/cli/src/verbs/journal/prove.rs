@@ -74,7 +74,7 @@ pub(crate) async fn checkpoint(
     };
     match (checkpoint, Format::from(args.json)) {
         (Some(checkpoint), Format::Json) => context.output.json(&to_json_with_defaults(&checkpoint))?,
-        (Some(checkpoint), Format::Text) => context.output.text(&checkpoint.note)?,
+        (Some(checkpoint), Format::Text) => context.output.verbatim(&checkpoint.note)?,
         (None, Format::Json) => context.output.json(&json!({}))?,
         (None, Format::Text) => context.output.note(Mark::Info, "nothing is signed yet"),
     }

@@ -143,7 +143,7 @@ pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) 
         v1::ListEffectsRequest { run_id: run.to_owned(), only: "unknown".to_owned(), ..Default::default() };
     for effect in client.list_effects(request).await?.effects {
         let tool = clean_line(&effect.tool, 32);
-        context.output.line(&format!(
+        context.output.sentence(&format!(
             "{:<9}effect {}, {tool}: its outcome is not known",
             "unknown", effect.effect_id
         ))?;
