@@ -36,7 +36,7 @@ const SESSIONS_LISTED_MAX: u32 = 10;
 const WAITING_MAX: usize = 256;
 
 /// Talk, line by line, and go on where this folder's last chat ended.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  palyra chat\n  palyra chat --session notes")]
 pub(crate) struct ChatArgs {
     /// The session: its id, or a key of your own [default: this folder's]

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::terminal::Mark;
 
 /// Which model and agent a run is to use.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Choice {
     /// The model to ask, as provider/model
     #[arg(long, value_name = "MODEL")]

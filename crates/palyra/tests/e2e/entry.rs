@@ -1,0 +1,50 @@
+//! How one comes in: without a verb, with a question in quotes, with a look at the state, the log, a page.
+
+use crate::home::Home;
+use crate::pty::Pty;
+
+#[test]
+fn the_program_alone_chats_at_a_terminal_and_shows_the_verbs_elsewhere() {
+    let home = Home::new().with("TERM", "xterm");
+    let mut pty = Pty::spawn(&home.command(&[]), 80);
+    pty.expect("/help lists commands");
+    pty.expect("> ");
+    pty.type_in("\u{4}");
+    assert_eq!(pty.ended(), 0);
+    let piped = home.palyra(&[]).expect(2);
+    assert_eq!(piped.out, "");
+    assert!(piped.err.contains("Ask     chat") && piped.err.contains("doctor    Check"), "{}", piped.err);
+    let version = home.palyra(&["version"]).expect(0).out;
+    assert_eq!(version, home.palyra(&["--version"]).expect(0).out);
+    assert_eq!(home.palyra(&["version", "--json"]).expect(0).json()[0]["version"], version.trim()[7..]);
+}
+
+#[test]
+fn a_quoted_question_is_asked_with_the_flags_of_run() {
+    let home = Home::new();
+    home.write("README.md", "# Reader\n\nA box that keeps the wind in.\n");
+    let asked = home.palyra(&["Read README.md and tell me what it says"]).expect(0);
+    assert!(asked.out.contains("wind in"), "{}", asked.out);
+    let json =
+        home.palyra(&["--no-start", "list the files here", "--json", "--session", "NOTES"]).expect(0).json();
+    assert!(json.iter().any(|entry| entry.get("run_started").is_some()), "{json:?}");
+    let slip = home.palyra(&["docter"]).expect(2).err;
+    assert!(slip.contains("the nearest verb is 'doctor'") && slip.contains("`palyra run docter`"), "{slip}");
+}
+
+#[test]
+fn an_error_names_its_page_and_the_page_is_in_the_program() {
+    let home = Home::new();
+    let failed = home.palyra(&["runs", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]).expect(1).err;
+    assert!(failed.ends_with("  `palyra explain PLY-1103` says more\n"), "{failed}");
+    for words in [&["explain", "PLY-1103"][..], &["explain", "ply-1103"], &["help", "PLY-1103"]] {
+        let page = home.palyra(words).expect(0).out;
+        assert!(page.starts_with("PLY-1103 run_not_found\n\n") && page.contains("\nWhat to do\n"), "{page}");
+    }
+    let slip = home.palyra(&["explain", "PLY-1130"]).expect(2).err;
+    assert!(slip.contains("`palyra explain PLY-1103` (run_not_found)"), "{slip}");
+    assert!(home.palyra(&["explain", "policy"]).expect(0).out.starts_with("Policies: "));
+    assert!(home.palyra(&["help", "policy"]).expect(0).out.contains("Usage: palyra policy"));
+    assert!(home.palyra(&["explain", "runs", "tail"]).expect(0).out.contains("Usage: palyra runs tail"));
+    home.palyra(&["explain", "nothing"]).expect(2);
+}
