@@ -65,6 +65,8 @@ pub(crate) enum Verb {
     /// Verify, rebuild and look at the journal
     #[command(subcommand)]
     Journal(verbs::journal::JournalVerb),
+    /// Show the daemon's log
+    Logs(verbs::logs::LogsArgs),
     /// Check this installation
     Doctor(verbs::doctor::DoctorArgs),
     /// Look at the configuration

@@ -1,6 +1,10 @@
 //! How one comes in: without a verb, with a question in quotes, with a look at the state, the log, a page.
 
-use crate::home::Home;
+use std::io::{BufReader, Write};
+
+use rustix::process::Signal;
+
+use crate::home::{Home, read_until, signal};
 use crate::pty::Pty;
 
 #[test]
@@ -30,6 +34,30 @@ fn a_quoted_question_is_asked_with_the_flags_of_run() {
     assert!(json.iter().any(|entry| entry.get("run_started").is_some()), "{json:?}");
     let slip = home.palyra(&["docter"]).expect(2).err;
     assert!(slip.contains("the nearest verb is 'doctor'") && slip.contains("`palyra run docter`"), "{slip}");
+}
+
+#[test]
+fn the_log_is_shown_and_followed() {
+    let home = Home::new();
+    let none = home.palyra(&["logs"]).expect(0);
+    assert!(none.out.is_empty() && none.err.contains("there is no log at "), "{}", none.err);
+    let mut child = home.command(&["logs", "-f"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    home.palyra(&["run", "hello"]).expect(0);
+    read_until(&mut lines, "open runs taken up");
+    let file = home.state_dir().join("log/palyrad.log");
+    let mut log = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    log.write_all(b"{\"level\":\"info\"}\nevil \x1b[2J line\n").unwrap();
+    read_until(&mut lines, "evil \u{1b}[2J line");
+    signal(&child, Signal::INT);
+    child.wait().unwrap();
+
+    let last = home.palyra(&["logs", "-n", "2", "--json"]).expect(0).json();
+    assert_eq!((&last[0]["level"], &last[1]["line"]), (&"info".into(), &"evil \u{1b}[2J line".into()));
+    let home = home.with("TERM", "xterm");
+    let mut pty = Pty::spawn(&home.command(&["logs", "-n", "1"]), 80);
+    assert_eq!(pty.ended(), 0);
+    assert!(pty.raw().contains("evil \u{241b}[2J line"), "{:?}", pty.raw());
 }
 
 #[test]
