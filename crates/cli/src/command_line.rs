@@ -65,6 +65,8 @@ pub(crate) enum Verb {
     /// Verify, rebuild and look at the journal
     #[command(subcommand)]
     Journal(verbs::journal::JournalVerb),
+    /// Show the daemon, its model, what waits for you, the journal
+    Status(verbs::status::StatusArgs),
     /// Show the daemon's log
     Logs(verbs::logs::LogsArgs),
     /// Check this installation

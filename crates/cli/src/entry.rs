@@ -75,6 +75,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Status(args) => verbs::status::run(context, &args).await,
         Verb::Logs(args) => verbs::logs::run(context, args).await,
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,

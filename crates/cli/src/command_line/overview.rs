@@ -8,7 +8,7 @@ use clap::Command;
 pub(super) const TASKS: [(&str, &[&str]); 4] = [
     ("Ask", &["chat", "run", "runs", "sessions"]),
     ("Allow", &["approve", "policy", "tools"]),
-    ("Look", &["logs", "doctor", "journal", "explain"]),
+    ("Look", &["status", "logs", "doctor", "journal", "explain"]),
     ("Set up", &["init", "model", "config", "serve", "admin"]),
 ];
 

@@ -69,7 +69,7 @@ fn a_quoted_question_is_run_and_an_unknown_word_is_no_verb() {
         assert!(read(words).unwrap().0.verb.is_none(), "{words:?}");
     }
     for (word, nearest) in
-        [("rum", "nearest verb is 'run'"), ("docter", "'doctor'"), (" run ", "'run'"), ("xyzzy", "")]
+        [("rum", "nearest verb is 'run'"), ("statsu", "'status'"), (" run ", "'run'"), ("xyzzy", "")]
     {
         let error = read(&[word]).unwrap_err();
         let told = error.to_string();

@@ -48,12 +48,12 @@ pub(crate) struct LogsArgs {
 }
 
 /// Returns the daemon's log file in a state directory.
-fn log_file(state_dir: &Path) -> PathBuf {
+pub(super) fn log_file(state_dir: &Path) -> PathBuf {
     state_dir.join(LOG_FOLDER).join(LOG_FILE)
 }
 
 /// Returns whether the daemon that serves writes its log elsewhere: one that no client started does.
-fn is_elsewhere(state_dir: &Path) -> bool {
+pub(super) fn is_elsewhere(state_dir: &Path) -> bool {
     let Some(record) = read_lock_record(state_dir).filter(|record| record.pid != 0) else { return false };
     let target = std::fs::read_link(format!("/proc/{}/fd/2", record.pid));
     target.is_ok_and(|target| std::fs::canonicalize(log_file(state_dir)).map_or(true, |log| target != log))

@@ -4,7 +4,7 @@ use std::io::{BufReader, Write};
 
 use rustix::process::Signal;
 
-use crate::home::{Home, read_until, signal};
+use crate::home::{Home, ended, read_until, signal};
 use crate::pty::Pty;
 
 #[test]
@@ -17,7 +17,7 @@ fn the_program_alone_chats_at_a_terminal_and_shows_the_verbs_elsewhere() {
     assert_eq!(pty.ended(), 0);
     let piped = home.palyra(&[]).expect(2);
     assert_eq!(piped.out, "");
-    assert!(piped.err.contains("Ask     chat") && piped.err.contains("doctor    Check"), "{}", piped.err);
+    assert!(piped.err.contains("Ask     chat") && piped.err.contains("status    Show"), "{}", piped.err);
     let version = home.palyra(&["version"]).expect(0).out;
     assert_eq!(version, home.palyra(&["--version"]).expect(0).out);
     assert_eq!(home.palyra(&["version", "--json"]).expect(0).json()[0]["version"], version.trim()[7..]);
@@ -34,6 +34,40 @@ fn a_quoted_question_is_asked_with_the_flags_of_run() {
     assert!(json.iter().any(|entry| entry.get("run_started").is_some()), "{json:?}");
     let slip = home.palyra(&["docter"]).expect(2).err;
     assert!(slip.contains("the nearest verb is 'doctor'") && slip.contains("`palyra run docter`"), "{slip}");
+}
+
+#[test]
+fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
+    let home = Home::new();
+    let none = home.palyra(&["status"]).expect(0);
+    assert!(none.out.starts_with("daemon    not running; `palyra run ...` starts it\n"), "{}", none.out);
+    assert_eq!(home.palyra(&["status", "--json"]).expect(0).json()[0]["running"], false);
+    assert!(!home.state_dir().exists(), "no daemon is started to look");
+
+    home.palyra(&["run", "create a.txt with one"]).expect(3);
+    let other = home.work().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let elsewhere = ended(home.command(&["status"]).current_dir(&other).spawn().unwrap()).expect(0).out;
+    assert!(elsewhere.contains("waits     elsewhere: 1 approval\n"), "{elsewhere}");
+    let here = home.palyra(&["status"]).expect(0).out;
+    for told in [
+        "daemon    running, version ",
+        "listens   unix:",
+        "model     demo/demo, built in",
+        "waits     in this folder: 1 approval\n",
+        "runs      0 active, 1 waiting\n",
+        "(tier ",
+        "journal   writable, ",
+        "palyrad.log (",
+    ] {
+        assert!(here.contains(told), "{told}: {here}");
+    }
+    assert!(here.lines().count() <= 24, "{here}");
+    let json = &home.palyra(&["status", "--json"]).expect(0).json()[0];
+    assert_eq!((&json["running"], &json["waiting_here"]["approvals"]), (&true.into(), &1.into()), "{json}");
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    home.palyra(&["runs", "tail", "last"]).expect(0);
+    assert!(home.palyra(&["status"]).expect(0).out.contains("waits     nothing waits for you\n"));
 }
 
 #[test]
