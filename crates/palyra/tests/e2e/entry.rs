@@ -66,7 +66,7 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     let json = &home.palyra(&["status", "--json"]).expect(0).json()[0];
     assert_eq!((&json["running"], &json["waiting_here"]["approvals"]), (&true.into(), &1.into()), "{json}");
     home.palyra(&["approve", "yes", "last"]).expect(0);
-    home.palyra(&["runs", "tail", "last"]).expect(0);
+    home.palyra(&["runs", "wait", "last"]).expect(0);
     assert!(home.palyra(&["status"]).expect(0).out.contains("waits     nothing waits for you\n"));
 }
 
@@ -109,4 +109,29 @@ fn an_error_names_its_page_and_the_page_is_in_the_program() {
     assert!(home.palyra(&["help", "policy"]).expect(0).out.contains("Usage: palyra policy"));
     assert!(home.palyra(&["explain", "runs", "tail"]).expect(0).out.contains("Usage: palyra runs tail"));
     home.palyra(&["explain", "nothing"]).expect(2);
+}
+
+#[test]
+fn a_run_is_awaited_until_it_ends_or_asks() {
+    let home = Home::new();
+    home.palyra(&["run", "create a.txt with one"]).expect(3);
+    let asks = home.palyra(&["runs", "wait", "last"]).expect(3).out;
+    assert!(asks.contains(" waiting (approval)\n") && asks.contains("palyra approve yes "), "{asks}");
+    home.palyra(&["approve", "no", "last"]).expect(0);
+    let over = home.palyra(&["runs", "wait", "last", "--json"]).expect(3).json();
+    assert_eq!(over[0]["phase"], "finished", "{over:?}");
+    home.palyra(&["run", "list the files here"]).expect(0);
+    assert!(home.palyra(&["runs", "wait", "last"]).expect(0).out.ends_with(" done\n"));
+}
+
+#[test]
+fn a_wait_ends_with_the_run_and_not_before() {
+    let home = Home::new();
+    let mut run = home.command(&["run", "--json", "[pace=20] what can you do"]).spawn().unwrap();
+    let mut tape = BufReader::new(run.stdout.take().unwrap());
+    read_until(&mut tape, "run_started");
+    let waited = home.palyra(&["runs", "wait", "last"]).expect(0).out;
+    assert!(waited.ends_with(" done\n"), "{waited}");
+    read_until(&mut tape, "run_finished");
+    run.wait().unwrap();
 }

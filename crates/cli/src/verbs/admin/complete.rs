@@ -242,6 +242,7 @@ mod tests {
             ("run", Some("--session"), Candidates::Sessions),
             ("approve yes", None, Candidates::Approvals),
             ("run", Some("--model"), Candidates::Models),
+            ("runs wait", None, Candidates::Runs),
             ("explain", None, Candidates::Topics),
         ] {
             let wanted = Completed { verb: verb.to_owned(), option: option.map(str::to_owned), by };
