@@ -51,7 +51,7 @@ pub(crate) struct ChatArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
-    let workspace_root = workspace_root(context)?;
+    let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let key = || format!("chat:{workspace_root}");
     let name = args.session.clone().unwrap_or_else(key);

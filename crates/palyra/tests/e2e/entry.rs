@@ -135,3 +135,29 @@ fn a_wait_ends_with_the_run_and_not_before() {
     read_until(&mut tape, "run_finished");
     run.wait().unwrap();
 }
+
+#[test]
+fn no_answer_is_about_a_folder_that_was_invented() {
+    let home = Home::new();
+    let run = |folder: &std::path::Path, arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        ended(command.current_dir(folder).spawn().unwrap())
+    };
+    let whole_home = home.config_file().ancestors().nth(3).unwrap().to_owned();
+    for folder in [whole_home.as_path(), std::path::Path::new("/")] {
+        let refused = run(folder, &["run", "list the files here"]).expect(2);
+        assert_eq!(refused.out, "");
+        assert!(
+            refused.err.contains("no agent works in this folder: ")
+                && refused.err.contains("--workspace DIR")
+        );
+        run(folder, &["chat"]).expect(2);
+    }
+    assert!(!home.state_dir().exists(), "nothing was started for it");
+    home.write("seen.txt", "x\n");
+    let work = home.work();
+    let named = run(&whole_home, &["list the files here", "--workspace", work.to_str().unwrap()]).expect(0);
+    assert!(named.out.contains("seen.txt"), "{}", named.out);
+    let missing = run(&whole_home, &["run", "hello", "--workspace", "none"]).expect(2);
+    assert!(missing.err.contains("none cannot be used"), "{}", missing.err);
+}
