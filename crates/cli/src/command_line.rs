@@ -4,8 +4,12 @@
 //! Invariant: each verb's help fits a screen of 80 columns and 24 lines, and each takes `--json` unless
 //! it is listed with a reason.
 
+mod first_word;
+mod overview;
+
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::context::GlobalArgs;
@@ -26,21 +30,22 @@ const HELP_COLUMNS_MAX: usize = 80;
 pub(crate) struct CommandLine {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
+    /// None at all chats at a terminal, and shows the overview elsewhere.
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Be the daemon, in this terminal
+    /// Run the daemon in the foreground
     Serve(ServeVerb),
     /// Write a configuration file to begin with
     Init(verbs::init::InitArgs),
     /// Talk, line by line, in the session of this folder
     Chat(verbs::chat::ChatArgs),
-    /// Ask once and show the answer: palyra run "What is in this folder?"
+    /// Ask once and show the answer
     Run(verbs::run::RunArgs),
-    /// Look at runs, follow, answer, steer or stop one
+    /// List runs; follow, answer, steer, await or stop one
     #[command(subcommand)]
     Runs(verbs::runs::RunsVerb),
     /// Answer what waits for you, and see what may run silently
@@ -60,17 +65,26 @@ pub(crate) enum Verb {
     /// Verify, rebuild and look at the journal
     #[command(subcommand)]
     Journal(verbs::journal::JournalVerb),
+    /// Show the daemon, its model, what waits for you, the journal
+    Status(verbs::status::StatusArgs),
+    /// Show the daemon's log
+    Logs(verbs::logs::LogsArgs),
     /// Check this installation
     Doctor(verbs::doctor::DoctorArgs),
     /// Look at the configuration
     #[command(subcommand)]
     Config(verbs::config::ConfigVerb),
-    /// Tokens, secrets, agents, completions, manuals, the daemon itself
+    /// Tokens, secrets, agents, completions, manuals; stop the daemon
     #[command(subcommand)]
     Admin(verbs::admin::AdminVerb),
-    /// Explain a verb, `exit-codes` or `environment`
+    /// Explain an error code, a topic, a document
+    Explain(ExplainVerb),
+    /// Show the verbs, or the help of one
     #[command(hide = true)]
     Help(HelpVerb),
+    /// Print the version
+    #[command(hide = true)]
+    Version(VersionVerb),
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,10 +99,28 @@ pub(crate) struct ServeVerb {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  palyra help runs tail\n  palyra help exit-codes")]
+#[command(after_help = "Examples:\n  palyra help runs tail\n  palyra help options\n  palyra help PLY-4003")]
 pub(crate) struct HelpVerb {
-    /// A verb, or one of exit-codes, environment
+    /// A verb, an error code or a topic; `topics` lists what there is
     pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  palyra explain PLY-4003\n  palyra explain exit-codes\n  palyra explain docs/policy.md"
+)]
+pub(crate) struct ExplainVerb {
+    /// An error code, a topic, a document or a verb [default: what there is]
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  palyra version")]
+pub(crate) struct VersionVerb {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Returns the whole definition.
@@ -105,13 +137,19 @@ pub(crate) fn command() -> clap::Command {
         .filter(|argument| argument.is_global_set())
         .map(|argument| argument.get_id().clone())
         .collect();
-    hide_below(command, &shared)
+    let overview = overview::overview(&command);
+    hide_below(command, &shared).override_help(overview)
+}
+
+/// Returns the options that every verb takes, a line each.
+pub(crate) fn shared_options() -> Vec<String> {
+    overview::shared_options(&definition())
 }
 
 fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
     command.mut_subcommands(|verb| {
         let example = verb.get_after_help().map(|example| format!("{example}\n")).unwrap_or_default();
-        let verb = verb.after_help(format!("{example}`palyra help` tells what every verb takes"));
+        let verb = verb.after_help(format!("{example}`palyra help options` lists the options of every verb"));
         let hide = |argument: clap::Arg| {
             let hidden = shared.contains(argument.get_id());
             if hidden { argument.hide(true) } else { argument }
@@ -123,10 +161,31 @@ fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
 /// Reads what was typed; also says whether the verb was asked for JSON.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(arguments)?;
+    let arguments = first_word::with_verb(arguments, &command);
+    let unknown = first_word::unknown_verb(&arguments, &command);
+    let matches = command.try_get_matches_from_mut(arguments).map_err(|error| with_tip(error, unknown))?;
     let json = wants_json(&matches);
     let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((line, json))
+}
+
+/// Says to somebody whose first word is no verb how words are asked.
+fn with_tip(mut error: clap::Error, unknown: Option<String>) -> clap::Error {
+    let Some(word) = unknown.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) else { return error };
+    let nearest = match error.get(ContextKind::SuggestedSubcommand) {
+        // The most similar one is the last.
+        Some(ContextValue::Strings(verbs)) => verbs.last().cloned(),
+        Some(ContextValue::String(verb)) => Some(verb.clone()),
+        _ => None,
+    };
+    let mut tips: Vec<String> =
+        nearest.map(|verb| format!("the nearest verb is '{verb}'")).into_iter().collect();
+    tips.push(format!("`palyra run {word}` asks a model; a question in quotes needs no verb"));
+    tips.push("`palyra help` lists the verbs".to_owned());
+    error.remove(ContextKind::SuggestedSubcommand);
+    let tips = tips.into_iter().map(Into::into).collect();
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    error
 }
 
 fn wants_json(matches: &ArgMatches) -> bool {

@@ -1,6 +1,7 @@
 //! The way in: reads the arguments, gives the verb what it needs, and turns its end into an exit code.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use crate::command_line::{self, CommandLine, ServeVerb, Verb};
@@ -22,8 +23,12 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let output = Output::of_process(json.into());
     let CommandLine { global, verb } = line;
     let verb = match verb {
-        Verb::Serve(verb) => return be_the_daemon(global, verb, daemon),
-        verb => verb,
+        Some(Verb::Serve(verb)) => return be_the_daemon(global, verb, daemon),
+        Some(verb) => verb,
+        None if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => {
+            Verb::Chat(verbs::chat::ChatArgs::default())
+        }
+        None => return help::overview_instead(&output).into(),
     };
     // One worker beside this thread, so that a second Ctrl-C is heard while a write blocks.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -70,10 +75,14 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Status(args) => verbs::status::run(context, &args).await,
+        Verb::Logs(args) => verbs::logs::run(context, args).await,
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,
         Verb::Admin(verb) => verbs::admin::run(context, verb).await,
         Verb::Help(verb) => help::run(context, &verb.words),
+        Verb::Explain(verb) => help::explain(context, &verb.topic),
+        Verb::Version(verb) => help::version(&context.output, verb.json.into()),
     }
 }
 

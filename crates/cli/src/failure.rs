@@ -163,10 +163,14 @@ fn own_mend(error: &ClientError) -> Option<String> {
     }
 }
 
-/// Returns an error and its mend.
+/// Returns an error, its mend, and how to read its page.
 pub(crate) fn error_lines(code: ErrorCode, message: &str) -> Vec<String> {
     let said = if message.is_empty() { code.summary() } else { message };
-    vec![format!("error[{code}]: {said}"), format!("  {}", code.mend())]
+    vec![
+        format!("error[{code}]: {said}"),
+        format!("  {}", code.mend()),
+        format!("  `palyra explain {code}` says more"),
+    ]
 }
 
 /// Returns an error as a value: `{"error":{"code","slug","message","mend"}}`; without a code where there is none.
@@ -221,6 +225,7 @@ mod tests {
             [
                 "error[PLY-1401]: no daemon serves /state",
                 "  start one: the same command without --no-start, or `palyra serve`",
+                "  `palyra explain PLY-1401` says more",
             ]
         );
         assert_eq!(failure.exit(), Exit::Unreachable);
@@ -244,7 +249,7 @@ mod tests {
             Failure::from(ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, log });
         assert_eq!(failure.exit(), Exit::Unreachable);
         assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start, unknown key `modle`");
-        assert_eq!(failure.lines()[3], "    line 3: nonsense");
+        assert_eq!(failure.lines()[4], "    line 3: nonsense");
     }
 
     #[test]

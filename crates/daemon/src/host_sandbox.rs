@@ -105,7 +105,7 @@ fn check_of(offer: &SandboxOffer) -> Check {
             name,
             level: CheckLevel::Error,
             found: format!("commands are refused: this host has no {mechanism}; files only by descriptor"),
-            mend: "run a kernel with Landlock (5.13 or newer) and seccomp; docs/sandbox.md says what each is for",
+            mend: "run a kernel with Landlock (5.13 or newer) and seccomp; `palyra explain docs/sandbox.md` says what each is for",
         };
     }
     let tier = match isolated {

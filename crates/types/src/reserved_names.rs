@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 42] = [
+pub const RESERVED_TOOL_NAMES: [&str; 46] = [
     "serve",
     "init",
     "chat",
@@ -16,7 +16,11 @@ pub const RESERVED_TOOL_NAMES: [&str; 42] = [
     "sessions",
     "model",
     "journal",
+    "status",
+    "logs",
     "doctor",
+    "explain",
+    "version",
     "config",
     "admin",
     "help",

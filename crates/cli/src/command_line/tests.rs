@@ -3,9 +3,10 @@
 use super::*;
 
 /// Verbs that have no `--json`, each with its reason.
-const WITHOUT_JSON: [(&str, &str); 5] = [
+const WITHOUT_JSON: [(&str, &str); 6] = [
     ("palyra serve", "its output is the daemon's log"),
     ("palyra help", "its output is for reading"),
+    ("palyra explain", "its output is for reading"),
     ("palyra admin completions", "its output is a program for a shell"),
     ("palyra admin complete", "its output is for a shell"),
     ("palyra admin man", "its output is a page for man"),
@@ -30,7 +31,52 @@ fn each_verb(visit: &mut impl FnMut(&str, &mut clap::Command)) {
 fn the_command_line_is_sound_and_has_few_verbs() {
     let command = command();
     command.clone().debug_assert();
-    assert!(command.get_subcommands().count() <= 16);
+    assert!(command.get_subcommands().filter(|verb| !verb.is_hide_set()).count() <= 17);
+}
+
+#[test]
+fn the_overview_names_every_verb_once_and_fits_a_screen() {
+    let mut command = command();
+    let mut listed: Vec<&str> = overview::TASKS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+    let help = command.render_help().to_string();
+    for name in &listed {
+        let about = command.find_subcommand(name).unwrap().get_about().unwrap().to_string();
+        assert!(help.contains(&format!("{name:<10}{about}\n")), "{name}: {help}");
+    }
+    assert!(!help.contains('\u{1b}') && command.render_help().ansi().to_string().contains('\u{1b}'));
+    let mut shown: Vec<&str> =
+        command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name).collect();
+    listed.sort_unstable();
+    shown.sort_unstable();
+    assert_eq!(listed, shown);
+}
+
+#[test]
+fn a_quoted_question_is_run_and_an_unknown_word_is_no_verb() {
+    let read = |words: &[&str]| parse(["palyra"].iter().chain(words).map(OsString::from).collect());
+    for words in [
+        &["what is in this folder?"][..],
+        &["what is\nthis?", "--json"],
+        &["--no-start", "what is this?", "--model", "demo/demo", "--attach", "a.png"],
+        &["--state-dir", "/a folder", "what is this?"],
+        &["--state-dir=/a folder", "what is this?"],
+        &["run the tests"],
+    ] {
+        assert!(matches!(read(words).unwrap().0.verb, Some(Verb::Run(_))), "{words:?}");
+    }
+    assert!(read(&["what is this?", "--json"]).unwrap().1);
+    for words in [&[][..], &["--no-start"], &["--state-dir", "/a folder"]] {
+        assert!(read(words).unwrap().0.verb.is_none(), "{words:?}");
+    }
+    for (word, nearest) in
+        [("rum", "nearest verb is 'run'"), ("statsu", "'status'"), (" run ", "'run'"), ("xyzzy", "")]
+    {
+        let error = read(&[word]).unwrap_err();
+        let told = error.to_string();
+        assert_eq!((error.kind(), error.exit_code()), (ErrorKind::InvalidSubcommand, 2), "{told}");
+        assert!(told.contains(nearest) && told.contains(&format!("`palyra run {word}` asks")), "{told}");
+    }
+    assert!(!read(&["runs", "lost"]).unwrap_err().to_string().contains("asks a model"));
 }
 
 #[test]

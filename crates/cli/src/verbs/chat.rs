@@ -36,7 +36,7 @@ const SESSIONS_LISTED_MAX: u32 = 10;
 const WAITING_MAX: usize = 256;
 
 /// Talk, line by line, and go on where this folder's last chat ended.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  palyra chat\n  palyra chat --session notes")]
 pub(crate) struct ChatArgs {
     /// The session: its id, or a key of your own [default: this folder's]
@@ -51,7 +51,7 @@ pub(crate) struct ChatArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
-    let workspace_root = workspace_root(context)?;
+    let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let key = || format!("chat:{workspace_root}");
     let name = args.session.clone().unwrap_or_else(key);

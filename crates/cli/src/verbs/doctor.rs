@@ -77,8 +77,9 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
         }
         Err(failure) => {
             let lines = failure.lines();
-            let (found, mend) = (lines.first().cloned().unwrap_or_default(), lines[1..].join("\n"));
-            checks.push(check("daemon", "error", found, mend.trim()));
+            let mend = lines.iter().skip(1).map(|line| line.trim()).collect::<Vec<_>>().join("\n  ");
+            let found = lines.first().cloned().unwrap_or_default();
+            checks.push(check("daemon", "error", found, &mend));
             Ok(failure.exit())
         }
     }

@@ -11,6 +11,8 @@ pub(crate) mod sessions;
 pub(crate) mod model;
 pub(crate) mod journal;
 pub(crate) mod config;
+pub(crate) mod status;
+pub(crate) mod logs;
 pub(crate) mod doctor;
 pub(crate) mod admin;
 

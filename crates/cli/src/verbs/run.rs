@@ -24,9 +24,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 * 1024;
 
 /// Ask once and show the answer: text on standard output, all else on standard error.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  palyra run \"What does this project do?\"\n  git diff | palyra run \"Review this:\" -"
-)]
+#[command(after_help = "Example:\n  git diff | palyra run \"Review this:\" -")]
 pub(crate) struct RunArgs {
     /// What to ask; `-`, or nothing, stands for standard input
     #[arg(value_name = "TEXT")]
@@ -68,7 +66,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         context.output.note(Mark::Doubt, &remark);
     }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
-    let workspace_root = workspace_root(context)?;
+    let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let session = match &args.session {
         Some(name) => Some(find_session(&client, name, MissingSession::Create).await?),

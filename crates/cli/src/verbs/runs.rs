@@ -1,6 +1,7 @@
 //! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
 mod effects;
+mod wait;
 mod waiting;
 mod kept;
 mod undo;
@@ -60,6 +61,15 @@ pub(crate) enum RunsVerb {
         #[arg(long, default_value_t = 0, value_name = "N")]
         after: u32,
         /// Every entry as a line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Wait until a run ends or asks, then say how it stands; exits as `palyra run` does
+    #[command(after_help = "Example:\n  palyra runs wait last")]
+    Wait {
+        /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
+        run: RunName,
+        /// The run as JSON
         #[arg(long)]
         json: bool,
     },
@@ -136,6 +146,10 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
+        RunsVerb::Wait { run, json } => {
+            let run = run.resolve(&client).await?;
+            wait::wait(context, &client, run, json.into()).await
+        }
         RunsVerb::Answer { run, text, new, json } => {
             let input = (input(&text, v1::InputDelivery::Queue), reach(new));
             answer(context, &client, run, input, json.into()).await

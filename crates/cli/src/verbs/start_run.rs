@@ -1,5 +1,7 @@
 //! What `run` and `chat` share: a Start from this folder, and what to say when another model answers.
 
+use std::path::{Path, PathBuf};
+
 use palyra_client::{Client, RunFollower};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -10,7 +12,7 @@ use crate::failure::Failure;
 use crate::terminal::Mark;
 
 /// Which model and agent a run is to use.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Choice {
     /// The model to ask, as provider/model
     #[arg(long, value_name = "MODEL")]
@@ -18,18 +20,58 @@ pub(crate) struct Choice {
     /// The agent [default: the session's, else main]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The folder to work in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
 }
 
-/// Returns this folder's real path, where the daemon takes one.
-pub(super) fn workspace_root(context: &Context) -> Result<String, Failure> {
+/// Returns the real path of the folder to work in, where the daemon takes one. A folder that no agent may work in is
+/// refused here: an answer about another one would be about nothing that the person sees.
+pub(super) fn workspace_root(context: &Context, choice: &Choice) -> Result<String, Failure> {
+    let unusable = |what: String| Failure::local(ErrorCode::InvalidArgument, what);
     if !context.is_local() {
+        if choice.workspace.is_some() {
+            let what = "--workspace does not go with --connect: only the daemon's own socket takes a folder";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        let note = "over --connect this folder is not used: the agent sees a folder of the session's own, beside the daemon";
+        context.output.note(Mark::Info, note);
         return Ok(String::new());
     }
-    let unusable = |what: String| Failure::local(ErrorCode::InvalidArgument, what);
-    let folder = std::env::current_dir().and_then(std::fs::canonicalize);
-    let folder = folder.map_err(|error| unusable(format!("this folder cannot be used: {error}")))?;
+    let named = choice.workspace.as_deref();
+    let shown = named.map_or_else(|| "this folder".to_owned(), |folder| folder.display().to_string());
+    let folder = named.map_or_else(std::env::current_dir, |folder| Ok(folder.to_owned()));
+    let folder = folder.and_then(std::fs::canonicalize);
+    let folder = folder.map_err(|error| unusable(format!("{shown} cannot be used: {error}")))?;
+    if !folder.is_dir() {
+        return Err(unusable(format!("{shown} cannot be used: it is not a folder")));
+    }
+    let home = std::env::var_os("HOME").and_then(|home| std::fs::canonicalize(home).ok());
+    let state_dir = context.state_dir()?;
+    // A link in the place of the state directory is none of it, and refused when the daemon is looked for.
+    let real = state_dir.parent().and_then(|parent| std::fs::canonicalize(parent).ok());
+    let state_dir = match (real, state_dir.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => state_dir,
+    };
+    if let Some(reason) = refusal(&folder, home.as_deref(), &state_dir) {
+        let mend = "change to the folder of a project, or name one with `--workspace DIR`";
+        return Err(unusable(format!("no agent works in {shown}: {reason}; {mend}")));
+    }
     let not_text = |_| unusable("this folder's name is not valid UTF-8".to_owned());
     folder.into_os_string().into_string().map_err(not_text)
+}
+
+/// Returns why no agent works in a folder; the daemon has the same rule.
+fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'static str> {
+    if folder == Path::new("/") {
+        return Some("it is the root of the file system");
+    }
+    if home == Some(folder) {
+        return Some("it is the whole home folder");
+    }
+    let related = state_dir.starts_with(folder) || folder.starts_with(state_dir);
+    related.then_some("the daemon's own state lies there")
 }
 
 /// Starts a run and returns it as one to be driven.
@@ -51,5 +93,25 @@ pub(super) fn note_other_model(context: &Context, choice: &Choice, in_force: &st
             variables.join(", ")
         );
         context.output.note(Mark::Doubt, &told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_agent_works_in_a_whole_home_or_beside_the_state() {
+        let refused = |folder: &str| {
+            refusal(Path::new(folder), Some(Path::new("/home/me")), Path::new("/home/me/.local/state/palyra"))
+        };
+        for folder in
+            ["/", "/home", "/home/me", "/home/me/.local", "/home/me/.local/state/palyra/workspaces/x"]
+        {
+            assert!(refused(folder).is_some(), "{folder}");
+        }
+        for folder in ["/home/me/project", "/home/me/.local/share", "/tmp/x", "/srv"] {
+            assert_eq!(refused(folder), None, "{folder}");
+        }
     }
 }

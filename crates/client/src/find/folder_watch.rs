@@ -1,24 +1,38 @@
-//! Waits until something changes in the state directory.
+//! Waits until something changes in a folder: the state directory, or the one of the log.
 //!
 //! A daemon that starts writes its lock file and makes its socket; one that ends, however it ends, closes
 //! the lock file. Both are events of the folder. A span bounds every wait, since the last close is told
 //! a moment before the lock is free, and since a system may have no watches left.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use tokio::net::unix::pipe;
 
 /// A watch on one folder.
-pub(super) struct FolderWatch {
+pub struct FolderWatch {
+    folder: PathBuf,
     events: Option<pipe::Receiver>,
 }
 
 impl FolderWatch {
     /// Watches `folder`; where that is impossible, waits end by their span alone.
-    pub(super) fn new(folder: &Path) -> Self {
-        Self { events: Self::open(folder).ok() }
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), events: Self::open(folder).ok() }
+    }
+
+    /// Returns whether changes are told; otherwise waits end by their span alone.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Returns whether it is a watch on this folder.
+    #[must_use]
+    pub fn is_of(&self, folder: &Path) -> bool {
+        self.folder == folder
     }
 
     fn open(folder: &Path) -> std::io::Result<pipe::Receiver> {
@@ -30,7 +44,7 @@ impl FolderWatch {
     }
 
     /// Returns after a change, or after `span`.
-    pub(super) async fn changed(&mut self, span: Duration) {
+    pub async fn changed(&mut self, span: Duration) {
         let Some(events) = &self.events else { return tokio::time::sleep(span).await };
         if tokio::time::timeout(span, events.readable()).await.is_ok() {
             let mut sink = [0_u8; 4096];

@@ -16,6 +16,7 @@ mod spawn;
 mod locate;
 
 pub use build_id::build_id_of;
+pub use folder_watch::FolderWatch;
 pub(crate) use locate::{ModelRule, Search, WhenAbsent, find, until_gone};
 pub use lock::read_lock_record;
 pub(crate) use process_end::until_ended;

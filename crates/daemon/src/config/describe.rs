@@ -17,6 +17,7 @@ const TOML_HEAD: &str = "\
 # the leading # from its line and from the line of its [section]. `palyra config check` looks for mistakes,
 # `palyra config show --origin` shows what is in force and where it comes from.
 # The environment wins over this file (PALYRA__MODEL__DEFAULT), flags win over the environment.
+# `palyra explain docs/NAME.md` shows a document that is named here.
 ";
 
 const PROVIDER_HEAD: &str = "\

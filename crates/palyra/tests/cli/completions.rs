@@ -71,6 +71,8 @@ fn bash_completes_what_the_daemon_knows_and_starts_none() {
         shell(&home, &ask).expect(0).out
     };
     assert!(!completed("palyra runs show ''", 3).contains("ABC"));
+    assert!(completed("palyra explain PLY-11", 2).contains("PLY-1103"));
+    assert!(completed("palyra explain docs/po", 2).contains("docs/policy.md"));
     assert!(!home.state_dir().exists(), "no daemon is started to complete a line");
     home.palyra(&["run", "hello"]).expect(0);
     let listed = |verb: &str, id: &str| {
@@ -103,6 +105,7 @@ fn man_pages_are_written_for_every_verb_and_render() {
     assert!(told.contains(&format!("wrote {} pages", pages.len())) && pages.len() > 30, "{told}");
     for page in &pages {
         let text = std::fs::read_to_string(page).unwrap();
+        assert!(text.contains(concat!("\"palyra ", env!("CARGO_PKG_VERSION"))), "{}", page.display());
         for section in [".TH ", "\n.SH NAME\n", "\n.SH SYNOPSIS\n", "\n.SH \"EXIT STATUS\"\n"] {
             assert!(text.contains(section), "{}: {section}", page.display());
         }

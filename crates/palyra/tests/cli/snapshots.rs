@@ -129,6 +129,10 @@ fn help_reads_well() {
         ("help-journal-scrub", &["help", "journal", "scrub"]),
         ("help-exit-codes", &["help", "exit-codes"]),
         ("help-environment", &["help", "environment"]),
+        ("help-topics", &["help", "topics"]),
+        ("help-options", &["help", "options"]),
+        ("explain-code", &["explain", "ply-1103"]),
+        ("explain-no-code", &["explain", "PLY-1130"]),
         ("help-nothing", &["help", "nothing"]),
     ] {
         check(name, &home, arguments, &[]);

@@ -10,6 +10,7 @@ mod caller;
 mod pty;
 
 mod first_minute;
+mod entry;
 mod openai_server;
 mod three_clients;
 mod sessions_under_fire;

@@ -6,10 +6,12 @@
 use clap::{Command, ValueEnum};
 use clap_complete::Shell;
 use palyra_client::{AskProviders, Client};
+use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::explain::topic_names;
 use crate::failure::Failure;
 use crate::render::{session_title, short_id, summary};
 use crate::terminal::clean_line;
@@ -19,13 +21,14 @@ const CANDIDATES_MAX: u32 = 100;
 const ABOUT_CHARS_MAX: usize = 60;
 
 /// How arguments are called that are completed, and by what. A new kind is a row here and a case in [`candidates`].
-const COMPLETED: [(&str, Candidates); 6] = [
+const COMPLETED: [(&str, Candidates); 7] = [
     ("RUN", Candidates::Runs),
     ("RUN[@SEQ]", Candidates::Runs),
     ("SESSION", Candidates::Sessions),
     ("ID|KEY", Candidates::Sessions),
     ("APPROVAL", Candidates::Approvals),
     ("MODEL", Candidates::Models),
+    ("TOPIC", Candidates::Topics),
 ];
 
 /// Print what there is of one kind: a name, a tab, what it is about
@@ -47,6 +50,8 @@ pub(crate) enum Candidates {
     Approvals,
     /// Models that can be asked.
     Models,
+    /// What `palyra explain` explains.
+    Topics,
 }
 
 impl Candidates {
@@ -56,12 +61,18 @@ impl Candidates {
             Self::Sessions => "sessions",
             Self::Approvals => "approvals",
             Self::Models => "models",
+            Self::Topics => "topics",
         }
     }
 }
 
 /// Runs the verb.
 pub(super) async fn run(context: &Context, args: &CompleteArgs) -> Result<Exit, Failure> {
+    if args.kind == Candidates::Topics {
+        return topics()
+            .try_for_each(|(name, about)| context.output.line(&format!("{name}\t{about}")))
+            .map(|()| Exit::Done);
+    }
     // A shell that completes has no place for errors.
     let Ok(client) = context.connect_running().await else { return Ok(Exit::Done) };
     for (name, about) in candidates(&client, args.kind).await.unwrap_or_default() {
@@ -95,7 +106,14 @@ async fn candidates(client: &Client, kind: Candidates) -> Result<Vec<(String, St
             let named = |name: String| if name.contains('/') { name } else { format!("{name}/") };
             models.into_iter().map(|model| (named(model.model), String::new())).collect()
         }
+        Candidates::Topics => topics().collect(),
     })
+}
+
+/// Returns what can be explained; no daemon is asked for that.
+fn topics() -> impl Iterator<Item = (String, String)> {
+    let codes = ErrorCode::ALL.iter().map(|code| (code.to_string(), code.slug().to_owned()));
+    topic_names().chain(codes)
 }
 
 /// An argument that is completed: the verb it belongs to, its option if it is one, and by what.
@@ -155,7 +173,7 @@ _palyra_known() {{
 {}    esac
     [ -n "$kind" ] || return
     known=$("${{COMP_WORDS[0]}}" admin complete "$kind" 2>/dev/null | cut -f1)
-    [ "$kind" = models ] || cur="${{cur^^}}"
+    [ "$kind" = models ] || [ "$kind" = topics ] || cur="${{cur^^}}"
     COMPREPLY+=($(compgen -W "$known" -- "$cur"))
 }}
 complete -F _palyra_known -o bashdefault -o default palyra
@@ -172,7 +190,9 @@ fn zsh(script: &str) -> String {
         let by = COMPLETED.iter().find(|(name, _)| {
             let argument = name.split('[').next().unwrap_or(name).to_lowercase();
             line.contains(&format!(":{name}:_default"))
-                || ["':", "'::"].iter().any(|begin| text.starts_with(&format!("{begin}{argument} -- ")))
+                || ["':", "'::", "'*::"]
+                    .iter()
+                    .any(|begin| text.starts_with(&format!("{begin}{argument} -- ")))
         });
         by.map_or_else(
             || format!("{line}\n"),
@@ -223,6 +243,8 @@ mod tests {
             ("run", Some("--session"), Candidates::Sessions),
             ("approve yes", None, Candidates::Approvals),
             ("run", Some("--model"), Candidates::Models),
+            ("runs wait", None, Candidates::Runs),
+            ("explain", None, Candidates::Topics),
         ] {
             let wanted = Completed { verb: verb.to_owned(), option: option.map(str::to_owned), by };
             assert!(all.contains(&wanted), "{wanted:?}: {all:#?}");

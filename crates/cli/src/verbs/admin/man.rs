@@ -63,7 +63,8 @@ fn pages(command: &clap::Command) -> Vec<(String, String)> {
 }
 
 fn page(command: &clap::Command) -> (String, String) {
-    let page = Man::new(command.clone());
+    // Only the program has a version of its own.
+    let page = Man::new(command.clone()).source(format!("palyra {}", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     // A vector takes everything.
     let _ = page.render(&mut text);
@@ -93,6 +94,11 @@ mod tests {
         let pages = pages(&command);
         let names: Vec<_> = pages.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["palyra.1", "palyra-runs.1", "palyra-runs-tail.1"]);
+        let version = format!("\"palyra {}", env!("CARGO_PKG_VERSION"));
+        for (name, page) in &pages {
+            let head = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
+            assert!(head.contains(&version), "{name}: {head}");
+        }
         for section in [".TH palyra", ".SH NAME", ".SH SYNOPSIS", ".SH \"EXIT STATUS\"\n.TP\n0\ndone\n"] {
             assert!(pages[0].1.contains(section), "{section}: {}", pages[0].1);
         }

@@ -1,0 +1,61 @@
+//! `palyra runs wait`: blocks until a run ends or asks.
+
+use palyra_client::{Client, FollowEvent, RunFollower};
+use palyra_types::RunId;
+use palyra_wire::json::to_json_with_defaults;
+use palyra_wire::v1;
+
+use super::{standing, waiting};
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Echo, Flow, RunView, run_state};
+use crate::terminal::Mark;
+
+/// Waits until the run ends or waits for a person. Leaving with Ctrl-C does not stop the run.
+pub(super) async fn wait(
+    context: &Context,
+    client: &Client,
+    run: RunId,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let (known, exit) = until_it_rests(context, client, run).await?;
+    if format == Format::Json {
+        context.output.json(&to_json_with_defaults(&known))?;
+        return Ok(exit);
+    }
+    context.output.line(&format!("{} {}", known.run_id, standing(&known)))?;
+    if known.phase == "waiting" {
+        waiting::show_question(context, client, &known).await?;
+    }
+    Ok(exit)
+}
+
+/// Follows the run's tape until there is nothing more to wait for.
+async fn until_it_rests(context: &Context, client: &Client, run: RunId) -> Result<(v1::Run, Exit), Failure> {
+    let mut follower = RunFollower::attach(client, run, 0);
+    let mut view = RunView::new(Echo::No, Flow::Whole);
+    let mut caught_up = false;
+    while let Some(event) = follower.next().await? {
+        match event {
+            FollowEvent::Entry(entry) => drop(view.absorb(&entry)),
+            FollowEvent::CaughtUp => caught_up = true,
+            FollowEvent::Lost => context.output.note(Mark::Doubt, "the daemon is gone; looking for it"),
+            FollowEvent::Reattached => context.output.note(Mark::Info, "the daemon is back; going on"),
+            FollowEvent::Ended(end) => {
+                return Ok((client.get_run(run).await?, view.exit(run_state(end.state))));
+            }
+            FollowEvent::Opened(_) | FollowEvent::CancelTaken | FollowEvent::InputAccepted(_) => {}
+        }
+        if caught_up && view.may_wait() {
+            let known = client.get_run(run).await?;
+            if known.phase == "waiting" {
+                return Ok((known, Exit::Withheld));
+            }
+        }
+    }
+    let known = client.get_run(run).await?;
+    let exit = view.exit(run_state(known.state));
+    Ok((known, exit))
+}

@@ -1,0 +1,217 @@
+//! `palyra status`: the daemon, its model and what waits for a person, on one screen.
+//!
+//! Invariant: starts no daemon; where none serves, that is the answer.
+
+mod waiting;
+
+use std::path::Path;
+
+use palyra_client::{Client, ClientError};
+use palyra_wire::v1;
+use serde_json::{Value, json};
+
+use super::logs::{is_elsewhere, log_file};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{age, bytes, count, date};
+use waiting::{Waiting, WaitingCounts};
+
+const SANDBOX_CHECK: &str = "tool_isolation";
+
+/// Show the daemon, its model, what waits for you and how the journal is; starts no daemon.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  palyra status\n  palyra status --json")]
+pub(crate) struct StatusArgs {
+    /// All of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<Exit, Failure> {
+    let mut report = Report::default();
+    match context.connect_running().await {
+        Ok(client) => report.running(context, &client).await?,
+        Err(Failure::Client(ClientError::NotRunning { .. })) => report.not_running(context)?,
+        Err(failure) => return Err(failure),
+    }
+    if args.json {
+        context.output.json(&Value::Object(report.values))?;
+        return Ok(Exit::Done);
+    }
+    for (name, text) in &report.lines {
+        context.output.line(format!("{name:<10}{text}").trim_end())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What is shown, for people and for programs.
+#[derive(Default)]
+struct Report {
+    lines: Vec<(&'static str, String)>,
+    values: serde_json::Map<String, Value>,
+}
+
+impl Report {
+    fn add(&mut self, name: &'static str, text: impl Into<String>) {
+        self.lines.push((name, text.into()));
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        self.values.insert(name.to_owned(), value);
+    }
+
+    async fn running(&mut self, context: &Context, client: &Client) -> Result<(), Failure> {
+        let folder = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+        let folder = folder.filter(|_| context.is_local());
+        let (status, config, journal, waiting) = tokio::join!(
+            client.status(),
+            client.config(),
+            client.journal_status(),
+            Waiting::look(client, folder.as_deref())
+        );
+        let (status, journal, waiting) = (status?, journal?, waiting?);
+        self.daemon(&status);
+        self.places(Path::new(&status.state_dir), context.is_local());
+        // Somebody with a token may not see the configuration.
+        let origin = config.ok().and_then(|config| config.model_origin).unwrap_or_default();
+        self.model(&status.default_model, &origin);
+        self.waiting(&waiting, status.open_runs);
+        self.sandbox(&status.checks);
+        self.journal(&journal);
+        Ok(())
+    }
+
+    fn daemon(&mut self, status: &v1::GetStatusResponse) {
+        let since = format!("since {} ({})", date(status.started), age(status.started));
+        self.add("daemon", format!("running, version {}, process {}, {since}", status.version, status.pid));
+        for (at, address) in status.listening.iter().enumerate() {
+            self.add(if at == 0 { "listens" } else { "" }, address.clone());
+        }
+        self.set("running", true.into());
+        self.set("version", status.version.clone().into());
+        self.set("pid", status.pid.into());
+        self.set("started", date(status.started).into());
+        self.set("listening", status.listening.clone().into());
+    }
+
+    /// The files of the daemon; of another machine's daemon only what it says itself.
+    fn places(&mut self, state_dir: &Path, is_local: bool) {
+        self.add("state", state_dir.display().to_string());
+        self.set("state_dir", state_dir.display().to_string().into());
+        let log = log_file(state_dir);
+        self.set("log_file", log.display().to_string().into());
+        let told = match std::fs::metadata(&log) {
+            _ if is_local && is_elsewhere(state_dir) => {
+                "where the daemon was started: its standard error".to_owned()
+            }
+            Ok(meta) if is_local => format!("{} ({}; `palyra logs`)", log.display(), bytes(meta.len())),
+            _ => log.display().to_string(),
+        };
+        self.add("log", told);
+    }
+
+    fn model(&mut self, model: &str, origin: &v1::ModelOrigin) {
+        let place = match (origin.source.as_str(), origin.place.as_str()) {
+            ("", _) => String::new(),
+            ("built_in", _) => ", built in: no other is configured".to_owned(),
+            (_, place) => format!(", by {place}"),
+        };
+        self.add("model", format!("{model}{place}"));
+        self.set("model", model.into());
+        self.set("model_source", origin.source.clone().into());
+        self.set("model_place", origin.place.clone().into());
+    }
+
+    fn waiting(&mut self, waiting: &Waiting, open_runs: u64) {
+        let total = waiting.here + waiting.elsewhere;
+        if total.is_nothing() {
+            self.add("waits", "nothing waits for you");
+        }
+        for (place, counts) in [("in this folder", waiting.here), ("elsewhere", waiting.elsewhere)] {
+            if !counts.is_nothing() {
+                self.add("waits", format!("{place}: {}", counts.words()));
+            }
+        }
+        if total.approvals > 0 {
+            self.add("", "`palyra approve` shows what asks and takes the answers");
+        }
+        if total.questions > 0 {
+            self.add("", "`palyra runs list --open` lists the runs that wait");
+        }
+        if total.doubts > 0 {
+            self.add("", "`palyra runs effects --unknown` lists the unknown outcomes");
+        }
+        let active = open_runs.saturating_sub(waiting.waiting_runs);
+        self.add("runs", format!("{active} active, {} waiting", waiting.waiting_runs));
+        self.set("waiting_here", waiting.here.json());
+        self.set("waiting_elsewhere", waiting.elsewhere.json());
+        self.set("active_runs", active.into());
+        self.set("waiting_runs", waiting.waiting_runs.into());
+    }
+
+    fn sandbox(&mut self, checks: &[v1::Check]) {
+        let Some(found) = checks.iter().find(|check| check.name == SANDBOX_CHECK) else { return };
+        // The rest is for `doctor`.
+        let brief = found.found.split(';').next().unwrap_or_default();
+        self.add("sandbox", brief);
+        self.set("sandbox", brief.into());
+    }
+
+    fn journal(&mut self, journal: &v1::GetJournalStatusResponse) {
+        let verified = match journal.integrity.as_str() {
+            "holds" => "every entry verified".to_owned(),
+            "faulty" => format!("entry {} does not verify: {}", journal.first_bad_seq, journal.fault),
+            "table_differs" => format!("table `{}` differs (`palyra journal rebuild`)", journal.fault),
+            _ => "not verified since the start".to_owned(),
+        };
+        let signed = journal.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.size);
+        let health =
+            if journal.health == "writable" { "writable" } else { "read-only (`palyra journal status`)" };
+        self.add("journal", format!("{health}, {}, {signed} of them signed", count_entries(journal.entries)));
+        self.add("", verified);
+        self.set("journal_health", journal.health.clone().into());
+        self.set("journal_integrity", journal.integrity.clone().into());
+        self.set("journal_entries", journal.entries.into());
+        self.set("journal_signed", signed.into());
+    }
+
+    fn not_running(&mut self, context: &Context) -> Result<(), Failure> {
+        let state_dir = context.state_dir()?;
+        self.add("daemon", "not running; `palyra run ...` starts it");
+        self.set("running", false.into());
+        self.places(&state_dir, context.is_local());
+        let own = (context.daemon.own_model)(context.global.config.as_deref());
+        self.add("model", format!("{}, once it runs", own.name));
+        self.set("model", own.name.into());
+        Ok(())
+    }
+}
+
+fn count_entries(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+impl WaitingCounts {
+    /// Returns what waits, in words.
+    fn words(self) -> String {
+        let parts = [
+            (self.approvals, "approval"),
+            (self.questions, "run that wants an answer"),
+            (self.doubts, "unknown outcome"),
+        ];
+        let told = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
+            "run that wants an answer" if number > 1 => format!("{number} runs that want an answer"),
+            noun => count(number, noun),
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    fn json(self) -> Value {
+        json!({ "approvals": self.approvals, "questions": self.questions, "unknown_outcomes": self.doubts })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! What each line says.
+
+use super::*;
+
+#[test]
+fn the_worst_case_fits_a_screen() {
+    let mut report = Report::default();
+    let status = v1::GetStatusResponse {
+        version: "0.1.0".to_owned(),
+        listening: vec![
+            "/state/palyra.sock".to_owned(),
+            "127.0.0.1:7070".to_owned(),
+            "[::1]:7070".to_owned(),
+        ],
+        open_runs: 9,
+        ..Default::default()
+    };
+    report.daemon(&status);
+    report.places(Path::new("/state"), false);
+    let origin = v1::ModelOrigin {
+        source: "configuration".to_owned(),
+        place: "model.default".to_owned(),
+        ..Default::default()
+    };
+    report.model("box/m", &origin);
+    let counts = WaitingCounts { approvals: 1, questions: 2, doubts: 3 };
+    report.waiting(&Waiting { here: counts, elsewhere: counts, waiting_runs: 4 }, 9);
+    let check = v1::Check {
+        name: SANDBOX_CHECK.to_owned(),
+        found: "commands run in namespaces of their own (tier C); Landlock 6".to_owned(),
+        ..Default::default()
+    };
+    report.sandbox(&[check]);
+    report.journal(&v1::GetJournalStatusResponse {
+        health: "writable".to_owned(),
+        entries: 7,
+        ..Default::default()
+    });
+    assert!(report.lines.len() <= 22, "{}", report.lines.len());
+    let text: Vec<String> = report.lines.iter().map(|(name, text)| format!("{name} {text}")).collect();
+    for expect in [
+        "model box/m, by model.default",
+        "waits in this folder: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
+        "waits elsewhere: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
+        "runs 5 active, 4 waiting",
+        "sandbox commands run in namespaces of their own (tier C)",
+        "journal writable, 7 entries, 0 of them signed",
+    ] {
+        assert!(text.iter().any(|line| line == expect), "{expect}: {text:#?}");
+    }
+    assert_eq!(report.values["waiting_here"]["unknown_outcomes"], 3);
+}

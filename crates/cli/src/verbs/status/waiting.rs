@@ -1,0 +1,145 @@
+//! What waits for a person: approvals, questions and unknown outcomes, in this folder and elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Add;
+use std::path::Path;
+
+use palyra_client::Client;
+use palyra_types::RunId;
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+
+use crate::failure::Failure;
+
+/// Things of one kind that are counted, at most.
+const PAGE_SIZE_MAX: u32 = 500;
+/// Runs whose folder is looked up, at most; the others count as elsewhere.
+const FOLDERS_MAX: usize = 100;
+
+/// How much waits in one place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct WaitingCounts {
+    pub(super) approvals: u64,
+    /// Runs that wait for words, or for somebody to look at them.
+    pub(super) questions: u64,
+    /// Effects of which nobody knows whether they happened.
+    pub(super) doubts: u64,
+}
+
+impl WaitingCounts {
+    pub(super) fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+}
+
+impl Add for WaitingCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            approvals: self.approvals + other.approvals,
+            questions: self.questions + other.questions,
+            doubts: self.doubts + other.doubts,
+        }
+    }
+}
+
+/// What waits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) here: WaitingCounts,
+    pub(super) elsewhere: WaitingCounts,
+    /// Runs that wait, whatever for.
+    pub(super) waiting_runs: u64,
+}
+
+/// Something that waits, by the run it belongs to.
+enum Item {
+    Approval,
+    Question,
+    Doubt,
+}
+
+impl Waiting {
+    /// Asks the daemon. Without a folder, as over TCP, all of it is elsewhere.
+    pub(super) async fn look(client: &Client, folder: Option<&Path>) -> Result<Self, Failure> {
+        let approvals = v1::ListApprovalsRequest { page_size: PAGE_SIZE_MAX, ..Default::default() };
+        let only = || "open".to_owned();
+        let runs = v1::ListRunsRequest { only: only(), page_size: PAGE_SIZE_MAX, ..Default::default() };
+        let unknown = "unknown".to_owned();
+        let effects =
+            v1::ListEffectsRequest { only: unknown, page_size: PAGE_SIZE_MAX, ..Default::default() };
+        let (approvals, runs, effects) = tokio::join!(
+            client.list_approvals(approvals),
+            client.list_runs(runs),
+            client.list_effects(effects)
+        );
+        let waiting_runs: Vec<v1::Run> =
+            runs?.runs.into_iter().filter(|run| run.phase == "waiting").collect();
+        let mut items: Vec<(String, Item)> =
+            approvals?.approvals.into_iter().map(|approval| (approval.run_id, Item::Approval)).collect();
+        // What waits for an approval or an outcome is counted as that.
+        let others =
+            waiting_runs.iter().filter(|run| !["approval", "outcome_unknown"].contains(&&*run.waiting_for));
+        items.extend(others.map(|run| (run.run_id.clone(), Item::Question)));
+        items.extend(effects?.effects.into_iter().map(|effect| (effect.run_id, Item::Doubt)));
+        let here = match folder {
+            Some(folder) => runs_here(client, &items, folder).await,
+            None => BTreeSet::new(),
+        };
+        Ok(Self::counted(&items, &here, waiting_runs.len() as u64))
+    }
+
+    fn counted(items: &[(String, Item)], here: &BTreeSet<String>, waiting_runs: u64) -> Self {
+        let mut waiting = Self { waiting_runs, ..Self::default() };
+        for (run, item) in items {
+            let place = if here.contains(run) { &mut waiting.here } else { &mut waiting.elsewhere };
+            match item {
+                Item::Approval => place.approvals += 1,
+                Item::Question => place.questions += 1,
+                Item::Doubt => place.doubts += 1,
+            }
+        }
+        waiting
+    }
+}
+
+/// Returns those runs of the items that work in this folder.
+async fn runs_here(client: &Client, items: &[(String, Item)], folder: &Path) -> BTreeSet<String> {
+    let runs: BTreeMap<&str, RunId> = items
+        .iter()
+        .filter_map(|(run, _)| Some((run.as_str(), run.parse().ok()?)))
+        .take(FOLDERS_MAX)
+        .collect();
+    let mut here = BTreeSet::new();
+    for (name, run) in runs {
+        if works_in(client, run, folder).await {
+            here.insert(name.to_owned());
+        }
+    }
+    here
+}
+
+async fn works_in(client: &Client, run: RunId, folder: &Path) -> bool {
+    let Ok(page) = client.read_tape(run, 0, 1).await else { return false };
+    page.entries.iter().any(|entry| match &entry.event {
+        Some(Event::RunStarted(started)) => Path::new(&started.workspace_root) == folder,
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_counted_by_place() {
+        let items = [("a", Item::Approval), ("a", Item::Doubt), ("b", Item::Question), ("c", Item::Approval)];
+        let items = items.map(|(run, item)| (run.to_owned(), item));
+        let here = BTreeSet::from(["a".to_owned()]);
+        let waiting = Waiting::counted(&items, &here, 3);
+        assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, doubts: 1 });
+        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 0 });
+        assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 3);
+    }
+}
