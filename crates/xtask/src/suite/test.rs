@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::attack;
+use crate::{attack, dist};
 
 use super::chance::Chance;
 use super::phases::Phases;
@@ -18,8 +18,10 @@ use super::{bench, check, command, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
-const PHASES: [&str; 11] =
-    ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "attack", "soak", "vectors"];
+const PHASES: [&str; 12] = [
+    "setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "packages", "attack", "soak",
+    "vectors",
+];
 
 /// Runs everything but what `skip` names: a phase, or tests whose names contain it.
 pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
@@ -35,6 +37,7 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     phases.run("build", build);
     let mut counts = Counts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
+    phases.run("packages", |_| dist::check_built());
     // Alone: what a daemon takes when it is idle is looked at, and a busy machine makes it wait.
     phases.run("attack", |deadline| command::run(whole_attack(), deadline));
     phases.run("soak", |deadline| command::run(bench::built_soak()?, deadline));
