@@ -1,3 +1,5 @@
+//! Faults in a listing of an archive, each of which is found.
+
 use super::*;
 
 const RELEASE_DATE: u64 = 1_790_000_000;
