@@ -32,6 +32,7 @@ mod skills;
 
 mod system;
 
+mod idle_memory;
 mod journal_watch;
 mod lock_watch;
 

@@ -35,7 +35,9 @@ use crate::state_lock::StateLock;
 use crate::stop::{Stop, StopSignals};
 use crate::system::SystemClock;
 use crate::vault::{Held, VaultCredentials};
-use crate::{floors, journal_watch, listeners, logging, models, readiness, reload, secrets, stop};
+use crate::{
+    floors, idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop,
+};
 
 /// How the daemon is started.
 #[derive(Debug, Clone, Default)]
@@ -208,6 +210,7 @@ async fn run(
     tokio::spawn(notices.beat(gateway.health.clone()));
     tokio::spawn(journal.change_keys_daily());
     tokio::spawn(journal_watch::run(journal.clone(), dir));
+    tokio::spawn(idle_memory::run());
     journal.verify_in_background();
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));

@@ -5,4 +5,4 @@ mod allocator;
 mod program;
 
 pub use palyra_daemon::held;
-pub use program::{program, words};
+pub use program::{daemon_words, program, words};

@@ -26,10 +26,17 @@ pub fn program(arguments: Vec<OsString>) -> ExitCode {
 /// Returns the arguments as the command line reads them: a program whose name is `palyrad` serves, whether the verb is there
 /// (a client that starts a daemon gives it that name, for lists of processes) or not (a link of that name).
 #[must_use]
-pub fn words(mut arguments: Vec<OsString>) -> Vec<OsString> {
+pub fn words(arguments: Vec<OsString>) -> Vec<OsString> {
     let is_daemon = |program: &OsString| Path::new(program).file_name().is_some_and(|name| name == "palyrad");
-    if arguments.first().is_some_and(is_daemon) && arguments.get(1).is_none_or(|verb| verb != "serve") {
-        arguments.insert(1, "serve".into());
+    if arguments.first().is_some_and(is_daemon) { daemon_words(arguments) } else { arguments }
+}
+
+/// Returns the arguments of the daemon's program with the verb `serve`, unless they have it or ask for the version.
+#[must_use]
+pub fn daemon_words(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_complete = |word: &OsString| word == "serve" || word == "--version" || word == "-V";
+    if !arguments.get(1).is_some_and(is_complete) {
+        arguments.insert(1.min(arguments.len()), "serve".into());
     }
     arguments
 }

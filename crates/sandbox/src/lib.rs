@@ -44,7 +44,9 @@ mod metronome;
 mod control_groups;
 mod children;
 mod memory_watch;
+mod program_pages;
 
 pub use hidden_commands::{KEEP, PROBE};
 pub use metronome::stir;
+pub use program_pages::release_program_pages;
 pub use sandbox::Sandbox;

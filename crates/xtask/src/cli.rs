@@ -107,7 +107,7 @@ pub(crate) fn run() -> Result<ExitCode> {
             if no_lints {
                 skipped.extend(["fmt", "clippy", "deny"].map(str::to_owned));
             }
-            suite::test(&skipped)
+            suite::test(&skipped, dist::check_built)
         }
         Verb::Properties(options) => suite::properties(&options),
         Verb::Bench { arguments } => suite::bench(&arguments),

@@ -6,7 +6,5 @@ fn main() -> ExitCode {
     if let Some(code) = palyra::held(std::env::args_os()) {
         return code;
     }
-    let mut arguments: Vec<_> = std::env::args_os().collect();
-    arguments.insert(1.min(arguments.len()), "serve".into());
-    palyra::program(arguments)
+    palyra::program(palyra::daemon_words(std::env::args_os().collect()))
 }

@@ -181,6 +181,20 @@ fn a_link_with_the_name_of_the_daemon_is_the_daemon() {
     ended(daemon).expect(0);
 }
 
+#[test]
+fn the_daemon_prints_its_version_under_each_of_its_names() {
+    let home = Home::new();
+    let link = home.work().with_file_name("palyrad");
+    symlink(env!("CARGO_BIN_EXE_palyra"), &link).unwrap();
+    for program in [link.as_path(), env!("CARGO_BIN_EXE_palyrad").as_ref()] {
+        for flag in ["--version", "-V"] {
+            let ended = ended(home.command_of(program, &[flag]).spawn().unwrap()).expect(0);
+            assert_eq!(ended.out, concat!("palyra ", env!("CARGO_PKG_VERSION"), "\n"), "{}", ended.err);
+        }
+    }
+    home.palyra(&["--no-start", "runs", "list"]).expect(4);
+}
+
 /// Expects every verb that needs the daemon to be refused with PLY-1403 and these words, and the mend to work.
 #[track_caller]
 fn unusable(home: &Home, words: &str) {

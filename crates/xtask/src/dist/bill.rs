@@ -2,7 +2,9 @@
 //!
 //! Owns the document; its content is a function of the crates alone.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::dependencies::{CratePackage, Dependencies};
@@ -46,7 +48,58 @@ fn component(package: &CratePackage) -> Value {
     component
 }
 
+/// Checks the form of a document: its product has this version, its parts are named once each, and all edges lead to parts.
+pub(super) fn check(text: &str, version: &str) -> Result<()> {
+    let bill: Value = serde_json::from_str(text).context("the bill of materials is no JSON")?;
+    ensure!(bill["bomFormat"] == "CycloneDX" && bill["specVersion"] == "1.5", "the bill has another format");
+    let product = &bill["metadata"]["component"];
+    ensure!(
+        product["name"] == "palyra" && product["version"] == version,
+        "the bill is of {} {}, not of palyra {version}",
+        product["name"],
+        product["version"]
+    );
+    let components = bill["components"].as_array().context("the bill has no parts")?;
+    let mut parts = BTreeSet::new();
+    for part in components.iter().chain([product]) {
+        let reference = part["bom-ref"].as_str().context("a part of the bill has no reference")?;
+        ensure!(part["purl"] == reference, "{reference} has another package URL");
+        ensure!(parts.insert(reference), "{reference} is in the bill twice");
+    }
+    for edge in bill["dependencies"].as_array().context("the bill has no edges")? {
+        let needs = edge["dependsOn"].as_array().context("an edge of the bill leads nowhere")?;
+        for end in needs.iter().chain([&edge["ref"]]) {
+            ensure!(end.as_str().is_some_and(|end| parts.contains(end)), "the bill has no part {end}");
+        }
+    }
+    Ok(())
+}
+
 /// The package's URL (<https://github.com/package-url/purl-spec>).
 fn url(package: &CratePackage) -> String {
     format!("pkg:cargo/{}@{}", package.name, package.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bill_is_complete_and_a_lost_part_is_found() {
+        let dependencies = Dependencies::of_shipped().expect("cargo's metadata");
+        let text = of(&dependencies).expect("a bill");
+        let version = env!("CARGO_PKG_VERSION");
+        check(&text, version).expect("it is complete");
+        assert!(check(&text, "0.0.1").is_err(), "another version");
+        let mut spoilt: Value = serde_json::from_str(&text).expect("JSON");
+        let parts = spoilt["components"].as_array_mut().expect("parts");
+        let names: Vec<_> = parts.iter().filter_map(|part| part["name"].as_str()).collect();
+        for name in ["tikv-jemalloc-sys", "cranelift-codegen", "libsqlite3-sys", "palyra-verify"] {
+            assert!(names.contains(&name), "{name} ships");
+        }
+        assert!(!names.contains(&"proptest"), "what only tests need does not ship");
+        parts.retain(|part| part["name"] != "serde");
+        let error = check(&spoilt.to_string(), version).expect_err("a part is lost");
+        assert!(format!("{error}").contains("pkg:cargo/serde@"), "{error}");
+    }
 }

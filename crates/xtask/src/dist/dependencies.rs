@@ -13,6 +13,9 @@ use crate::evidence_page;
 /// The packages whose programs ship.
 const SHIPPED: [&str; 3] = ["palyra", "palyra-verify", "palyra-wasm"];
 
+/// What they are built with beyond their default features.
+const FEATURES: &str = "palyra/jemalloc,palyra-wasm/compiler";
+
 /// A crate, ours or another's.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct CratePackage {
@@ -68,7 +71,8 @@ impl Dependencies {
     /// Reads what the shipped packages need.
     pub(super) fn of_shipped() -> Result<Self> {
         let host = evidence_page::said("rustc", &["--print", "host-tuple"])?;
-        let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", host.trim()];
+        let mut arguments = vec!["metadata", "--format-version", "1", "--locked"];
+        arguments.extend(["--features", FEATURES, "--filter-platform", host.trim()]);
         Self::read(&evidence_page::said("cargo", &arguments)?)
     }
 

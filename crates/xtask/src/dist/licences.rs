@@ -115,6 +115,7 @@ mod tests {
         for package in dependencies.all().iter().filter(|package| package.source.is_some()) {
             assert!(page.contains(&label(package)), "{}", package.name);
         }
+        assert!(page.contains("tikv-jemalloc-sys "), "the allocator of what ships");
         assert!(page.contains("Redistribution and use in source and binary forms"), "the terms of C code");
     }
 }

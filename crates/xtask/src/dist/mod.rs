@@ -10,6 +10,7 @@ mod licences;
 mod bill;
 mod tree;
 mod packages;
+mod contents;
 mod trial;
 
-pub(crate) use verb::{Options, verb};
+pub(crate) use verb::{Options, check_built, verb};

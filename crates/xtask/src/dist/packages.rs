@@ -27,6 +27,15 @@ pub(super) struct Packages {
     pub(super) checksums: PathBuf,
 }
 
+/// How much time packing may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    /// As small as gzip and xz make it.
+    Best,
+    /// For packages that are only looked at.
+    Fast,
+}
+
 /// The trees to pack.
 pub(super) struct Trees {
     pub(super) system: Tree,
@@ -42,9 +51,14 @@ impl Packages {
 }
 
 /// Packs everything into `out`.
-pub(super) fn make(trees: &Trees, release: &Release, out: &Path) -> Result<Packages> {
-    let tarball = tarball(&trees.person, release, out)?;
-    let debian = debian(&trees.system, release, out)?;
+pub(super) fn make(
+    trees: &Trees,
+    release: &Release,
+    out: &Path,
+    compression: Compression,
+) -> Result<Packages> {
+    let tarball = tarball(&trees.person, release, out, compression)?;
+    let debian = debian(&trees.system, release, out, compression)?;
     let checksums = out.join("SHA256SUMS");
     let mut summed = String::new();
     for file in [&tarball, &debian] {
@@ -58,7 +72,8 @@ pub(super) fn make(trees: &Trees, release: &Release, out: &Path) -> Result<Packa
     Ok(Packages { tarball, debian, checksums })
 }
 
-fn tarball(tree: &Tree, release: &Release, out: &Path) -> Result<PathBuf> {
+fn tarball(tree: &Tree, release: &Release, out: &Path, compression: Compression) -> Result<PathBuf> {
+    let level = if compression == Compression::Best { "--best" } else { "--fast" };
     let name = format!("palyra-{}-{}-linux", release.version, std::env::consts::ARCH);
     let (plain, packed) = (out.join(format!("{name}.tar")), out.join(format!("{name}.tar.gz")));
     let mut tar = Command::new("tar");
@@ -67,11 +82,12 @@ fn tarball(tree: &Tree, release: &Release, out: &Path) -> Result<PathBuf> {
     tar.arg("--file").arg(&plain).arg("--directory").arg(&tree.folder).arg("usr");
     tar.env_remove("TAR_OPTIONS");
     run(&mut tar)?;
-    run(Command::new("gzip").args(["--no-name", "--best", "--force"]).arg(&plain))?;
+    run(Command::new("gzip").args(["--no-name", level, "--force"]).arg(&plain))?;
     Ok(packed)
 }
 
-fn debian(tree: &Tree, release: &Release, out: &Path) -> Result<PathBuf> {
+fn debian(tree: &Tree, release: &Release, out: &Path, compression: Compression) -> Result<PathBuf> {
+    let method: &[&str] = if compression == Compression::Best { &["-Zxz"] } else { &["-Zgzip", "-z1"] };
     let architecture = evidence_page::said("dpkg", &["--print-architecture"])?.trim().to_owned();
     let control = tree.folder.join("DEBIAN");
     fs::create_dir_all(&control).context("could not make the folder of the control file")?;
@@ -79,7 +95,7 @@ fn debian(tree: &Tree, release: &Release, out: &Path) -> Result<PathBuf> {
     fs::write(control.join("control"), text).context("could not write the control file")?;
     let package = out.join(format!("palyra_{}_{architecture}.deb", release.version));
     let mut build = Command::new("dpkg-deb");
-    build.args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree.folder).arg(&package);
+    build.arg("--root-owner-group").args(method).arg("--build").arg(&tree.folder).arg(&package);
     run(build.env("SOURCE_DATE_EPOCH", release.date.to_string()).stdout(std::process::Stdio::null()))?;
     fs::remove_dir_all(&control).context("could not remove the folder of the control file")?;
     Ok(package)

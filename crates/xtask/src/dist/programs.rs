@@ -21,7 +21,8 @@ pub(super) fn build() -> Result<PathBuf> {
     Ok(target().join("dist"))
 }
 
-fn target() -> PathBuf {
+/// Returns the folder that cargo builds into.
+pub(super) fn target() -> PathBuf {
     repo::root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 

@@ -1,18 +1,19 @@
 //! `cargo xtask dist`.
 //!
-//! Owns the order: programs, papers, tree, packages, and the trial of the package where it was asked for.
+//! Owns the order: programs, papers, tree, packages, a look into them, and the trial of the package where it was asked for;
+//! and the short version of all that, which the suite runs over the programs it has built.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::dependencies::Dependencies;
-use super::packages::{Release, Trees};
-use super::tree::{Layout, Papers, Tree};
-use super::{bill, licences, packages, programs, trial};
+use super::packages::{Compression, Packages, Release, Trees};
+use super::tree::{Layout, Papers, Tree, run};
+use super::{bill, contents, licences, packages, programs, trial};
 use crate::{evidence_page, repo};
 
 /// Largest size of `palyra`, in bytes.
@@ -26,6 +27,9 @@ pub(crate) struct Options {
     /// Built programs, instead of building them as they ship
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
+    /// Packs the debug programs of `cargo xtask test` twice, quickly, looks into the packages and removes them
+    #[arg(long, conflicts_with_all = ["programs", "out", "trial", "check_sizes"])]
+    short: bool,
     /// Where the packages go
     #[arg(long, value_name = "DIR", default_value = "target/packages")]
     out: PathBuf,
@@ -39,6 +43,10 @@ pub(crate) struct Options {
 
 /// Makes the packages and prints where they are.
 pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+    if options.short {
+        check_built()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let began = Instant::now();
     let progress = |what: &str| eprintln!("[{:>4} s] {what}", began.elapsed().as_secs());
     let folder = match &options.programs {
@@ -51,18 +59,12 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let bytes = sizes(&folder)?;
     let within = bytes.palyra <= PALYRA_BYTES_MAX && bytes.all <= PROGRAMS_BYTES_MAX;
     ensure!(within || !options.check_sizes, "the programs are larger than what ships may be");
-    progress("collecting licences and the bill of materials");
-    let dependencies = Dependencies::of_shipped()?;
-    let papers = Papers { licences: licences::text(&dependencies)?, bill: bill::of(&dependencies)? };
-    let release = Release { version: version(&folder)?, date: commit_date()? };
-    progress("laying out the tree");
+    progress("packing; xz and gzip take half a minute");
+    let packing = Packing::prepare(&folder)?;
     let out = repo::root().join(&options.out);
-    let trees = Trees {
-        system: Tree::lay_out(&out.join("tree/system"), &folder, &papers, Layout::System)?,
-        person: Tree::lay_out(&out.join("tree/person"), &folder, &papers, Layout::Person)?,
-    };
-    progress("packing");
-    let made = packages::make(&trees, &release, &out)?;
+    let made = packing.pack(&out, Compression::Best)?;
+    progress("looking into the packages");
+    contents::check(&made, &packing.release, &packing.papers, &out.join("check"))?;
     made.print();
     if options.trial {
         progress("installing the package into a bare Debian");
@@ -70,6 +72,53 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     }
     progress("done");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Packs the programs that the suite has built, twice, and looks into the packages; a failure leaves them to look at.
+pub(crate) fn check_built() -> Result<()> {
+    let target = programs::target();
+    let out = target.join("packages-of-the-suite");
+    let stripped = out.join("programs");
+    std::fs::create_dir_all(&stripped).context("could not make a folder for the programs")?;
+    for name in programs::NAMES {
+        let mut strip = Command::new("strip");
+        run(strip.arg("-o").arg(stripped.join(name)).arg(target.join("debug").join(name)))?;
+    }
+    let packing = Packing::prepare(&stripped)?;
+    let made = packing.pack(&out.join("first"), Compression::Fast)?;
+    contents::check(&made, &packing.release, &packing.papers, &out.join("check"))?;
+    let again = packing.pack(&out.join("second"), Compression::Fast)?;
+    let sums =
+        |made: &Packages| std::fs::read_to_string(&made.checksums).context("could not read the checksums");
+    ensure!(sums(&made)? == sums(&again)?, "the same programs were packed twice and the packages differ");
+    std::fs::remove_dir_all(&out).with_context(|| format!("could not remove {}", out.display()))?;
+    println!("packages: complete, the same twice, installed and removed");
+    Ok(())
+}
+
+/// What goes into the packages.
+struct Packing {
+    programs: PathBuf,
+    papers: Papers,
+    release: Release,
+}
+
+impl Packing {
+    fn prepare(programs: &Path) -> Result<Self> {
+        let dependencies = Dependencies::of_shipped()?;
+        let papers = Papers { licences: licences::text(&dependencies)?, bill: bill::of(&dependencies)? };
+        let release = Release { version: version(programs)?, date: commit_date()? };
+        Ok(Self { programs: programs.to_owned(), papers, release })
+    }
+
+    fn pack(&self, out: &Path, compression: Compression) -> Result<Packages> {
+        let lay_out = |name: &str, layout| {
+            Tree::lay_out(&out.join("tree").join(name), &self.programs, &self.papers, layout)
+        };
+        let trees =
+            Trees { system: lay_out("system", Layout::System)?, person: lay_out("person", Layout::Person)? };
+        packages::make(&trees, &self.release, out, compression)
+    }
 }
 
 struct Sizes {

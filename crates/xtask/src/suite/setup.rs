@@ -25,7 +25,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 11] = [
     Need {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -54,6 +54,8 @@ const NEEDS: [Need; 9] = [
         probe: &["unshare", "--version"],
         packages: &["util-linux", "mount"],
     },
+    Need { what: "dpkg-deb, for the packages", probe: &["dpkg-deb", "--version"], packages: &["dpkg"] },
+    Need { what: "strip, for the packages", probe: &["strip", "--version"], packages: &["binutils"] },
     Need {
         what: "ip, for networks that lead nowhere but to their test",
         probe: &["ip", "-V"],

@@ -18,11 +18,13 @@ use super::{bench, check, command, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
-const PHASES: [&str; 11] =
-    ["setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "attack", "soak", "vectors"];
+const PHASES: [&str; 12] = [
+    "setup", "tools", "fmt", "tidy", "clippy", "deny", "build", "tests", "packages", "attack", "soak",
+    "vectors",
+];
 
-/// Runs everything but what `skip` names: a phase, or tests whose names contain it.
-pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
+/// Runs everything but what `skip` names: a phase, or tests whose names contain it. `check_packages` packs what was built.
+pub(crate) fn test(skip: &[String], check_packages: fn() -> Result<()>) -> Result<ExitCode> {
     let (skipped_phases, skipped_tests): (Vec<&str>, Vec<&str>) =
         skip.iter().map(String::as_str).partition(|name| PHASES.contains(name));
     let mut phases = Phases::start(TIME, &skipped_phases);
@@ -35,6 +37,7 @@ pub(crate) fn test(skip: &[String]) -> Result<ExitCode> {
     phases.run("build", build);
     let mut counts = Counts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
+    phases.run("packages", |_| check_packages());
     // Alone: what a daemon takes when it is idle is looked at, and a busy machine makes it wait.
     phases.run("attack", |deadline| command::run(whole_attack(), deadline));
     phases.run("soak", |deadline| command::run(bench::built_soak()?, deadline));

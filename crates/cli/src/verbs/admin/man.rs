@@ -27,7 +27,7 @@ pub(crate) struct ManArgs {
 pub(super) fn run(context: &Context, args: &ManArgs) -> Result<Exit, Failure> {
     let mut definition = (context.definition)().disable_help_subcommand(true);
     definition.build();
-    let pages = pages(&definition);
+    let pages = pages(&definition, &source(&definition));
     match &args.dir {
         None => {
             let (_, first) = pages.into_iter().next().unwrap_or_default();
@@ -53,18 +53,22 @@ fn write(folder: &Path, pages: &[(String, String)]) -> std::io::Result<String> {
     Ok(format!("wrote {} pages to {}", pages.len(), folder.display()))
 }
 
+/// Returns the name and version of the program, which each page has in its footer.
+fn source(program: &clap::Command) -> String {
+    format!("{} {}", program.get_name(), program.get_version().unwrap_or_default())
+}
+
 /// Returns each verb's file name and page, the program's own first.
-fn pages(command: &clap::Command) -> Vec<(String, String)> {
-    let mut pages = vec![page(command)];
+fn pages(command: &clap::Command, source: &str) -> Vec<(String, String)> {
+    let mut pages = vec![page(command, source)];
     for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
-        pages.extend(self::pages(verb));
+        pages.extend(self::pages(verb, source));
     }
     pages
 }
 
-fn page(command: &clap::Command) -> (String, String) {
-    // Only the program has a version of its own.
-    let page = Man::new(command.clone()).source(format!("palyra {}", env!("CARGO_PKG_VERSION")));
+fn page(command: &clap::Command, source: &str) -> (String, String) {
+    let page = Man::new(command.clone()).source(source).manual("Palyra Manual");
     let mut text = Vec::new();
     // A vector takes everything.
     let _ = page.render(&mut text);
@@ -91,13 +95,12 @@ mod tests {
             .about("Asks models")
             .subcommand(clap::Command::new("runs").subcommand(clap::Command::new("tail").about("Follows")));
         command.build();
-        let pages = pages(&command);
+        let pages = pages(&command, "palyra 1.2.3");
         let names: Vec<_> = pages.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["palyra.1", "palyra-runs.1", "palyra-runs-tail.1"]);
-        let version = format!("\"palyra {}", env!("CARGO_PKG_VERSION"));
         for (name, page) in &pages {
             let head = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
-            assert!(head.contains(&version), "{name}: {head}");
+            assert!(head.contains("\"palyra 1.2.3\""), "{name}: {head}");
         }
         for section in [".TH palyra", ".SH NAME", ".SH SYNOPSIS", ".SH \"EXIT STATUS\"\n.TP\n0\ndone\n"] {
             assert!(pages[0].1.contains(section), "{section}: {}", pages[0].1);
