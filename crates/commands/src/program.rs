@@ -136,7 +136,7 @@ fn locate(
     let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
     if !shown {
         return Err(CommandFailure::PathRefused(format!(
-            "`{}` lies where commands cannot reach; use a program of the system or of the workspace",
+            "`{}` is in a folder that commands cannot reach; use a program of the system or of the workspace",
             real.display()
         )));
     }

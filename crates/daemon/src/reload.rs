@@ -248,7 +248,7 @@ fn refused_check(refused: &ReloadError) -> Check {
         name: CHECK_NAME,
         level: CheckLevel::Warning,
         found: refused.to_string(),
-        mend: "correct it until `palyra config check` is content, then reload it again",
+        mend: "correct it until `palyra config check` passes, then run `palyra config reload`",
     }
 }
 
