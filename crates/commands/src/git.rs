@@ -299,6 +299,6 @@ fn locate(settings: &CommandSettings, root: &Path) -> Result<(WorkspaceRoot, Pat
     let git = locate_program(settings, &workspace, workspace.path(), "git")?;
     match git.place {
         Place::System => Ok((workspace, git.path)),
-        Place::Workspace => Err(CommandFailure::PathRefused("git lies in the workspace".to_owned())),
+        Place::Workspace => Err(CommandFailure::PathRefused("git is in the workspace".to_owned())),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn start_spec() -> ToolSpec {
         name: ToolName::new(START),
         version: VERSION,
         description: "Starts one program in the workspace and does not wait for its end, for servers and long builds. \
-                      It is held as run_command holds its program. Look at it with tail_job, end it with stop_job; it \
+                      It runs in the same sandbox as run_command. Look at it with tail_job, end it with stop_job; it \
                       ends with the daemon at the latest."
             .to_owned(),
         schema: json!({
@@ -61,8 +61,7 @@ pub(crate) fn start_spec() -> ToolSpec {
 pub(crate) fn tail_spec() -> ToolSpec {
     let mut spec = of_a_job(
         TAIL,
-        "Says whether a job still runs, and what it printed since the last look. What is too long for one look is told \
-         by the next.",
+        "Says whether a job still runs, and what it printed since the last look. The next look returns output that is too long for one.",
         EffectContract::Pure,
     );
     spec.schema["properties"]["from"] = json!({
@@ -166,7 +165,7 @@ pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, Comma
 
 fn how_it_ended(over: Over) -> String {
     let ended = match over.end {
-        JobEnd::Lost => format!("{}; nobody ended it, so that what it came to is in doubt", how(over.ended)),
+        JobEnd::Lost => format!("{}; its end was not recorded, so its outcome is unknown", how(over.ended)),
         JobEnd::Exited { .. }
         | JobEnd::Signalled { .. }
         | JobEnd::OverMemory
@@ -178,7 +177,7 @@ fn how_it_ended(over: Over) -> String {
         Ok(()) => ended,
         Err(error) => {
             format!(
-                "{ended}; that could not be recorded ({error}), so that it is in doubt once the daemon was started anew"
+                "{ended}; the end could not be recorded ({error}); its outcome is unknown after the next start of the daemon"
             )
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn open_file(workspace: &WorkspaceRoot, real: &Path) -> io::Result<Fi
     };
     // The kind is asked of the descriptor: a name may change its meaning in between.
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(File::from(file))
 }

@@ -204,11 +204,11 @@ fn folder_of(workspace: &WorkspaceRoot, inner: Option<&str>) -> Result<PathBuf, 
     match check_folder(workspace, &beneath) {
         Ok(()) => Ok(workspace.path().join(beneath)),
         Err(FolderProblem::Link { link, target }) => Err(CommandFailure::PathRefused(format!(
-            "`cwd` is or goes through {}, a link to {}, and no link is followed; name the folder as it lies",
+            "`cwd` is or goes through {}, a link to {}, and links are not followed; name the real folder",
             quoted_path(&link),
             quoted_path(&target)
         ))),
-        Err(FolderProblem::NoFolder) => Err(CommandFailure::NotFound(format!("`{inner}` is no folder"))),
+        Err(FolderProblem::NoFolder) => Err(CommandFailure::NotFound(format!("`{inner}` is not a folder"))),
         Err(FolderProblem::Missing) => {
             Err(CommandFailure::NotFound(format!("there is no folder `{inner}` in the workspace")))
         }

@@ -206,13 +206,13 @@ impl ProtectionScope {
 fn check_read_only(found: &ScanResult, mounted: &[PathBuf]) -> Result<(), CommandFailure> {
     if let Some(link) = found.links_to_read_only.first() {
         return Err(CommandFailure::PathRefused(format!(
-            "no command is started here, because a rule forbids writing to a folder and {} is a link on the way to it; the              person can name the folder in the rule as it lies, without links",
+            "no command is started here, because a rule forbids writing to a folder and {} is a link on the way to it; the              person can name the real folder in the rule, without links",
             short(link)
         )));
     }
     found.read_only.iter().find(|folder| !mounted.contains(folder)).map_or(Ok(()), |folder| {
         Err(CommandFailure::SandboxFailed(format!(
-            "no command is started here, because there is no room to make {} read-only, to which a rule forbids writing; the \
+            "no command is started here, because {} cannot be made read-only (no space left), and a rule forbids writing to it; the \
              person can name fewer folders",
             short(folder)
         )))

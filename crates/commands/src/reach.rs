@@ -165,7 +165,7 @@ fn told(contacts: &EgressContacts) -> String {
     let EgressContacts { reached, others, reached_unnoted, others_unnoted } = contacts;
     let mut text = String::from("network: ");
     if reached.is_empty() && others.is_empty() {
-        text.push_str("nobody was asked for");
+        text.push_str("no host was requested");
     }
     for (at, EgressContact { host, port, verdict }) in reached.iter().chain(others).take(TOLD_MAX).enumerate()
     {
@@ -275,6 +275,6 @@ mod tests {
         let line = told(&contacts);
         assert!(line.starts_with("network: reached a.example:443; refused h0.example"), "{line}");
         assert!(line.ends_with("; and did not reach 225 more, and further ones 44 times"), "{line}");
-        assert_eq!(told(&EgressContacts::default()), "network: nobody was asked for");
+        assert_eq!(told(&EgressContacts::default()), "network: no host was requested");
     }
 }

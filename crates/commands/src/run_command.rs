@@ -83,7 +83,7 @@ pub(crate) fn hosts_schema() -> serde_json::Value {
     json!({
         "type": "array", "x-palyra-meaning": "host", "maxItems": HOSTS_MAX, "items": {"type": "string", "maxLength": 261},
         "description": "Hosts that the program may reach, such as [\"files.example.org\", \"*.example.com\", \"example.com:8080\"]; \
-                        nobody when left out.",
+                        no host when left out.",
     })
 }
 
@@ -122,7 +122,7 @@ impl Arguments {
 /// Reads arguments that already fitted the tool's schema.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, CommandFailure> {
     let unfit = |_| {
-        CommandFailure::Arguments("the arguments do not fit the tool's schema; send them anew".to_owned())
+        CommandFailure::Arguments("the arguments do not match the tool's schema; send them again".to_owned())
     };
     serde_json::from_str(arguments).map_err(unfit)
 }

@@ -142,7 +142,11 @@ fn open(
     process: &mut dyn ConfinedProcess,
     grant: EgressGrant,
 ) -> Result<Door, CommandFailure> {
-    let missing = || CommandFailure::SandboxFailed("the command's way out could not be opened".to_owned());
+    let missing = || {
+        CommandFailure::SandboxFailed(
+            "the command's connection to the egress proxy could not be opened".to_owned(),
+        )
+    };
     let guard = guard.ok_or_else(missing)?;
     let listener = process.take_listener().ok_or_else(missing)?;
     guard.serve(listener, grant).map(Door::new).map_err(|_| missing())

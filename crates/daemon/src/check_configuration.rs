@@ -64,7 +64,7 @@ fn check_folders(config: &Config) -> Vec<Finding> {
         .map(|(key, folder)| {
             let origin = config.origin(key);
             let message = format!(
-                "{}: `{key}` names {folder}, which is no folder; make it, or leave the setting out",
+                "{}: `{key}` names {folder}, which is not a folder; create it, or remove the setting",
                 origin.place()
             );
             Finding {

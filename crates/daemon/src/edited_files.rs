@@ -52,7 +52,7 @@ impl EditedFiles {
         if more > 0 {
             told.push_str(&format!(" and {more} more"));
         }
-        let found = format!("edited, and not in force yet: {told}");
+        let found = format!("edited, not applied yet: {told}");
         Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
     }
 

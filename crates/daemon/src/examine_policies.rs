@@ -69,7 +69,7 @@ pub fn examine_policies(
     let missing =
         folder.as_deref().filter(|folder| !folder.is_dir() && !is_usual(folder, config_file, environment));
     if let Some(missing) = missing {
-        let mistakes = vec![format!("`policy.dir` names {}, which is no folder", missing.display())];
+        let mistakes = vec![format!("`policy.dir` names {}, which is not a folder", missing.display())];
         return Examined { mistakes, ..Examined::default() };
     }
     let own = match folder.as_deref().map(read_folder).transpose() {

@@ -38,7 +38,7 @@ pub(crate) async fn until_gone(place: &LockPlace) {
         Ok(events) => events,
         Err(error) => {
             let path = place.path.display();
-            tracing::warn!(%error, "{path} cannot be watched; nobody may remove it");
+            tracing::warn!(%error, "{path} cannot be watched; do not remove it");
             return std::future::pending().await;
         }
     };

@@ -88,7 +88,7 @@ impl PolicySource {
         candidate::add_own(&mut rules.own_paths, config);
         if let Some(folder) = self.folder_of(config) {
             if !config.policy_dir().is_empty() && !folder.is_dir() {
-                let what = "`policy.dir` names it, and it is no folder".to_owned();
+                let what = "`policy.dir` names it, and it is not a folder".to_owned();
                 return Err(LoadPoliciesError::Unreadable { folder, what });
             }
             let files = read_folder(&folder)?;
@@ -103,7 +103,7 @@ impl PolicySource {
                 let tool = ToolName::new(name);
                 if catalog.get(&tool).is_none() {
                     unknown.push(format!(
-                        "`{key}` names `{name}`, which is no tool; `palyra tools list` lists them"
+                        "`{key}` names `{name}`, which is not a tool; `palyra tools list` lists them"
                     ));
                 }
                 rules.postures = rules.postures.with(&tool, posture);
@@ -157,7 +157,7 @@ impl PolicySource {
                 name,
                 level: CheckLevel::Error,
                 found: format!(
-                    "policy.dir names {}, which is no folder: none of its policies is in force",
+                    "policy.dir names {}, which is not a folder: none of its policies applies",
                     folder.display()
                 ),
                 mend: "make the folder or correct policy.dir, then `palyra config reload`",
@@ -236,7 +236,7 @@ pub(crate) fn closed_check(error: &LoadPoliciesError) -> Check {
         name: CHECK_NAME,
         level: CheckLevel::Error,
         found: format!("every tool call is denied, [{}] {error}", error.code()),
-        mend: "correct it until `palyra policy check` is content, then `palyra config reload`",
+        mend: "correct it until `palyra policy check` passes, then run `palyra config reload`",
     }
 }
 

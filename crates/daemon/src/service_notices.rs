@@ -93,7 +93,7 @@ impl ServiceNotices {
         }
         let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
         if let Err(error) = send(&socket, states) {
-            tracing::warn!(%error, "the service manager cannot be told");
+            tracing::warn!(%error, "the service manager cannot be notified");
         }
     }
 }

@@ -41,7 +41,7 @@ impl StateSkillFolders {
             Ok(folder) => Ok(Some(folder)),
             Err(Errno::NOENT) => Ok(None),
             Err(Errno::LOOP | Errno::NOTDIR) => Err(SkillFolderError::Refused {
-                what: format!("`{FOLDER}` in the state directory is no folder of its own"),
+                what: format!("`{FOLDER}` in the state directory is a link or not a folder"),
             }),
             Err(errno) => Err(system(errno)),
         }
@@ -83,7 +83,7 @@ impl StateSkillFolders {
             Ok(copy) => read_tree(&copy, Top::Whole),
             Err(Errno::NOENT) => Err(SkillFolderError::Missing),
             Err(Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ACCESS) => {
-                Err(SkillFolderError::Refused { what: "the copy is no folder of its own".to_owned() })
+                Err(SkillFolderError::Refused { what: "the copy is a link or not a folder".to_owned() })
             }
             Err(errno) => Err(system(errno)),
         }
@@ -119,7 +119,7 @@ fn check_name(name: &str) -> Result<(), SkillFolderError> {
     if name.len() == 64 && name.bytes().all(is_digit) {
         return Ok(());
     }
-    Err(SkillFolderError::Refused { what: "this is no name of a copy".to_owned() })
+    Err(SkillFolderError::Refused { what: "this is not the name of a copy".to_owned() })
 }
 
 impl SkillFolders for StateSkillFolders {

@@ -34,7 +34,7 @@ pub(crate) enum StateLockError {
     #[error("the state directory {} cannot be used: {what}", dir.display())]
     Unusable { dir: PathBuf, what: String },
     /// There is no space for the lock file.
-    #[error("there is no space left where the state directory {} lies", dir.display())]
+    #[error("no space left on the disk of the state directory {}", dir.display())]
     DiskFull { dir: PathBuf },
 }
 

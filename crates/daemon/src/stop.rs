@@ -50,10 +50,10 @@ impl StopSignals {
 /// Wishes for the stop on the first SIGTERM or SIGINT, and stops on the second.
 pub(crate) async fn on_signals(stop: Stop, mut signals: StopSignals) {
     signals.next().await;
-    tracing::info!("told to stop");
+    tracing::info!("stopping");
     stop.wish.cancel();
     signals.next().await;
-    tracing::info!("told to stop at once");
+    tracing::info!("stopping at once");
     stop.now.cancel();
 }
 
@@ -121,7 +121,7 @@ async fn come_to_rest(sessions: &SessionsHandle, span: Duration) {
         Ok(()) => tracing::info!("nothing runs any more"),
         Err(_) => tracing::info!(
             seconds = span.as_secs(),
-            "some runs did not come to rest in time; they go on at the next start"
+            "some runs did not stop in time; they continue at the next start"
         ),
     }
 }

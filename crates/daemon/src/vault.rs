@@ -51,15 +51,18 @@ impl Held {
                 let found = found(&status);
                 let unguarded = self.unguarded.lock().unwrap_or_else(PoisonError::into_inner).len();
                 if unguarded > 0 {
-                    let found =
-                        format!("{found}; {unguarded} cannot be kept out of texts and are given to nobody");
+                    let found = format!("{found}; {unguarded} cannot be redacted and are not used");
                     told(
                         CheckLevel::Error,
                         found,
                         "remove secrets that are not used, then restart the daemon",
                     )
                 } else if !status.damaged.is_empty() {
-                    told(CheckLevel::Error, found, "put what is damaged anew, or restore the folder `vault`")
+                    told(
+                        CheckLevel::Error,
+                        found,
+                        "store the damaged secrets again, or restore the folder `vault`",
+                    )
                 } else if status.locked.is_some() {
                     let mend = match status.key {
                         RootKind::Passphrase => "`palyra admin vault unlock` opens it until the daemon ends",
@@ -89,9 +92,7 @@ impl Held {
                 let unguarded = secrets::hold_all(values.values);
                 for name in &unguarded {
                     let name = name.as_str();
-                    tracing::error!(
-                        "the secret `{name}` cannot be looked for in texts, so it is given to nobody"
-                    );
+                    tracing::error!("the secret `{name}` cannot be redacted, so it is not used");
                 }
                 *self.unguarded.lock().unwrap_or_else(PoisonError::into_inner) = unguarded;
             }

@@ -41,7 +41,7 @@ impl StateWorkspaces {
             return Some("it is the whole home directory");
         }
         let related = self.state_dir.starts_with(root) || root.starts_with(&self.state_dir);
-        related.then_some("the daemon's own state lies there")
+        related.then_some("the daemon's own state is there")
     }
 
     fn own(&self, session: SessionRef) -> Result<PathBuf, WorkspaceError> {

@@ -58,7 +58,7 @@ pub enum DialError {
     #[error("the name has no address")]
     Unresolved(#[source] io::Error),
     /// Nobody answers.
-    #[error("nobody answers")]
+    #[error("no server answers")]
     Unreachable(#[source] io::Error),
 }
 
@@ -156,7 +156,7 @@ fn own(address: IpAddr, source: io::Result<IpAddr>) -> Option<&'static str> {
         Ok(source) => (source == address).then_some("an address of this machine"),
         // Nothing would leave for it, and nothing come back.
         Err(cause) if leads_nowhere(&cause) => None,
-        Err(_) => Some("an address of which nobody could tell whether it is of this machine"),
+        Err(_) => Some("an address that could not be compared with this machine's addresses"),
     }
 }
 

@@ -173,7 +173,7 @@ pub(crate) async fn credential_header(
     let unusable = palyra_ports::CredentialUnavailable {
         handle: credential.handle.clone(),
         code: ErrorCode::SecretUnsuitable,
-        why: "it is no header".to_owned(),
+        why: "it is not a valid header".to_owned(),
     };
     let filled = credentials.fill(credential).await?;
     let name = HeaderName::try_from(filled.name.as_str());
@@ -192,7 +192,7 @@ fn location(status: StatusCode, headers: &HeaderMap) -> Result<Option<&str>, Fet
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => {
-            std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| redirect("its address is no text"))
+            std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| redirect("its address is not text"))
         }
         (Some(_), Some(_)) => Err(redirect("it names two addresses")),
     }

@@ -26,7 +26,7 @@ pub(crate) enum EntryFault {
     PayloadMissing,
     #[error("it has content that was erased")]
     PayloadBack,
-    #[error("a payload stands where no entry owns it")]
+    #[error("a payload belongs to no entry")]
     PayloadUnowned,
     #[error("a static text that it names was changed")]
     Static,
@@ -62,7 +62,7 @@ pub(crate) enum EntryFault {
     Head,
     #[error("a signed head is one of another history")]
     Forked,
-    #[error("a signed head is badly signed, or by a key that nobody vouches for")]
+    #[error("a signed head has a wrong signature or an unknown key")]
     Signature,
 }
 

@@ -79,7 +79,7 @@ pub enum KeyRingFault {
     #[error("a key that is none of the log's has signed the checkpoint in its name")]
     Stranger,
     /// Nobody vouches for one who signed.
-    #[error("nobody vouches for epoch {epoch}, which signed the checkpoint", epoch = .0.0)]
+    #[error("the key of epoch {epoch}, which signed the checkpoint, is not trusted", epoch = .0.0)]
     NotVouched(Epoch),
 }
 

@@ -45,7 +45,7 @@ impl AnswerSchema {
         match serde_json::from_str::<Value>(answer) {
             Ok(value) => violations(&self.validator, &value, "the answer"),
             Err(_) if answer.trim_start().starts_with("```") => {
-                Some("the answer: it stands in a code fence, and is not JSON alone".to_owned())
+                Some("the answer: it is in a code fence; send the JSON alone".to_owned())
             }
             Err(cause) => {
                 Some(format!("the answer: it is not JSON (line {}, column {})", cause.line(), cause.column()))
@@ -80,7 +80,7 @@ mod tests {
         check(r#"{"total": 3} and so on"#, "the answer: it is not JSON (line 1, column 14)");
         check(r#"{"total": 3"#, "the answer: it is not JSON (line 1, column 11)");
         let fenced = "```json\n{\"total\": 3}\n```";
-        check(fenced, "the answer: it stands in a code fence, and is not JSON alone");
+        check(fenced, "the answer: it is in a code fence; send the JSON alone");
         check(&"[".repeat(100_000), "the answer: it is not JSON (line 1, column 128)");
     }
 

@@ -247,7 +247,9 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
             None => format!("`{name}` runs silently because of a stored grant"),
         },
         DecisionReason::NoApprovalChannel => {
-            format!("`{name}` needs a person by {by}, and nobody will answer in this run; go on without it")
+            format!(
+                "`{name}` needs a person's approval by {by}, and no person can answer in this run; continue without it"
+            )
         }
         DecisionReason::Forbidden => {
             let cannot = cannot_be_read_only(judged);

@@ -226,7 +226,7 @@ pub struct CredentialHeader {
 
 /// A handle that stands for nothing, or for nothing that can be had now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no credential `{}` to be had: {why}", handle.0)]
+#[error("the credential `{}` is not available: {why}", handle.0)]
 pub struct CredentialUnavailable {
     /// The handle.
     pub handle: CredentialHandle,

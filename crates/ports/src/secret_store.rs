@@ -135,7 +135,9 @@ pub struct SecretName(String);
 
 /// A text is not the name of a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name of a secret: small letters, digits, `_`, `.` and `-`, a letter first, at most 64")]
+#[error(
+    "`{0}` is not a valid name for a secret: small letters, digits, `_`, `.` and `-`, a letter first, at most 64"
+)]
 pub struct NotASecretName(String);
 
 impl std::str::FromStr for SecretName {
@@ -281,7 +283,9 @@ pub fn check_hosts(hosts: &BTreeSet<String>) -> Result<(), SecretStoreError> {
     let why = match hosts.iter().find(|host| !plain(host)) {
         Some(host) => {
             let shown: String = host.chars().take(64).collect();
-            format!("`{shown}` is no host: a name in small letters, or `name:port` where the port is not 443")
+            format!(
+                "`{shown}` is not a host: a name in lowercase letters, or `name:port` where the port is not 443"
+            )
         }
         None if hosts.len() > SECRET_HOSTS_MAX => format!("a secret is for {SECRET_HOSTS_MAX} hosts at most"),
         None => return Ok(()),

@@ -106,7 +106,7 @@ pub enum RequestError {
         by: Option<PrincipalId>,
     },
     /// This person's answer does not count.
-    #[error("this approval wants somebody else's answer")]
+    #[error("you cannot decide this approval: another person must")]
     ApproverNotEligible,
     /// The edited arguments cannot run; the approval still waits.
     #[error("{what}")]
@@ -115,7 +115,7 @@ pub enum RequestError {
         what: String,
     },
     /// The wall clock stands before the newest entry of the journal.
-    #[error("the clock of this machine stands {} s before the newest entry; nothing is decided until it has passed it", .behind.as_secs())]
+    #[error("the clock of this machine is {} s behind the newest entry; approvals wait until the clock has passed it", .behind.as_secs())]
     ClockBehind {
         /// By how much.
         behind: Duration,

@@ -126,7 +126,7 @@ impl HealthHandle {
                 name,
                 level: CheckLevel::Error,
                 found: format!("every entry holds, but the derived table `{table}` is not what they say"),
-                mend: "run `palyra journal rebuild`, which makes the derived tables anew from the log",
+                mend: "run `palyra journal rebuild`, which rebuilds the derived tables from the log",
             },
             Integrity::Faulty { seq, what } => Check {
                 name,

@@ -22,7 +22,7 @@ pub(crate) async fn doubt_lost(ports: &RuntimePorts) {
     }
     match record_lost(ports).await {
         Ok(0) => {}
-        Ok(lost) => tracing::warn!(lost, "jobs ended with an earlier daemon: what they came to is in doubt"),
+        Ok(lost) => tracing::warn!(lost, "jobs ended with an earlier daemon: their outcomes are unknown"),
         Err(error) => {
             tracing::error!(%error, "jobs ended with an earlier daemon, which could not be recorded");
         }

@@ -60,7 +60,7 @@ impl Guesses {
             tracing::warn!(
                 %principal,
                 span_seconds = GUESSING_SPAN.as_secs(),
-                "registered secrets were met more than {GUESSES_MAX} times; somebody may be guessing"
+                "registered secrets were matched more than {GUESSES_MAX} times; a client may be guessing them"
             );
         }
     }

@@ -138,9 +138,8 @@ impl PolicyHandle {
             Ok((tool, scope)) => of(&standing, tool, scope),
             Err(seq) => standing.iter().find(|record| record.seq == *seq),
         };
-        let none = || {
-            invalid("nothing is set there; what the configuration sets is changed in palyra.toml".to_owned())
-        };
+        let none =
+            || invalid("nothing is set there; change configuration settings in palyra.toml".to_owned());
         let held = held.ok_or_else(none)?.clone();
         let change = PostureChanged {
             replaces: Some(held.seq),

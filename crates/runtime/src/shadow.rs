@@ -163,7 +163,7 @@ impl Comparing {
             Ok(Some(counts)) => counts,
             Ok(None) => ShadowCounts { candidate, since, ..ShadowCounts::default() },
             Err(error) => {
-                tracing::warn!(%error, "what was counted of the candidate policies cannot be read; counting anew");
+                tracing::warn!(%error, "the counts of the candidate policies cannot be read; counting starts again");
                 ShadowCounts { candidate, since, ..ShadowCounts::default() }
             }
         }

@@ -142,9 +142,9 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
         Namespaces::Own => {
             namespaces::make_mounts(order.tier).map_err(Failure::at("namespaces"))?;
             if order.way_out == WayOut::Guarded {
-                let listener = namespaces::listen().map_err(Failure::at("way out"))?;
+                let listener = namespaces::listen().map_err(Failure::at("egress socket"))?;
                 message::send_with(control, &Told::Listening, &[listener.as_fd()])
-                    .map_err(Failure::at("way out"))?;
+                    .map_err(Failure::at("egress socket"))?;
             }
             let handed = HandedOver { sealed: &sealed, mapped };
             fork_of(|maker| reaper::run(&order, handed, control, &report, &maker))?

@@ -199,7 +199,7 @@ fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 }
 
 fn take_output(keeper: &mut Keeper) -> io::Result<(OwnedFd, OwnedFd)> {
-    let missing = || io::Error::other("the keeper has no output");
+    let missing = || io::Error::other("the supervisor has no output");
     let output = keeper.process.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
     let errors = keeper.process.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
     Ok((output, errors))

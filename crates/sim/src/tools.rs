@@ -219,7 +219,7 @@ impl SimTools {
             while !cancel.is_cancelled() {
                 world.clock.sleep_until(world.clock.boot().after(Duration::from_millis(300))).await;
             }
-            return Ok(outcome(Some(ErrorCode::ToolCancelled), "told to stop"));
+            return Ok(outcome(Some(ErrorCode::ToolCancelled), "stopping"));
         }
         if strikes(Fault::ToolLost) {
             return Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() });

@@ -259,7 +259,7 @@ async fn play(
             while !supervision.cancel.is_cancelled() {
                 tokio::task::yield_now().await;
             }
-            Ok(outcome(Some(ErrorCode::ToolCancelled), "told to stop"))
+            Ok(outcome(Some(ErrorCode::ToolCancelled), "stopping"))
         }
         Some(ToolScript::Hang) => futures::future::pending().await,
         Some(ToolScript::Fail(output)) => Ok(outcome(Some(ErrorCode::ToolFailed), &output)),

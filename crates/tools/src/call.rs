@@ -27,7 +27,7 @@ impl Call<'_> {
 /// Reads arguments that already fitted the tool's schema.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, ToolFailure> {
     serde_json::from_str(arguments).map_err(|_| {
-        ToolFailure::Arguments("the arguments do not fit the tool's schema; send them anew".to_owned())
+        ToolFailure::Arguments("the arguments do not match the tool's schema; send them again".to_owned())
     })
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn spec() -> ToolSpec {
     Declaration {
         name: NAME,
         version: VERSION,
-        description: "Writes a whole text file in the workspace: a new one, or instead of what it held. Folders that \
+        description: "Writes a whole text file in the workspace: a new file, or all of an existing one. Folders that \
                       are missing are made. To change a part of a file, use edit_file.",
         properties: json!({
             "path": path_property(),

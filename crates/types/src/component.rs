@@ -106,7 +106,7 @@ impl std::fmt::Display for ComponentCapability {
 
 /// A text names no capability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no capability")]
+#[error("`{0}` is not a capability")]
 pub struct NotACapability(String);
 
 impl std::str::FromStr for ComponentCapability {

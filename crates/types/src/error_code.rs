@@ -61,11 +61,11 @@ error_codes! {
     RunNotFound = 1103, "run_not_found", "No such run is visible to this principal.",
         "`palyra runs list` shows the runs there are";
     RunFinished = 1104, "run_finished", "The run is over and takes no more input.",
-        "`palyra runs show ID` says where it stands";
+        "`palyra runs show ID` shows its state";
     RunNotWaiting = 1105, "run_not_waiting", "The run does not wait for an answer.",
-        "`palyra runs show ID` says where it stands";
-    QueueFull = 1106, "queue_full", "A bounded queue is full; nothing was taken.",
-        "try again in a moment; `palyra runs list --open` shows what holds it up";
+        "`palyra runs show ID` shows its state";
+    QueueFull = 1106, "queue_full", "A queue is full; the request was not accepted.",
+        "try again in a moment; `palyra runs list --open` shows the runs that wait";
     WorkspaceRefused = 1107, "workspace_refused", "A workspace root was sent over a transport that may not choose one.",
         "use the daemon's own socket, without --connect";
     AgentNotFound = 1108, "agent_not_found", "No such agent exists.",
@@ -73,14 +73,14 @@ error_codes! {
     AttachOutOfRange = 1109, "attach_out_of_range", "The tape has not reached the number to attach after.",
         "attach after the last number seen on this very run, or after 0";
     IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.",
-        "take a new key for a new request";
+        "use a new key for a new request";
     SessionArchived = 1111, "session_archived", "The session is archived and takes no new input.",
-        "`palyra sessions restore ID` takes it up again";
+        "`palyra sessions restore ID` makes it active again";
     AttachmentRefused = 1112, "attachment_refused", "An attachment is too large, one too many, or not what it says it is.",
         "send fewer or smaller files, with the type they have";
     BranchOutOfRange = 1113, "branch_out_of_range", "The tape has not reached the place to branch from.",
         "`palyra runs tail ID` shows the numbers there are";
-    Unauthenticated = 1201, "unauthenticated", "No valid credential came with the call.",
+    Unauthenticated = 1201, "unauthenticated", "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
@@ -89,68 +89,68 @@ error_codes! {
     ConfigUnreadable = 1302, "config_unreadable", "The configuration file cannot be read.",
         "correct it, or move the file away and `palyra init`";
     DaemonUnreachable = 1401, "daemon_unreachable", "The daemon cannot be reached.",
-        "`palyra doctor` looks for the cause; without --no-start it is started";
+        "`palyra doctor` shows the cause; without --no-start, palyra starts the daemon";
     StateDirLocked = 1402, "state_dir_locked", "Another daemon serves this state directory.",
         "use the daemon that runs, or choose another directory with --state-dir";
     StateDirUnusable = 1403, "state_dir_unusable", "The state directory cannot be used.",
         "choose a directory of your own with --state-dir or PALYRA_HOME";
-    NetworkFilesystem = 1404, "network_filesystem", "The state directory lies on a network file system.",
+    NetworkFilesystem = 1404, "network_filesystem", "The state directory is on a network file system.",
         "choose a directory on a local disk with --state-dir or PALYRA_HOME";
     DaemonStartFailed = 1405, "daemon_start_failed", "The daemon was started and did not become ready.",
-        "`palyra serve` in a terminal shows why";
-    BuildMismatch = 1406, "build_mismatch", "The running daemon is of another build.",
+        "run `palyra serve` in a terminal to see why";
+    BuildMismatch = 1406, "build_mismatch", "The running daemon was built from another version.",
         "`palyra admin stop`, then try again";
     ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
-        "try again in a moment; open runs go on at the next start";
+        "try again in a moment; open runs continue at the next start";
     ModelMismatch = 1408, "model_mismatch", "The running daemon uses another model than this environment names.",
         "`palyra admin stop`, then try again; or name the model to ask with --model";
     JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only.",
         "`palyra journal status` names the cause";
     DiskFull = 2002, "disk_full", "The disk is too full for new work.",
-        "free some space; open runs go on by themselves";
+        "free some space; open runs continue automatically";
     JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.",
-        "keep a copy of the state directory; a restart makes anew what it can, the rest needs a backup";
+        "copy the state directory first; a restart repairs derived data, other damage needs a backup";
     JournalNewer = 2004, "journal_newer", "The journal was written by a newer version.",
         "use the version that wrote it; nothing was changed";
-    WriteUnknown = 2005, "write_unknown", "It is not known whether the write took place.",
+    WriteUnknown = 2005, "write_unknown", "It is unknown whether the write was stored.",
         "`palyra admin stop`; after the next start `palyra runs list` shows what is there";
     JournalBusy = 2006, "journal_busy", "The journal's queue is full.",
-        "try again in a moment; `palyra doctor` shows how the journal is";
+        "try again in a moment; `palyra doctor` shows the state of the journal";
     Fenced = 2007, "fenced", "A newer daemon has taken over this journal.",
         "try again: another daemon serves this directory now";
     GuardFailed = 2008, "guard_failed", "A condition of the append did not hold.",
-        "look at the present state and try again";
+        "check the current state and try again";
     JournalRange = 2009, "journal_range", "The journal has no such entry or size.",
         "`palyra journal status` shows how many entries there are";
     JournalRolledBack = 2010, "journal_rolled_back", "The journal is shorter than a head it has signed before.",
-        "bring back the newest copy of the state directory; `palyra journal accept-rollback` goes on without what is lost";
-    JournalForked = 2011, "journal_forked", "The journal's history is not the one that was seen before.",
+        "restore the newest copy of the state directory; `palyra journal accept-rollback` continues without the lost entries";
+    JournalForked = 2011, "journal_forked", "The journal's history differs from the one that this client has seen.",
         "keep a copy of the state directory and compare it with `palyra-verify --since`; trust nothing it says until then";
     ErasureOpenRun = 2012, "erasure_open_run", "A run whose content is to be erased is still open.",
         "`palyra runs cancel ID`, then erase again";
     ErasureNothing = 2013, "erasure_nothing", "There is no content to erase.",
-        "`palyra journal show` lists entries and says which have lost their content";
+        "`palyra journal show` lists entries and marks those without content";
     ErasureNotOverwritten = 2014, "erasure_not_overwritten",
         "The content is erased, but its old bytes are not overwritten yet.",
-        "repeat the command; a reader that never ends or a full disk stands in the way";
-    JournalMissing = 2015, "journal_missing", "The journal's file is missing, and traces of it are there.",
-        "put `journal.db` back; to begin with an empty journal on purpose, move the state directory away";
+        "repeat the command; if it fails again, stop other readers of the journal or free disk space";
+    JournalMissing = 2015, "journal_missing", "The journal's file is missing, but other files of the journal exist.",
+        "restore `journal.db`; to start with an empty journal, move the state directory away";
     ModelAuth = 3001, "model_auth", "The model provider refused the credential.",
         "check the provider's key, then `palyra model test`";
     ModelPermission = 3002, "model_permission", "The credential may not use this model.",
         "check the provider's key, then `palyra model test`";
     ModelRateLimited = 3003, "model_rate_limited", "The model provider limits the rate of requests.",
         "try again in a while";
-    ModelQuota = 3004, "model_quota", "The quota at the model provider is used up.",
+    ModelQuota = 3004, "model_quota", "The quota at the model provider is exhausted.",
         "raise the quota at the provider, or choose another with --model";
-    ModelTransient = 3005, "model_transient", "The model provider failed for the moment.",
+    ModelTransient = 3005, "model_transient", "The model provider failed temporarily.",
         "try again in a while";
-    ModelPermanent = 3006, "model_permanent", "The model provider refused the request for good.",
+    ModelPermanent = 3006, "model_permanent", "The model provider rejected the request; a retry does not help.",
         "choose another with --model; `palyra model test` shows whether it answers at all";
     ModelContextExceeded = 3007, "model_context_exceeded", "The request is larger than the model's window.",
         "shorten the input, or start a new session";
     ModelContentPolicy = 3008, "model_content_policy", "The model provider's content policy refused the request.",
-        "say it differently, or leave out what the filter reacts to";
+        "rephrase the input, or remove the text that the filter rejects";
     ModelMalformed = 3009, "model_malformed", "The model provider's answer does not follow its own format.",
         "try again; `palyra model test` shows whether the server speaks the format it should";
     ModelNetwork = 3010, "model_network", "The model provider cannot be reached, or the connection broke.",
@@ -160,138 +160,138 @@ error_codes! {
     ModelNotConfigured = 3012, "model_not_configured", "No such model is configured.",
         "`palyra model list` shows the models there are, `palyra model add` adds one";
     ToolUnknown = 4001, "tool_unknown", "The tool is not in the run's catalogue.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     ToolArgumentsInvalid = 4002, "tool_arguments_invalid", "The arguments do not fit the tool's schema.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     ToolDenied = 4003, "tool_denied", "Policy denies the tool call.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     PathRefused = 4004, "path_refused", "A path leads out of the workspace or through a link.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     FileUnsuitable = 4005, "file_unsuitable", "The file is not of a kind the tool can use.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.",
-        "nothing to do: the model is told and goes on";
-    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is not known whether the tool took effect.",
+        "no action needed: the model receives this error and continues";
+    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is unknown whether the tool took effect.",
         "check whether it did, then `palyra runs effects resolve ID NUMBER happened|did-not-happen|retry`";
     ToolFailed = 4008, "tool_failed", "The tool failed.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     PatternInvalid = 4010, "pattern_invalid", "A glob or regular expression is not valid.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     ToolCancelled = 4011, "tool_cancelled", "The tool was stopped because its run was cancelled.",
-        "nothing to do: the model is told and goes on";
-    SecretInArguments = 4012, "secret_in_arguments", "The arguments of a tool call hold a secret.",
-        "nothing to do: the model is told to use a handle instead";
+        "no action needed: the model receives this error and continues";
+    SecretInArguments = 4012, "secret_in_arguments", "The arguments of a tool call contain a secret.",
+        "no action needed: the model is asked to use a handle instead";
     PlaceholderInArguments = 4013, "placeholder_in_arguments",
-        "The arguments of a tool call hold what stands for a secret that was taken out.",
-        "nothing to do: the model is told and goes on";
-    FileConflict = 4014, "file_conflict", "A file is no longer what the call was made for.",
-        "nothing to do: the model is told, and reads it again";
-    EditNotUnique = 4015, "edit_not_unique", "The text to replace is not in the file, or more than once.",
-        "nothing to do: the model is told and goes on";
+        "The arguments of a tool call contain the placeholder of a removed secret.",
+        "no action needed: the model receives this error and continues";
+    FileConflict = 4014, "file_conflict", "A file changed after the call was proposed.",
+        "no action needed: the model reads the file again";
+    EditNotUnique = 4015, "edit_not_unique", "The text to replace occurs not at all or more than once in the file.",
+        "no action needed: the model receives this error and continues";
     PatchInvalid = 4016, "patch_invalid", "A patch is malformed or does not apply.",
-        "nothing to do: the model is told and goes on";
-    NoApprovalChannel = 4017, "no_approval_channel", "The call needs an approval, and nobody could give one.",
-        "start the run without `--approve never`, or let a rule park such calls";
+        "no action needed: the model receives this error and continues";
+    NoApprovalChannel = 4017, "no_approval_channel", "The call needs an approval, and no person can answer in this run.",
+        "start the run without `--approve never`, or write a rule that parks such calls";
     ApprovalDenied = 4018, "approval_denied", "A person denied the tool call.",
-        "nothing to do: the model is told and goes on";
-    ApprovalExpired = 4019, "approval_expired", "Nobody answered the approval in time.",
-        "say in the session that it may try again; a rule can let it wait longer";
+        "no action needed: the model receives this error and continues";
+    ApprovalExpired = 4019, "approval_expired", "No person answered the approval in time.",
+        "ask for it again in the session; a rule can set a longer time (`@expires`)";
     ApprovalNotFound = 4101, "approval_not_found", "No such approval is visible to this principal.",
-        "`palyra approve list` shows what waits";
+        "`palyra approve list` shows the open approvals";
     ApprovalDecided = 4102, "approval_decided", "The approval is decided already.",
-        "`palyra approve show ID` says how, and by whom";
+        "`palyra approve show ID` shows the decision and who made it";
     ApproverNotEligible = 4103, "approver_not_eligible", "This principal may not decide this approval.",
-        "somebody else has to; `palyra approve show ID` says who may";
-    ApprovalDrifted = 4104, "approval_drifted", "What would run is no longer what was asked.",
-        "look at the new question: `palyra approve` shows what changed";
+        "another person must decide; `palyra approve show ID` lists who can";
+    ApprovalDrifted = 4104, "approval_drifted", "The call changed after you were asked.",
+        "decide again: `palyra approve` shows what changed";
     EditRefused = 4105, "edit_refused", "The edited arguments do not fit the tool, or policy denies them.",
         "correct what the message names; the approval still waits";
     GrantNotFound = 4106, "grant_not_found", "No such stored grant is visible to this principal.",
         "`palyra approve grants` shows the grants there are";
-    EffectNotUnknown = 4107, "effect_not_unknown", "The outcome of this effect is known, or a person said it already.",
-        "`palyra runs effects ID` shows where each effect stands";
-    UndoNothing = 4108, "undo_nothing", "The run changed nothing that could be taken back.",
+    EffectNotUnknown = 4107, "effect_not_unknown", "The outcome of this effect is already known.",
+        "`palyra runs effects ID` shows the state of each effect";
+    UndoNothing = 4108, "undo_nothing", "The run changed nothing that can be undone.",
         "`palyra runs effects ID` shows what it did";
-    UndoOpenRun = 4109, "undo_open_run", "A run whose changes are to be taken back is still open.",
+    UndoOpenRun = 4109, "undo_open_run", "You cannot undo a run that is still open.",
         "`palyra runs cancel ID`, then undo";
-    ClockBehind = 4110, "clock_behind", "The machine's clock stands before the newest entry of the journal.",
-        "set the clock right; approvals are held until it has passed the newest entry";
-    KeptFileRefused = 4111, "kept_file_refused", "A kept file cannot be put in place.",
+    ClockBehind = 4110, "clock_behind", "The machine's clock is behind the newest entry of the journal.",
+        "correct the clock; approvals wait until it has passed the newest entry";
+    KeptFileRefused = 4111, "kept_file_refused", "A kept file cannot be applied.",
         "`palyra runs kept show RUN PLACE` shows it and says what prevents it";
     PolicyInvalid = 4201, "policy_invalid", "A policy file is not valid.",
-        "`palyra policy check` names the line and the mend; the set before it stays in force";
+        "`palyra policy check` names the line and the fix; the previous policies still apply";
     PolicyUnreadable = 4202, "policy_unreadable", "The policies cannot be read.",
         "make the policy folder readable; until then every call is denied";
     SkillInvalid = 4301, "skill_invalid", "A skill's folder is not valid.",
         "correct what the message names";
-    SkillChanged = 4302, "skill_changed", "A skill is not what was installed, and is quarantined.",
+    SkillChanged = 4302, "skill_changed", "A skill changed after it was installed, and is quarantined.",
         "look at what changed, then install its folder again";
     SkillNotFound = 4303, "skill_not_found", "No such skill is installed.",
         "`palyra tools skills list` shows the skills there are";
     SkillLimit = 4304, "skill_limit", "There are too many skills, or their texts are too long together.",
-        "disable or remove one; the message says which limit is meant";
+        "disable or remove one; the message names the limit";
     SkillUnreadable = 4305, "skill_unreadable", "A skill's folder could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
     CommandFailed = 4501, "command_failed", "A command ended with a failure.",
         "the outcome shows what it printed; `palyra runs tail ID` has it whole";
-    SandboxMissing = 4502, "sandbox_missing", "This host lacks a mechanism without which nothing is started.",
+    SandboxMissing = 4502, "sandbox_missing", "This host lacks a mechanism that the sandbox needs.",
         "`palyra doctor` says which; see docs/sandbox.md";
-    SandboxFailed = 4503, "sandbox_failed", "A sandbox could not be made.",
+    SandboxFailed = 4503, "sandbox_failed", "The sandbox could not be created.",
         "`palyra doctor` tries each mechanism; the message names the step";
     JobUnknown = 4504, "job_unknown", "The session has no job of this name.",
         "jobs end with the daemon; start it again";
     SecretNotFound = 4601, "secret_not_found", "The vault has no secret of this name.",
         "`palyra admin vault list` shows the names";
     SecretNotBound = 4602, "secret_not_bound", "The secret may not be given to this host.",
-        "`palyra admin vault bind NAME HOST` when it should be";
-    SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be kept as a secret.",
+        "to allow it, run `palyra admin vault bind NAME HOST`";
+    SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be stored as a secret.",
         "correct what the message names; nothing was stored";
-    VaultLocked = 4604, "vault_locked", "The vault has no key to open its secrets with.",
+    VaultLocked = 4604, "vault_locked", "The vault has no key to decrypt its secrets.",
         "give the passphrase with `palyra admin vault unlock`, or put the key file back";
     VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",
-        "the message names the file; put the secret anew, or restore the file from a backup";
-    PassphraseWrong = 4606, "passphrase_wrong", "The passphrase is not the vault's.",
-        "try again; a passphrase that is lost cannot be had back, and neither can what it seals";
-    SecretUnguarded = 4607, "secret_unguarded", "The value could not be kept out of texts, so it is not kept or given out.",
+        "the message names the file; store the secret again, or restore the file from a backup";
+    PassphraseWrong = 4606, "passphrase_wrong", "The passphrase is wrong.",
+        "try again; a lost passphrase and the secrets that it seals cannot be recovered";
+    SecretUnguarded = 4607, "secret_unguarded", "The value cannot be redacted reliably (limit reached), so the vault does not store or use it.",
         "remove secrets that are not used";
-    FetchRefused = 4701, "fetch_refused", "An address, a request or a redirect is of a kind that is not fetched.",
-        "nothing to do: the model is told and goes on; `egress.allow_private` names hosts of your own network";
+    FetchRefused = 4701, "fetch_refused", "The address, the request or a redirect is not allowed.",
+        "no action needed: the model receives this error and continues; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", "A server could not be reached, or its answer could not be used.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     FetchLimit = 4703, "fetch_limit", "A server took too long to answer.",
-        "nothing to do: the model is told and goes on";
+        "no action needed: the model receives this error and continues";
     FetchStatus = 4704, "fetch_status", "A server answered that the request failed.",
-        "nothing to do: the model is told and goes on";
-    FetchBinary = 4705, "fetch_binary", "What a server answered is no text.",
-        "nothing to do: the model is told and goes on";
-    ComponentInvalid = 4801, "component_invalid", "A file is no component that can be a tool here.",
+        "no action needed: the model receives this error and continues";
+    FetchBinary = 4705, "fetch_binary", "The server's answer is not text.",
+        "no action needed: the model receives this error and continues";
+    ComponentInvalid = 4801, "component_invalid", "A file is not a component that can be a tool here.",
         "the message says what does not fit; docs/components.md says how one is made";
-    ComponentTrapped = 4802, "component_trapped", "A component ran into an error of its own and was ended.",
-        "look at the arguments of the call, then tell its author; nothing else is touched by it";
-    ComponentLimit = 4803, "component_limit", "A component took more than it may.",
-        "the message says which limit; give it less to do, or remove one where there are too many";
-    ComponentChanged = 4804, "component_changed", "A component is not what was looked at and pinned.",
-        "look at its file and `palyra tools add FILE` again";
+    ComponentTrapped = 4802, "component_trapped", "The component failed with an error and was stopped.",
+        "check the arguments of the call, then report it to the component's author; other parts are not affected";
+    ComponentLimit = 4803, "component_limit", "The component exceeded a limit.",
+        "the message names the limit; reduce the work of the call, or remove a component";
+    ComponentChanged = 4804, "component_changed", "The component changed after it was added.",
+        "check its file, then run `palyra tools add FILE` again";
     ComponentNotFound = 4805, "component_not_found", "No such component was added.",
-        "`palyra tools list` shows what there is";
+        "`palyra tools list` shows the components";
     ComponentUnreadable = 4806, "component_unreadable", "A component's file could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
     TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
-        "ask again in the same session to go on, or raise the limit in palyra.toml";
+        "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",
-        "ask again in the same session to go on, or raise the limit in palyra.toml";
+        "ask again in the same session to continue, or raise the limit in palyra.toml";
     TimeLimit = 5003, "time_limit", "The run used all its active time.",
-        "ask again in the same session to go on, or raise the limit in palyra.toml";
+        "ask again in the same session to continue, or raise the limit in palyra.toml";
     LoopStopped = 5004, "loop_stopped", "The run repeated itself and was stopped.",
-        "`palyra runs tail ID` shows what it repeats; say what is missing";
+        "`palyra runs tail ID` shows the repeated calls; give the missing information in the session";
     ContextExhausted = 5005, "context_exhausted", "The input does not fit the model's window.",
         "shorten the input, or start a new session";
     UnknownKind = 5006, "unknown_kind", "The tape holds an entry that this version does not know.",
-        "go on with the version that wrote it, or `palyra runs cancel ID`";
+        "continue with the version that wrote it, or run `palyra runs cancel ID`";
     Internal = 9001, "internal", "An invariant did not hold; this is a bug.",
-        "this is a bug; `palyra doctor --json` belongs into the report";
+        "report this bug with the output of `palyra doctor --json`";
 }
 
 impl fmt::Display for ErrorCode {

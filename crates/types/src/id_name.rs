@@ -61,7 +61,7 @@ impl IdKind {
 /// Why a text names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is no id; type all 26 characters, at least {ID_FRAGMENT_CHARS_MIN} of its beginning or end, `last` or `last~N`"
+    "`{given}` is not an id; type all 26 characters, at least {ID_FRAGMENT_CHARS_MIN} of its beginning or end, `last` or `last~N`"
 )]
 pub struct InvalidIdName {
     given: String,

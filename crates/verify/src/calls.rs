@@ -143,7 +143,7 @@ impl Calls {
                     {
                         None
                     }
-                    _ => Some("allows a call by an approval that nobody gave for it"),
+                    _ => Some("allows a call by an approval that was not given for it"),
                 }
             }
             (Verdict::Allow, DecidedBy::Grant(grant)) => self.used(grant),
@@ -161,7 +161,7 @@ impl Calls {
     fn used(&mut self, grant: Id) -> Objection {
         match (self.grants.get_mut(&grant), self.extent) {
             (None, Extent::Runs) => None,
-            (None, Extent::Whole) => Some("allows a call by a grant that nobody gave"),
+            (None, Extent::Whole) => Some("allows a call by a grant that was not given"),
             (Some(grant), extent) => {
                 let is_used_up = grant.uses_max.is_some_and(|uses_max| grant.uses >= uses_max);
                 grant.uses = grant.uses.saturating_add(1);
@@ -181,8 +181,8 @@ impl Calls {
         match call.verdict {
             Some(Verdict::Allow) => None,
             Some(Verdict::Deny) => Some("starts a call that was denied"),
-            Some(Verdict::Ask) => Some("starts a call for which somebody was asked, and has not answered"),
-            None => Some("starts a call that nobody decided"),
+            Some(Verdict::Ask) => Some("starts a call whose approval is not answered"),
+            None => Some("starts a call without a decision"),
         }
     }
 
@@ -197,7 +197,7 @@ impl Calls {
             match tape.and_then(|tape| tape.approvals.get(&approval)) {
                 Some(Approval { effect, decided: Some((seq, facts::Said::Yes)) })
                     if *effect == finished.effect && *seq < started => {}
-                _ => return Some("names an approval that nobody gave for the call before it was started"),
+                _ => return Some("names an approval that was not given for the call before its start"),
             }
         }
         if attested.grant.is_some() && attested.grant != call.grant {

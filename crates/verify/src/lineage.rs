@@ -136,7 +136,7 @@ impl Lineage {
             facts::EPOCH_STARTED => self.epoch_started(envelope, &mut wrong),
             _ if self.log.is_none() => wrong("comes before LogOpened"),
             _ if self.log.as_ref().is_some_and(|log| log.first_key.is_some()) => {
-                wrong("stands where an EpochStarted follows a log's opening");
+                wrong("is in the place of the EpochStarted that follows a log's opening");
             }
             _ => {}
         }

@@ -21,7 +21,7 @@ pub(crate) enum OpenError {
     File(std::io::Error),
     #[error("it is not a regular file")]
     NotAFile,
-    #[error("a rollback journal lies beside it; a daemon never leaves one")]
+    #[error("a rollback journal is beside it; a daemon never leaves one")]
     RollbackJournal,
     #[error("its write-ahead log has no shared memory, and a private copy could not be made: {0}")]
     Copy(std::io::Error),

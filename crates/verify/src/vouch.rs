@@ -50,7 +50,7 @@ pub(crate) fn examine(note: &Note, log: &mut Log, trust: Option<&VerifierKey>) -
         log.epochs[place].vouched = vouched;
         log.epochs[place].trusted = vouched && trusted;
         if !vouched {
-            return Err("is signed by a key that nobody vouched for");
+            return Err("is signed by a key that is not trusted");
         }
     }
     log.heads += 1;

@@ -68,7 +68,7 @@ fn write_verdict(text: &mut String, report: &Report) -> std::fmt::Result {
         )?,
         Verdict::Unfinished => writeln!(
             text,
-            "unfinished ({}): what is here holds, but the end of the run is not here: it was cut off, or the run \
+            "unfinished ({}): the entries in the bundle are valid, but the run's end is missing: the bundle was cut, or the run \
              was exported before its end (--open-run accepts that)",
             report.exit_code()
         )?,
@@ -114,7 +114,7 @@ fn write_changes(text: &mut String, report: &Report) -> std::fmt::Result {
 
 fn signer(signer: Signer) -> &'static str {
     match signer {
-        Signer::NotChecked => "not checked: consistent, but without --key nobody knows who signed",
+        Signer::NotChecked => "not checked: consistent; give --key to check who signed",
         Signer::Trusted => "the given key leads to the newest signed head",
         Signer::Foreign => "not the given key",
     }

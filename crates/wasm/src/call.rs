@@ -48,7 +48,9 @@ pub enum CallError {
     #[error("the component was ended, because it took longer than a call may")]
     TimedOut,
     /// Its time was over before it began: others were inside components all the while.
-    #[error("as many components as may be were running all the while; nothing of it ran")]
+    #[error(
+        "the limit of concurrent component calls was reached until the deadline; this call did not start"
+    )]
     NoRoom,
     /// The folder that it was to be given cannot be entered; nothing of it ran.
     #[error("{0}")]

@@ -22,7 +22,7 @@ pub enum CompileError {
         bytes: usize,
     },
     /// It is no component.
-    #[error("it is no WebAssembly component: {why}")]
+    #[error("it is not a WebAssembly component: {why}")]
     Malformed {
         /// What the compiler says, in one line.
         why: String,

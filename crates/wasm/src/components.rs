@@ -35,7 +35,7 @@ use crate::workshop::{KeptFault, Workshop};
 const VALUES: &str = "values";
 
 /// What is told where a call found no room in its time.
-const NO_ROOM: &str = "as many components as may be were running all the while";
+const NO_ROOM: &str = "the limit of concurrent component calls was reached until the deadline";
 
 /// What is told where a component is not ready in the time of a call.
 const COMPILING: &str =

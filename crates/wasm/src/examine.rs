@@ -64,7 +64,7 @@ fn check_name(name: &str) -> Result<(), String> {
     }
     let shown: String = name.escape_debug().take(NAME_CHARS_MAX).collect();
     Err(format!(
-        "`{shown}` is no name of a tool: small letters, digits and `_`, a letter first, at most {NAME_CHARS_MAX}"
+        "`{shown}` is not a tool name: lowercase letters, digits and `_`, a letter first, at most {NAME_CHARS_MAX}"
     ))
 }
 
@@ -93,7 +93,7 @@ fn read_schema(text: &str) -> Result<String, String> {
         return Err(format!("its schema has more than {SCHEMA_BYTES_MAX} bytes"));
     }
     let mut schema: serde_json::Value =
-        serde_json::from_str(text).map_err(|error| format!("its schema is no JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("its schema is not JSON: {error}"))?;
     if schema.get("type").and_then(serde_json::Value::as_str) != Some("object") {
         return Err("its schema has to say `\"type\": \"object\"`".to_owned());
     }
@@ -126,7 +126,7 @@ fn check_host(host: String) -> Result<String, String> {
     }
     let shown: String = host.escape_debug().take(80).collect();
     Err(format!(
-        "`{shown}` is no host as capabilities name it: small letters, digits, `-` and `.`, perhaps `:` and a port"
+        "`{shown}` is not a host name as capabilities need it: lowercase letters, digits, `-` and `.`, perhaps `:` and a port"
     ))
 }
 

@@ -53,7 +53,9 @@ impl FileValues {
                 let limit = (HEADER.len() + DIGEST_BYTES + ALL_BYTES_MAX) as u64 + 1;
                 file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
                 parse(&bytes).ok_or_else(|| {
-                    KeyValueError::Failed("what was kept is damaged; `tools remove` forgets it".to_owned())
+                    KeyValueError::Failed(
+                        "the stored values are damaged; `tools remove` deletes them".to_owned(),
+                    )
                 })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Values::new()),

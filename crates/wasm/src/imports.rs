@@ -97,7 +97,7 @@ fn method_of(name: &str) -> Result<FetchMethod, http::Problem> {
         "PUT" => FetchMethod::Put,
         "PATCH" => FetchMethod::Patch,
         "DELETE" => FetchMethod::Delete,
-        other => return Err(http::Problem::Invalid(format!("`{other:.20}` is no method that is made"))),
+        other => return Err(http::Problem::Invalid(format!("`{other:.20}` is not an allowed method"))),
     })
 }
 

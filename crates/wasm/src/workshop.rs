@@ -258,7 +258,7 @@ impl Workshop {
                 }
             },
             Ended::Exited { code } if code == i32::from(MALFORMED) => {
-                Err(Fault::Invalid { what: format!("it is no WebAssembly component: {}", plain(&words)) })
+                Err(Fault::Invalid { what: format!("it is not a WebAssembly component: {}", plain(&words)) })
             }
             Ended::Exited { code } if code == i32::from(HOST) => {
                 Err(Fault::System { what: format!("the compiler could not begin: {}", plain(&words)) })
@@ -306,7 +306,7 @@ fn disk(error: io::Error) -> Fault {
 
 #[allow(clippy::needless_pass_by_value, reason = "given to map_err")]
 fn sandbox_fault(error: SandboxError) -> Fault {
-    let what = format!("components are compiled by a process that is held: {error}");
+    let what = format!("components are compiled in a sandboxed process, which failed: {error}");
     match error {
         SandboxError::Missing { .. } => Fault::Host { what },
         SandboxError::NotStarted { .. } | SandboxError::TooLong { .. } | SandboxError::Broken { .. } => {
@@ -319,7 +319,7 @@ fn read_source(source: &Path) -> Result<Vec<u8>, Fault> {
     let unreadable = |error: io::Error| Fault::System { what: format!("the file cannot be read: {error}") };
     let file = File::open(source).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(Fault::Invalid { what: "it is no file".to_owned() });
+        return Err(Fault::Invalid { what: "it is not a file".to_owned() });
     }
     let mut bytes = Vec::new();
     file.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;

@@ -78,10 +78,10 @@ impl Answer {
         let mut is_cut = response.completeness == BodyCompleteness::Cut;
         let _ = write!(head, "; {of_type}, {} bytes{cut}", body.len());
         match (kind, form) {
-            (Kind::Binary, _) if failed => head.push_str("; it is no text and not shown"),
+            (Kind::Binary, _) if failed => head.push_str("; it is not text and not shown"),
             (Kind::Binary, _) => {
                 return Err(WebFailure::Binary(format!(
-                    "the answer is no text: {of_type}, {} bytes{cut}; only text is shown",
+                    "the answer is not text: {of_type}, {} bytes{cut}; only text is shown",
                     body.len()
                 )));
             }
@@ -101,7 +101,7 @@ impl Answer {
                 let source = decode(&declared, kind, body).replace("\r\n", "\n");
                 let seen = visible(&source);
                 if seen.len() < source.len() {
-                    head.push_str("; without characters that nobody sees");
+                    head.push_str("; without invisible characters");
                 }
                 join(&mut text, &seen);
             }
@@ -306,7 +306,7 @@ mod tests {
                 response(200, &[("content-type", content_type), ("etag", &hidden)], hidden.as_bytes());
             let told = answer(&response, form);
             assert_eq!(told.text, "etag: abc\n\nabc", "{content_type} {form:?}");
-            assert!(told.head.ends_with("; without characters that nobody sees"), "{}", told.head);
+            assert!(told.head.ends_with("; without invisible characters"), "{}", told.head);
         }
         let plain = response(
             200,

@@ -50,7 +50,7 @@ pub(crate) fn spec() -> ToolSpec {
             "repeatable".to_owned(),
             json!({
                 "type": "boolean",
-                "description": "True only when this server is known to heed the header Idempotency-Key: a POST or PATCH \
+                "description": "True only when this server is known to support the header Idempotency-Key: a POST or PATCH \
                                 is then sent again after a crash.",
             }),
         );

@@ -64,7 +64,7 @@ pub(crate) struct Asked {
 /// Reads arguments that already fitted the tool's schema.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, WebFailure> {
     serde_json::from_str(arguments).map_err(|_| {
-        WebFailure::Arguments("the arguments do not fit the tool's schema; send them anew".to_owned())
+        WebFailure::Arguments("the arguments do not match the tool's schema; send them again".to_owned())
     })
 }
 

@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    attack, components, dist, failures, known_faults, published, real_model, redaction, sim, soak, suite,
-    tamper, tidy,
+    attack, components, dist, failures, help_pages, known_faults, published, real_model, redaction, sim,
+    soak, suite, tamper, tidy,
 };
 
 #[derive(Debug, Parser)]
@@ -24,10 +24,12 @@ struct Arguments {
 enum Verb {
     /// Checks the house rules: arrows, cycles, sizes, names, tables, documents.
     Tidy {
-        /// Writes the generated clippy.toml files first.
+        /// Writes the generated files first: clippy.toml, docs/reference/messages.txt, lower word counts.
         #[arg(long)]
         write: bool,
     },
+    /// Writes docs/reference/help.txt, which holds every help page.
+    HelpPages,
     /// Runs fmt, clippy, the tests, tidy and deny with the tools at hand.
     Check,
     /// Installs the system packages that the suite needs (as root, by apt-get).
@@ -100,6 +102,7 @@ enum Verb {
 pub(crate) fn run() -> Result<ExitCode> {
     match Arguments::parse().verb {
         Verb::Tidy { write } => tidy::verb(if write { tidy::Files::Write } else { tidy::Files::Compare }),
+        Verb::HelpPages => help_pages::verb(),
         Verb::Check => suite::check(),
         Verb::Setup { dry_run } => suite::setup(if dry_run { suite::Setup::Show } else { suite::Setup::Do }),
         Verb::Test { skip, no_lints } => {

@@ -9,6 +9,7 @@
 
 mod cli;
 mod tidy;
+mod help_pages;
 mod suite;
 mod sim;
 mod components;

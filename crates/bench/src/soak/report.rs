@@ -86,6 +86,6 @@ fn verdict(row: &Watched) -> &'static str {
     match row.kept {
         Some(true) => "kept",
         Some(false) => "NOT KEPT",
-        None => "told",
+        None => "shown",
     }
 }

@@ -329,7 +329,7 @@ impl<'a> Finder<'a> {
         if self.options.start == StartPolicy::Never {
             return ClientError::NotRunning { state_dir: self.dir.to_owned() };
         }
-        let message = "somebody holds the lock and does not answer".to_owned();
+        let message = "another process has the lock and does not answer".to_owned();
         let log = log_tail(self.dir, b"");
         ClientError::StartFailed { code: ErrorCode::DaemonStartFailed, message, log }
     }

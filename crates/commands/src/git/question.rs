@@ -366,7 +366,7 @@ impl Words {
     fn refused(&self, word: &str) -> CommandFailure {
         let name = self.subcommand.name();
         arguments(format!(
-            "`{}` is no option that git {name} takes here; abbreviations are not taken, revisions belong into \
+            "`{}` is not an option of git {name} here; abbreviations are not accepted; put revisions into \
              `revisions`, files and folders into `paths`; it takes {}",
             shown(word),
             self.subcommand.options()

@@ -21,7 +21,7 @@ pub(super) enum Objects {
 /// Returns a revision in the form in which git is asked for it.
 pub(super) fn revision(word: &str, objects: Objects) -> Result<String, CommandFailure> {
     if word.is_empty() || word.starts_with('-') || word.contains(|c: char| c.is_control()) {
-        return Err(refused(word, "is no revision; write it like `HEAD~3`, `main..feature` or a digest"));
+        return Err(refused(word, "is not a revision; write it like `HEAD~3`, `main..feature` or a digest"));
     }
     if let Some(colon) = outside_braces(word, ":").first() {
         let (commit, path) = (&word[..*colon], &word[colon + 1..]);
@@ -58,7 +58,7 @@ fn file(word: &str, (at, path): (&str, &str), objects: Objects) -> Result<String
         ));
     }
     if at.contains("..") || at.starts_with('^') {
-        return Err(refused(word, "is no file in a commit; write it like `HEAD~3:src/main.rs`"));
+        return Err(refused(word, "is not a file in a commit; write it like `HEAD~3:src/main.rs`"));
     }
     let at = if at.is_empty() { String::new() } else { commit(at) };
     Ok(format!("{at}:{path}"))

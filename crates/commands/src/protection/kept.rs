@@ -241,7 +241,7 @@ fn collect(saved: &SavedEntry, place: &Path, entries: &mut Vec<KeptEntry>) -> Re
         SavedEntry::Link { .. } => Err(format!("`{}` is a link", place.display())),
         SavedEntry::File { mode, bytes } => {
             if place.to_str().is_none() {
-                return Err("its name is no text".to_owned());
+                return Err("its name is not valid UTF-8".to_owned());
             }
             if entries.len() == ENTRIES_MAX {
                 return Err(format!("it has more than {ENTRIES_MAX} files"));

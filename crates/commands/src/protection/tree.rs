@@ -180,7 +180,7 @@ fn read_file(at: &OwnedFd, path: &Path, bytes_max: usize) -> io::Result<Vec<u8>>
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(repeated(|| openat2(at, path, flags, Mode::empty(), BENEATH))?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;

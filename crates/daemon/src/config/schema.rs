@@ -113,7 +113,7 @@ pub const SETTINGS: &[Setting] = &[
         "commands.enabled",
         Takes::Bool,
         Unset::Bool(true),
-        "Whether there are tools that start programs, each held as docs/sandbox.md says.",
+        "Whether tools may start programs, each in a sandbox (docs/sandbox.md).",
     )),
     places(
         "commands.environment",
@@ -145,14 +145,14 @@ pub const SETTINGS: &[Setting] = &[
         "daemon.drain_seconds",
         (0, 3_600),
         10,
-        "Time that running answers and tools are given to finish when the daemon is told to stop; what is not done \
+        "Time that running answers and tools have to finish when the daemon stops; work that is not done \
          by then goes on at the next start.",
     ),
     integer(
         "daemon.idle_stop_seconds",
         (1, 604_800),
         900,
-        "A daemon that a command started stops after so long without work: nobody is connected, no run works, no job runs.",
+        "A daemon that a command started stops after this time without work: no client connected, no active run, no job.",
     ),
     places(
         "egress.allow_private",
@@ -197,7 +197,7 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "model.default",
         "",
-        "The model to use, as provider/model; empty: what the environment names (OPENAI_BASE_URL, OPENAI_API_KEY, \
+        "The model to use, as provider/model; empty: the model of the environment (OPENAI_BASE_URL, OPENAI_API_KEY, \
          PALYRA_MODEL), else the built-in demo/demo.",
     ),
     setting(
@@ -216,7 +216,7 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "Folder of your own policies (*.cedar), beside the shipped ones; empty: `policies` beside this file.",
     ),
-    tools("policy.disabled", "Tools whose calls are denied, whatever policy says."),
+    tools("policy.disabled", "Tools whose calls are always denied, also where policy permits them."),
     text(
         "policy.shadow_dir",
         "",
@@ -237,7 +237,7 @@ pub const PROVIDER_FIELDS: &[Setting] = &[
     setting(
         "context_tokens",
         Takes::Integer { min: 1_024, max: 100_000_000 },
-        Unset::Depends("what the server says, else what is usual for the format", "128000"),
+        Unset::Depends("the server's value, else the usual value of the format", "128000"),
         "The window of its models.",
     ),
     setting(

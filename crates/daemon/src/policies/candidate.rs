@@ -43,7 +43,7 @@ impl PolicySource {
                 tracing::warn!(code = %error.code(), "the policies in policy.shadow_dir are not tried out: {error}");
                 let found = format!("nothing is tried out, [{}] {error}", error.code());
                 let mend =
-                    "correct it until `palyra policy check DIR` is content, then `palyra config reload`";
+                    "correct it until `palyra policy check DIR` passes, then run `palyra config reload`";
                 let check = Check { name: CHECK_NAME, level: CheckLevel::Warning, found, mend };
                 Loaded { snapshot: Arc::new(snapshot), check: Some(check) }
             }

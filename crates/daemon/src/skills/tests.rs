@@ -159,7 +159,7 @@ fn what_is_too_much_is_refused() {
     }
 
     fs::create_dir_all(ground.path("source/1/2/3/4/5/6/7/8")).unwrap();
-    assert_eq!(ground.refusal(), "`1/2/3/4/5/6/7/8` lies more than 8 levels deep; move it up");
+    assert_eq!(ground.refusal(), "`1/2/3/4/5/6/7/8` is more than 8 levels deep; move it up");
     fs::remove_dir_all(ground.path("source/1")).unwrap();
 
     for n in 0..SKILL_FILES_MAX {

@@ -133,7 +133,12 @@ impl Reading {
             match FileType::from_raw_mode(status.st_mode) {
                 FileType::Directory => self.below(&opened, &path)?,
                 FileType::RegularFile => self.file(File::from(opened), path, status.st_mode)?,
-                _ => return Err(refused(format!("`{}` is no file; take it out", path.escape_debug()))),
+                _ => {
+                    return Err(refused(format!(
+                        "`{}` is not a regular file; remove it",
+                        path.escape_debug()
+                    )));
+                }
             }
         }
         Ok(())
@@ -142,7 +147,7 @@ impl Reading {
     fn below(&mut self, folder: &OwnedFd, path: &str) -> Result<(), SkillFolderError> {
         if self.depth + 1 >= SKILL_DEPTH_MAX {
             let what =
-                format!("`{}` lies more than {SKILL_DEPTH_MAX} levels deep; move it up", path.escape_debug());
+                format!("`{}` is more than {SKILL_DEPTH_MAX} levels deep; move it up", path.escape_debug());
             return Err(refused(what));
         }
         self.depth += 1;
@@ -181,9 +186,9 @@ fn unopened(path: &str, errno: Errno) -> SkillFolderError {
     match errno {
         Errno::LOOP => refused(format!("`{shown}` is a symbolic link; put what it leads to there")),
         Errno::XDEV => refused(format!("`{shown}` leads out of the folder; take it out")),
-        Errno::NXIO => refused(format!("`{shown}` is no file; take it out")),
+        Errno::NXIO => refused(format!("`{shown}` is not a regular file; remove it")),
         Errno::ACCESS | Errno::PERM => refused(format!("`{shown}` may not be read; change its mode")),
-        Errno::NOENT => refused(format!("`{shown}` went away meanwhile; try again")),
+        Errno::NOENT => refused(format!("`{shown}` was removed during the call; try again")),
         errno => system(errno),
     }
 }

@@ -78,8 +78,11 @@ async fn forward(
 ) -> Result<Response<ReplyBody>, Refusal> {
     let mut headers = head.headers;
     take_off_neighbourly(&mut headers);
-    let malformed =
-        |_| Refusal { status: StatusCode::BAD_REQUEST, reason: "its host is no header", endpoint: None };
+    let malformed = |_| Refusal {
+        status: StatusCode::BAD_REQUEST,
+        reason: "its host is not a valid header",
+        endpoint: None,
+    };
     headers.insert(HOST, HeaderValue::from_str(&upstream.host_header).map_err(malformed)?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     if body.size_hint().exact().is_none() {

@@ -106,10 +106,10 @@ fn checkpoint(connection: &Connection, sql: &str) -> Result<(), Stuck> {
     connection.busy_timeout(LOCK_WAIT_MAX).map_err(Stuck::Broken)?;
     match checkpointed {
         Ok((0, frames, copied)) if frames == copied => Ok(()),
-        Ok(_) => Err(Stuck::ForNow("somebody still reads the journal".to_owned())),
+        Ok(_) => Err(Stuck::ForNow("another process still reads the journal".to_owned())),
         Err(error) => match connection::classify(&error) {
             Failure::Full => Err(Stuck::ForNow("the disk is full".to_owned())),
-            Failure::Busy => Err(Stuck::ForNow("somebody still reads the journal".to_owned())),
+            Failure::Busy => Err(Stuck::ForNow("another process still reads the journal".to_owned())),
             Failure::Constraint | Failure::Interrupted | Failure::Storage => Err(Stuck::Broken(error)),
         },
     }

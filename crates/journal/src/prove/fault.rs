@@ -21,7 +21,7 @@ pub(crate) enum ProveFault {
     #[error("the tree is damaged: {what}")]
     Tree { what: String },
     /// Nobody takes the parts any more.
-    #[error("nobody takes the bundle any more")]
+    #[error("the reader of the bundle is gone")]
     Abandoned,
     /// The log could not be read.
     #[error("the log could not be read")]

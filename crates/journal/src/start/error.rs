@@ -11,7 +11,7 @@ use crate::fault::ReadFault;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// SQLite's locks cannot be trusted there.
-    #[error("the state directory lies on a network file system ({file_system})")]
+    #[error("the state directory is on a network file system ({file_system})")]
     NetworkFilesystem {
         /// Its kind.
         file_system: &'static str,

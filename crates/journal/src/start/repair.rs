@@ -55,7 +55,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
     folder::create_empty(fresh)?;
     let connection = connect(fresh, Access::Write)?;
     if never_begun(database)? {
-        tracing::warn!("the journal's very first commit failed: it is begun anew");
+        tracing::warn!("the journal's first commit failed: it starts again");
     } else {
         copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
         let report = verify(&connection, Scope::Log, &(Arc::new(|_, _| ()) as _))?;

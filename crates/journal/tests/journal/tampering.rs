@@ -133,7 +133,7 @@ async fn changed_content_is_named() {
     let sealed = "the payload does not open with the keys that are there";
     kept.check("UPDATE payload SET key_id = 4 WHERE seq = 10", 10, sealed).await;
     kept.check("DELETE FROM payload WHERE seq = 10", 10, "the payload is missing").await;
-    let unowned = "a payload stands where no entry owns it";
+    let unowned = "a payload belongs to no entry";
     kept.check("INSERT INTO payload VALUES (9000, 0, x'00')", 9000, unowned).await;
     kept.check("INSERT INTO chunk VALUES (10, 1, x'00')", 10, unowned).await;
 }
@@ -170,7 +170,7 @@ async fn changed_files_beside_an_entry_are_named() {
     kept.check(&format!("DELETE FROM chunk WHERE {row}"), seq, payload).await;
     let further = format!("INSERT INTO chunk VALUES ({seq}, {}, x'00')", 2 * first);
     kept.check(&further, seq, payload).await;
-    let unowned = "a payload stands where no entry owns it";
+    let unowned = "a payload belongs to no entry";
     kept.check(&format!("INSERT INTO chunk VALUES (4, {first}, x'00')"), 4, unowned).await;
     kept.check(&flip("chunk", "sealed", &row, 100), seq, payload).await;
     let place = BlobRef { run: run.run, tape_seq, index: 0 };

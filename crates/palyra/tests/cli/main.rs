@@ -16,6 +16,7 @@ mod terminals;
 mod approvals;
 mod prompts;
 mod snapshots;
+mod help_pages;
 mod chat;
 mod chat_sessions;
 mod sessions;

@@ -50,7 +50,7 @@ fn an_answer_that_streams_finishes_before_the_daemon_goes() {
     assert!(!run.err.contains("the daemon is gone"), "{}", run.err);
     assert!(told.lines().last().unwrap().contains("run_finished"), "{told}");
     let log = ended(daemon).expect(0).err;
-    assert!(log.contains("told to stop") && log.contains("nothing runs any more"), "{log}");
+    assert!(log.contains("stopping") && log.contains("nothing runs any more"), "{log}");
     let tape = tape(&home);
     assert_eq!((count(&tape, "model_requested"), count(&tape, "model_message")), (1, 1));
     let text: String = tape.iter().filter_map(|entry| entry["model_text"]["text"].as_str()).collect();
@@ -123,11 +123,11 @@ fn the_second_signal_stops_at_once_and_the_run_is_still_there() {
     runtime.block_on(server.wait_until(|counts| counts.requests >= 1));
     let mut log = BufReader::new(daemon.stderr.take().unwrap());
     signal(&daemon, Signal::TERM);
-    read_until(&mut log, "told to stop");
+    read_until(&mut log, "stopping");
     // It drains, and whoever asks is told how it is.
     home.palyra(&["--no-start", "runs", "show", "last"]).expect(0);
     signal(&daemon, Signal::TERM);
-    read_until(&mut log, "told to stop at once");
+    read_until(&mut log, "stopping at once");
     ended(daemon).expect(0);
     let run = ended(child).expect(0);
     assert_eq!(run.out, "late\n");

@@ -105,7 +105,7 @@ impl PreparedTool {
         let version = RestrictedExpression::new_long(i64::from(facts.version));
         let entity = Entity::new_with_tags(resource.clone(), [("version".to_owned(), version)], groups, [])
             .expect("a number is an attribute");
-        let alone = Entities::from_entities([entity.clone()], None).expect("one entity is no circle");
+        let alone = Entities::from_entities([entity.clone()], None).expect("one entity is not a cycle");
         let mut mentions = Mentions::default();
         for policy in unattended.policies().chain(execute.policies()) {
             match grouped.mentions.get(policy.id()) {

@@ -70,7 +70,7 @@ pub(crate) fn misused_folders(policy: &Policy) -> Option<(String, String)> {
         use_of.look(condition.get("body")?, if is_unless { Sign::Lessens } else { Sign::Adds });
     }
     let wrong = use_of.wrong?;
-    let what = format!("`context.{wrong}` stands where a doubt about a path would permit more");
+    let what = format!("`context.{wrong}` is used where an undecided path would permit more");
     let mend = "look for folders in `context.folders` where they are forbidden, in `context.within` where they are \
                 permitted or excepted";
     Some((what, mend.to_owned()))

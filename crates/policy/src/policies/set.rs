@@ -64,7 +64,7 @@ impl PolicySet {
                         line,
                         column,
                         what: format!(
-                            "the id `{id}` stands for another policy at {}:{}",
+                            "the id `{id}` is used by another policy at {}:{}",
                             first.file, first.line
                         ),
                         mend: "give this one an id of its own".to_owned(),
@@ -246,7 +246,7 @@ fn schema_text(shapes: &ArgumentShapes) -> String {
 
 fn validator(shapes: &ArgumentShapes) -> Validator {
     let (fragment, _) = SchemaFragment::from_cedarschema_str(&schema_text(shapes))
-        .expect("the schema that ships parses, whatever plain names it is given");
+        .expect("the schema that ships parses with any plain names");
     Validator::new(Schema::from_schema_fragments([fragment]).expect("the schema that ships is one"))
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn read(policy: &Policy, execute: &EntityUid) -> Result<Annotations, 
             let near = nearest(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
             let mend =
                 format!("{near}known are @id, @reason, @note, @expires, @at_expiry, @approvals, @separation");
-            mistakes.push((format!("`@{name}` is no annotation"), mend, name.to_owned()));
+            mistakes.push((format!("`@{name}` is not an annotation"), mend, name.to_owned()));
         } else if TERMS.contains(&name) && !can_ask(policy, execute) {
             let what = format!("`@{name}` has no effect on this policy");
             let mend = "only a permit of Action::\"execute\" can ask; take it out".to_owned();
@@ -89,7 +89,7 @@ pub(crate) fn read(policy: &Policy, execute: &EntityUid) -> Result<Annotations, 
         let what = if policy.annotation("id").is_none() {
             "a policy has no @id".to_owned()
         } else {
-            format!("`{}` is no id", id.escape_default().take(40).collect::<String>())
+            format!("`{}` is not an id", id.escape_default().take(40).collect::<String>())
         };
         let mend = format!(
             "write @id(\"what-it-permits\") before it: letters, digits, `-`, `_`, `.`, at most {ID_BYTES_MAX}"

@@ -93,7 +93,7 @@ fn mistake_in(path: &str) -> Option<&'static str> {
         return Some("has a path of more than 240 bytes; shorten it");
     }
     if path.split('/').count() > SKILL_PATH_DEPTH_MAX {
-        return Some("lies more than 8 levels deep; move it up");
+        return Some("is more than 8 levels deep; move it up");
     }
     if path.contains(outside) {
         return Some(
@@ -102,7 +102,7 @@ fn mistake_in(path: &str) -> Option<&'static str> {
     }
     let is_odd = |part: &str| part.is_empty() || part == "." || part == ".." || part.ends_with(['.', ' ']);
     if path.split('/').any(|part| is_odd(part) || part.starts_with(' ')) {
-        return Some("has a part that is no plain name; rename it");
+        return Some("has a part that is not a plain name; rename it");
     }
     None
 }

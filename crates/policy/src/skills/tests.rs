@@ -149,7 +149,7 @@ fn a_folder_holds_plain_names_and_no_twins() {
     check(&["a/SKILL.md"], "it holds no `SKILL.md`");
     check(&["SKILL.md", "skill.md"], "`SKILL.md` and `skill.md` differ only in case; rename one of them");
     check(&["A/x", "SKILL.md", "a/y"], "`A` and `a` differ only in case; rename one of them");
-    let odd = "has a part that is no plain name; rename it";
+    let odd = "has a part that is not a plain name; rename it";
     for bad in ["../x", "a/../b", "/etc/passwd", "a//b", "./a", "a/.", "a. ", "a.", " a", "a/ b", ""] {
         check(&["SKILL.md", bad], &format!("`{bad}` {odd}"));
     }
@@ -160,7 +160,7 @@ fn a_folder_holds_plain_names_and_no_twins() {
     }
     check(
         &["SKILL.md", &"d/".repeat(8)],
-        &format!("`{}` lies more than 8 levels deep; move it up", "d/".repeat(8)),
+        &format!("`{}` is more than 8 levels deep; move it up", "d/".repeat(8)),
     );
     let long = "x".repeat(241);
     check(&["SKILL.md", &long], &format!("`{long}` has a path of more than 240 bytes; shorten it"));

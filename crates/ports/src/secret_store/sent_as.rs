@@ -38,7 +38,9 @@ const HEADER_CHARS_MAX: usize = 64;
 
 /// A text does not say how a credential is sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to send a secret: `bearer`, `basic`, or the name of a header such as `x-api-key`")]
+#[error(
+    "`{0}` is not a way to send a secret: `bearer`, `basic`, or the name of a header such as `x-api-key`"
+)]
 pub struct NotAWayToSend(String);
 
 impl FromStr for SentAs {

@@ -278,7 +278,7 @@ impl Block {
 
     fn proposal(self, number: usize, finish: FinishReason) -> Result<ToolProposal, ModelFailure> {
         let Content::Call { id, name, given, streamed } = self.content else {
-            return Err(malformed("a block is no tool call"));
+            return Err(malformed("a block is not a tool call"));
         };
         // Where the answer was cut off for its length, its last call may be, too.
         if self.is_open && finish != FinishReason::Length {

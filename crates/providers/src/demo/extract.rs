@@ -196,7 +196,7 @@ impl Finding {
     pub(super) fn is_denial(&self) -> bool {
         let begins = [
             "a person denied this call",
-            "nobody answered the approval of this call",
+            "no person answered the approval of this call",
             "this call did not run:",
             "policy denies",
             "policy forbids",

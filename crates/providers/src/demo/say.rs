@@ -165,10 +165,11 @@ pub(super) fn out_of_view(seen: usize, made: usize) -> String {
 
 /// Says what the model is and what it can do with the tools on offer.
 pub(super) fn introduction(offered: impl Fn(Ability) -> bool) -> String {
-    let mut text = "I am the demo model that is built into Palyra: offline, deterministic, and no language model. \
-                    I understand a few plain sentences and turn them into real tool calls; what I answer is quoted \
-                    from what the tools found."
-        .to_owned();
+    let mut text =
+        "I am the demo model that is built into Palyra: offline, deterministic, not a language model. \
+                    I understand a few plain sentences and turn them into real tool calls; my answers quote \
+                    the output of the tools."
+            .to_owned();
     let able: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| offered(*ability)).collect();
     if able.is_empty() {
         text.push_str(" No tool that I know is on offer, so I can only talk about myself.");

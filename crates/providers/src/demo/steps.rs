@@ -215,7 +215,7 @@ pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
         Goal::Remove { path, lines } => Some(match lines {
             Lines::Holding(text) => {
                 format!(
-                    "I cannot tell which line of `{path}` is meant by \"{text}\": none has it, or several have. I changed nothing."
+                    "I cannot find the one line of `{path}` that matches \"{text}\": none has it, or several have. I changed nothing."
                 )
             }
             Lines::Numbered(_) | Lines::Last => {

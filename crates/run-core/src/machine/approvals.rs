@@ -21,7 +21,7 @@ use crate::input::ApprovalAnswer;
 use crate::transcript::with_note;
 
 pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
-const EXPIRED: &str = "nobody answered the approval of this call in time";
+const EXPIRED: &str = "no person answered the approval of this call in time";
 const LOG_LOST: &str = "the end of the log is lost, so it is not known whether this call was approved and ran; it may \
                         be proposed again";
 

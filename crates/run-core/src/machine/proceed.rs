@@ -68,7 +68,7 @@ fn finish_stopped(step: &mut Step, reason: CancelReason) {
         CancelReason::User if step.machine.wait == Some(WaitReason::LoopCheck) => step.finish(
             TerminationReason::LoopStopped,
             Some(ErrorCode::LoopStopped),
-            "the run repeated itself, and was told to end",
+            "the run repeated itself and was stopped",
         ),
         CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
         CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),

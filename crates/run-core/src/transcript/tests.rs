@@ -287,7 +287,7 @@ fn what_a_person_said_to_a_call_is_told_with_its_result() {
         &[start(), begin(), calls(1, &[asking("write").for_secs(60)]), wait(60), expire(11)],
         "user: do it
          assistant:  [write {\"path\":\".\"}]
-         write Failed: nobody answered the approval of this call in time",
+         write Failed: no person answered the approval of this call in time",
     );
     check(
         &[start(), begin(), calls(1, &[asking("write")]), approve(11).policy(PolicyNow::OtherVersion).act()],

@@ -179,7 +179,7 @@ fn unsecret(answer: ModelAnswer, attempt: Attempt, engine: &Engine) -> ModelAnsw
     if found != Some(true) {
         return answer;
     }
-    tracing::warn!(%attempt, "what the provider wants back holds a secret, and is dropped");
+    tracing::warn!(%attempt, "data that the provider wants returned contains a secret and is dropped");
     ModelAnswer { continuation: None, ..answer }
 }
 
@@ -189,6 +189,6 @@ fn bounded(answer: ModelAnswer, attempt: Attempt) -> ModelAnswer {
     if bytes <= CONTINUATION_BYTES_MAX {
         return answer;
     }
-    tracing::warn!(%attempt, bytes, "what the provider wants back is too large, and dropped");
+    tracing::warn!(%attempt, bytes, "data that the provider wants returned is too large and is dropped");
     ModelAnswer { continuation: None, ..answer }
 }

@@ -239,7 +239,7 @@ impl<'a> Judging<'a> {
         let value = serde_json::from_str(arguments.expose()).ok();
         let (Some(exact), Some(value)) = (exact, value) else {
             return Err(wrong(
-                "nothing can be remembered of a call whose arguments are no JSON object".to_owned(),
+                "a call whose arguments are not a JSON object cannot be remembered".to_owned(),
             ));
         };
         let chosen = |rule: &ArgumentRule| wish.matcher.iter().any(|other| other.argument == rule.argument);

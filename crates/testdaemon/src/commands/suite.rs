@@ -201,7 +201,7 @@ impl Counts {
             format!("none is left; the last after {gone} ms"),
         );
         let doubts = format!("{} had happened, {} had not and were made anew", self.happened, self.again);
-        report.row("doubts, each told as outcome_unknown", self.happened + self.again, doubts);
+        report.row("doubts, each reported as outcome_unknown", self.happened + self.again, doubts);
         report.row("jobs that died with their daemon", self.jobs_in_doubt, "each listed as in doubt");
         report.row("answers to approvals", self.yeses, "");
         self.back.sort_unstable();

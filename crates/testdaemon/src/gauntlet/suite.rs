@@ -181,11 +181,11 @@ fn summarise(report: &mut Report, tally: &Tally, mut counts: Counts, (recorded, 
     let requests = format!("{once}; {} requests, of which the server dropped replies", counts.requests);
     report.row("keyed effects", of(Kind::Keyed), requests);
     report.row("effects on files", of(Kind::Probe), once);
-    let opaque = format!("{once}; every doubt was told, none of what was certain");
+    let opaque = format!("{once}; every doubt was reported, and no certain outcome was");
     report.row("opaque effects", of(Kind::Opaque), opaque);
     let doubts =
         format!("{} had happened, {} had not and were made anew", counts.happened, counts.not_happened);
-    report.row("doubts, each told as outcome_unknown", counts.happened + counts.not_happened, doubts);
+    report.row("doubts, each reported as outcome_unknown", counts.happened + counts.not_happened, doubts);
     report.row("answers to approvals", counts.yeses, "");
     if tally.total() == 0 {
         report.failures.push("nothing was injected".to_owned());

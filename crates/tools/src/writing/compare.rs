@@ -29,7 +29,7 @@ fn compare_one(workspace: &Workspace, file: &PreImage) -> ComparedFile {
     };
     let (bytes, mode) = goal;
     if is_binary(bytes) || std::str::from_utf8(bytes).is_err() || bytes.len() as u64 > FILE_BYTES_MAX {
-        return refused("it is no text, so that it cannot be shown".to_owned());
+        return refused("it is not text and cannot be shown".to_owned());
     }
     let (now, now_mode): (&[u8], u32) = match &found {
         Found::Absent => (b"", 0),

@@ -117,7 +117,7 @@ impl Replacement {
             (1, _) | (_, Times::All) => {}
             (number, Times::Once) => {
                 return Err(ToolFailure::NotUnique(format!(
-                    "the text to replace is {number} times in `{shown}`; give more of what stands around the one you \
+                    "the text to replace is {number} times in `{shown}`; give more of the text around the one you \
                      mean, or set `all`"
                 )));
             }
@@ -165,7 +165,7 @@ fn places_of(bytes: &[u8], sought: &[u8]) -> Vec<usize> {
 pub(crate) fn refuse_placeholders<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<(), ToolFailure> {
     if texts.into_iter().any(|text| text.contains(PLACEHOLDER_BEGINS)) {
         return Err(ToolFailure::Placeholder(format!(
-            "the text holds `{PLACEHOLDER_BEGINS}...>`, which stands for a secret that was taken out; it is not \
+            "the text holds `{PLACEHOLDER_BEGINS}...>`, the placeholder of a secret that was removed; it is not \
              written into a file. Change another part of the file, or ask the user to write the secret"
         )));
     }

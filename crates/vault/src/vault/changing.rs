@@ -196,7 +196,7 @@ fn change_places(vault: &Vault, next: Option<Key>) -> Result<(), SecretStoreErro
     if !root::has_passphrase(&beside) {
         Staged::forget(&vault.folder).map_err(disk("written"))?;
         let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return Err(disk("sealed anew")(gone));
+        return Err(disk("sealed again")(gone));
     }
     {
         let mut state = vault.state_to_change();

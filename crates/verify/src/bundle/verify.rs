@@ -183,7 +183,8 @@ impl Reading<'_> {
                 }));
             }
             None => {
-                self.faults.add(by, Code::Malformed, || format!("entry {by} erases what is not below it"));
+                self.faults
+                    .add(by, Code::Malformed, || format!("entry {by} erases an entry that is not before it"));
             }
         }
         Ok(())

@@ -73,7 +73,7 @@ impl Contents<'_> {
         match (self.payloads.peek().map(|row| row.is_some()), self.chunks.peek().map(|row| row.is_some())) {
             (Ok(false), Ok(false)) => {}
             (Ok(_), Ok(_)) => faults.add(entries, Code::Truncated, || {
-                format!("the log ends before entry {entries}, of which or after which there is content")
+                format!("content exists for entry {entries} or later, after the end of the log")
             }),
             (Err(Trouble(what)), _) | (_, Err(Trouble(what))) => {
                 faults.add(entries, Code::Malformed, || format!("content after the last entry: {what}"));

@@ -90,9 +90,8 @@ fn check_step(before: Option<&Place>, place: &Place, faults: &mut Faults) {
     if place.tape_seq != expected {
         faults.add(seq, Code::Malformed, || format!("entry {seq} does not go on its run's tape"));
     } else if same_run.is_some_and(|before| before.seq >= place.seq) {
-        faults.add(seq, Code::Malformed, || {
-            format!("entry {seq} stands before what precedes it on its run's tape")
-        });
+        faults
+            .add(seq, Code::Malformed, || format!("entry {seq} is before its predecessor on its run's tape"));
     }
 }
 

@@ -40,7 +40,7 @@ impl<'s> StoredTiles<'s> {
         };
         let at = wrong_at.min(hashes.len() / HASH_BYTES - 1);
         faults.add(last_leaf(*level, *index, at), Code::Mismatch, || {
-            format!("tile {level}/{index} is missing or not what the entries come to")
+            format!("tile {level}/{index} is missing or does not match the entries")
         });
     }
 

@@ -159,7 +159,8 @@ impl<'s> Walk<'s> {
             self.faults.add(seq, Code::Malformed, || format!("entry {seq} {rule}"));
         }
         if envelope.kind == ERASED && Erased::parse(envelope.facts, seq).is_none() {
-            self.faults.add(seq, Code::Malformed, || format!("entry {seq} erases what is not below it"));
+            self.faults
+                .add(seq, Code::Malformed, || format!("entry {seq} erases an entry that is not before it"));
         }
     }
 
@@ -208,7 +209,7 @@ impl<'s> Walk<'s> {
             });
         } else if stored.hashes != self.tree.hashes() {
             self.faults.add(entries.saturating_sub(1), Code::Mismatch, || {
-                "the frontier is not what the entries come to".to_owned()
+                "the frontier does not match the entries".to_owned()
             });
         }
     }

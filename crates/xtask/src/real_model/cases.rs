@@ -246,7 +246,7 @@ fn killed(server: &mut ModelServer, daemon: &Daemon) -> Result<Judgement> {
         if kept != shown {
             return Err(format!("{shown} entries were shown, {kept} are told afterwards"));
         }
-        Ok(format!("{seen}; all {kept} entries are told again; the journal verifies"))
+        Ok(format!("{seen}; all {kept} entries are shown again; the journal verifies"))
     }))
 }
 

@@ -133,7 +133,8 @@ fn list(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
 
 fn read(root: &Path, path: &Path, texts: &mut Vec<(String, String)>, others: &mut Vec<String>) -> Result<()> {
     let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/");
-    let wanted = path.extension().is_some_and(|e| e == "rs" || e == "toml" || e == "md");
+    let wanted = path.extension().is_some_and(|e| e == "rs" || e == "toml" || e == "md")
+        || name.starts_with("docs/reference/");
     if !wanted {
         others.push(name);
         return Ok(());

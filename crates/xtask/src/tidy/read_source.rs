@@ -11,7 +11,7 @@ mod nodes;
 use anyhow::{Result, anyhow};
 use syn::visit::Visit;
 
-use super::source::{ErrorCodeRow, Place, SourceFile};
+use super::source::{ErrorCodeRow, Passage, Place, SourceFile};
 use visitor::Visitor;
 
 /// Returns the facts of the file at `path`.
@@ -31,7 +31,10 @@ pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     let mut visitor = Visitor::new(&mut file, text);
     visitor.visit_file(&syntax);
     let test_lines = visitor.test_lines();
+    let is_test = |line| visitor.is_test_line(line);
+    let doc_comments = doc_comments(text, &is_test);
     file.lines_without_tests = text.lines().count().saturating_sub(test_lines);
+    file.doc_comments = doc_comments;
     Ok(file)
 }
 
@@ -81,17 +84,43 @@ fn has_header(text: &str) -> bool {
 }
 
 fn error_codes(text: &str) -> Vec<ErrorCodeRow> {
-    let rows = text.lines().enumerate().filter_map(|(index, line)| {
+    let mut at = 0;
+    let rows = text.split_inclusive('\n').enumerate().filter_map(|(index, line)| {
+        let begin = at;
+        at += line.len();
         let (name, rest) = line.trim().split_once(" = ")?;
-        let (number, rest) = rest.split_once(", \"")?;
-        let (slug, _) = rest.split_once('"')?;
+        let (number, _) = rest.split_once(", \"")?;
         let is_row = name.starts_with(|c: char| c.is_ascii_uppercase())
-            && name.chars().all(|c| c.is_ascii_alphanumeric())
             && number.len() == 4
             && number.chars().all(|c| c.is_ascii_digit());
-        is_row.then(|| ErrorCodeRow { number: number.to_owned(), slug: slug.to_owned(), line: index + 1 })
+        let mut literals = text[begin..].split('"').skip(1).step_by(2).map(str::to_owned);
+        let (slug, summary, mend) = (literals.next()?, literals.next().unwrap_or_default(), literals.next());
+        let mend = mend.unwrap_or_default();
+        is_row.then(|| ErrorCodeRow { number: number.to_owned(), slug, summary, mend, line: index + 1 })
     });
     rows.collect()
+}
+
+/// Returns headers and doc comments, with lines that follow each other as one passage.
+fn doc_comments(text: &str, is_test: &dyn Fn(usize) -> bool) -> Vec<Passage> {
+    let mut passages: Vec<Passage> = Vec::new();
+    let mut last = 0;
+    for (index, line) in text.lines().enumerate() {
+        let line_number = index + 1;
+        let trimmed = line.trim_start();
+        let Some(words) = trimmed.strip_prefix("//!").or_else(|| trimmed.strip_prefix("///")) else {
+            continue;
+        };
+        if is_test(line_number) {
+            continue;
+        }
+        match passages.last_mut().filter(|_| last + 1 == line_number) {
+            Some(passage) => passage.text += &format!("\n{words}"),
+            None => passages.push(Passage { line: line_number, text: words.to_owned() }),
+        }
+        last = line_number;
+    }
+    passages
 }
 
 #[cfg(test)]

@@ -35,6 +35,19 @@ pub(crate) struct SourceFile {
     pub(crate) tests: Vec<(String, usize)>,
     /// Rows `Name = 1234, "slug", ...`, as tables of error codes have them.
     pub(crate) error_codes: Vec<ErrorCodeRow>,
+    /// Headers and doc comments outside of tests, one passage for lines that follow each other.
+    pub(crate) doc_comments: Vec<Passage>,
+    /// String literals of several words outside of tests.
+    pub(crate) messages: Vec<Passage>,
+    /// What `#[error("...")]` attributes hold.
+    pub(crate) error_texts: Vec<String>,
+}
+
+/// Words that a person reads, and the line on which they begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Passage {
+    pub(crate) line: usize,
+    pub(crate) text: String,
 }
 
 /// Where in its crate a file stands.
@@ -112,5 +125,9 @@ pub(crate) struct Reference {
 pub(crate) struct ErrorCodeRow {
     pub(crate) number: String,
     pub(crate) slug: String,
+    /// One sentence that says what happened.
+    pub(crate) summary: String,
+    /// What a person can do about it.
+    pub(crate) mend: String,
     pub(crate) line: usize,
 }

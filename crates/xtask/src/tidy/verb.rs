@@ -26,9 +26,12 @@ pub(crate) enum Files {
 pub(crate) fn verb(files: Files) -> Result<ExitCode> {
     let started = Instant::now();
     if files == Files::Write {
-        for (path, text) in checks::clippy_files(&load()?.0) {
-            std::fs::write(repo::root().join(&path), text)
-                .with_context(|| format!("could not write {path}"))?;
+        for (path, text) in checks::generated(&load()?.0) {
+            let place = repo::root().join(&path);
+            if std::fs::read_to_string(&place).is_ok_and(|old| old == text) {
+                continue;
+            }
+            std::fs::write(&place, text).with_context(|| format!("could not write {path}"))?;
             println!("wrote {path}");
         }
     }

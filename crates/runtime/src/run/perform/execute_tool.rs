@@ -87,7 +87,7 @@ async fn execute_tool_call(
         () = stop.cancelled() => UnknownOutcomeCause::Cancelled,
         () = clock.sleep_until(deadline) => UnknownOutcomeCause::Deadline,
     };
-    tracing::warn!(%effect, ?cause, "a tool is told to stop");
+    tracing::warn!(%effect, ?cause, "stopping a tool");
     flag.cancel();
     let late = tokio::select! {
         biased;

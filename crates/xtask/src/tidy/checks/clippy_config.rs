@@ -35,7 +35,7 @@ disallowed-types = [
 "#;
 
 /// Returns path and text of every generated file.
-pub(in crate::tidy) fn expected(house: &House) -> Vec<(String, String)> {
+pub(super) fn expected(house: &House) -> Vec<(String, String)> {
     let header = "# Written by `cargo xtask tidy --write`: the root file's settings, then what a pure crate must not do.\n";
     let root = house.text(ROOT).trim_end();
     let present = PURE_CRATES.iter().filter(|folder| house.crates.iter().any(|c| c.folder == **folder));

@@ -16,6 +16,7 @@ mod dependency_reasons;
 mod error_pages;
 mod links;
 mod attack_cases;
+mod message_table;
+mod words;
 
-pub(super) use clippy_config::expected as clippy_files;
-pub(super) use run_all::all;
+pub(super) use run_all::{all, generated};

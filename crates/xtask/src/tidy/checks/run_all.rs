@@ -4,7 +4,7 @@
 
 use super::{
     arrows, attack_cases, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links,
-    manifests, names, seed_names, sizes,
+    manifests, message_table, names, seed_names, sizes, words,
 };
 use crate::tidy::finding::Finding;
 use crate::tidy::house::House;
@@ -26,6 +26,13 @@ pub(in crate::tidy) fn all(house: &House, rules: &Rules) -> Vec<Finding> {
         error_pages::check(house),
         links::check(house),
         attack_cases::check(house),
+        message_table::check(house),
+        words::check(house),
     ]
     .concat()
+}
+
+/// Returns path and text of every file that is made of others.
+pub(in crate::tidy) fn generated(house: &House) -> Vec<(String, String)> {
+    [clippy_config::expected(house), message_table::expected(house), words::expected(house)].concat()
 }

@@ -16,6 +16,19 @@ impl<'ast> Visit<'ast> for Idents {
     }
 }
 
+/// Returns the string literals among tokens, at any depth, in order.
+pub(super) fn literals(tokens: TokenStream) -> Vec<syn::LitStr> {
+    let mut found = Vec::new();
+    for tree in tokens {
+        match tree {
+            TokenTree::Group(group) => found.extend(literals(group.stream())),
+            TokenTree::Literal(literal) => found.extend(syn::parse2(TokenTree::from(literal).into()).ok()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    found
+}
+
 /// Returns whether an attribute makes its item part of tests only.
 pub(super) fn is_cfg_test(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")

@@ -7,9 +7,9 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item as SynItem, Signature, UseTree, Visibility};
 
 use super::nodes::{
-    Idents, bool_parameter, is_cfg_test, is_open, item_attributes, item_ident, logic, type_name,
+    Idents, bool_parameter, is_cfg_test, is_open, item_attributes, item_ident, literals, logic, type_name,
 };
-use crate::tidy::source::{Field, Function, Import, Item, Reference, SourceFile, Struct};
+use crate::tidy::source::{Field, Function, Import, Item, Passage, Reference, SourceFile, Struct};
 
 /// Collects facts while it walks.
 pub(super) struct Visitor<'a> {
@@ -36,6 +36,25 @@ impl<'a> Visitor<'a> {
     /// Returns how many lines stand under `#[cfg(test)]`.
     pub(super) fn test_lines(&self) -> usize {
         self.test_ranges.iter().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// Returns whether a line stands under `#[cfg(test)]`.
+    pub(super) fn is_test_line(&self, line: usize) -> bool {
+        self.test_ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+    }
+
+    /// Notes the string literals of several words in the tokens of a macro call or an attribute.
+    fn messages_in(&mut self, tokens: proc_macro2::TokenStream) {
+        for literal in literals(tokens) {
+            self.message(&literal);
+        }
+    }
+
+    fn message(&mut self, literal: &syn::LitStr) {
+        let text = literal.value();
+        if text.split_whitespace().nth(1).is_some() {
+            self.file.messages.push(Passage { line: literal.span().start().line, text });
+        }
     }
 
     fn skip_test(&mut self, node: &impl Spanned, attributes: &[Attribute]) -> bool {
@@ -239,6 +258,29 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             self.file.references.push(Reference { module: self.module.clone(), segments, line });
         }
         visit::visit_path(self, node);
+    }
+
+    fn visit_lit_str(&mut self, node: &'ast syn::LitStr) {
+        self.message(node);
+    }
+
+    fn visit_macro(&mut self, node: &'ast syn::Macro) {
+        self.messages_in(node.tokens.clone());
+        visit::visit_macro(self, node);
+    }
+
+    fn visit_attribute(&mut self, node: &'ast Attribute) {
+        let path = node.path();
+        if ["doc", "expect", "allow", "cfg", "deprecated"].iter().any(|name| path.is_ident(name)) {
+            return;
+        }
+        if let syn::Meta::List(list) = &node.meta {
+            if path.is_ident("error") {
+                self.file.error_texts.extend(literals(list.tokens.clone()).first().map(syn::LitStr::value));
+            }
+            self.messages_in(list.tokens.clone());
+        }
+        visit::visit_attribute(self, node);
     }
 
     fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
