@@ -169,7 +169,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), cla
     Ok((line, json))
 }
 
-/// Says to somebody whose first word is no verb how words are asked.
+/// Shows how to ask a question, after a first word that is not a verb.
 fn with_tip(mut error: clap::Error, unknown: Option<String>) -> clap::Error {
     let Some(word) = unknown.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) else { return error };
     let nearest = match error.get(ContextKind::SuggestedSubcommand) {

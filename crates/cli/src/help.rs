@@ -23,7 +23,7 @@ const ENVIRONMENT: [(&str, &str); 9] = [
     ("PALYRA__A__B", "the setting a.b of the configuration"),
     ("NO_COLOR", "anything in it: no colours; TERM=dumb: no escape codes at all"),
 ];
-/// A page is no wider, whatever the terminal.
+/// Columns of a page, at most, on every terminal.
 const PAGE_COLUMNS_MAX: usize = 80;
 
 /// Shows the help of a verb, or explains what else a word names.
@@ -89,7 +89,7 @@ fn show(output: &Output, topic: Topic) -> Result<(), Failure> {
     }
 }
 
-/// Shows the overview to somebody who named no verb off a terminal: that is no command.
+/// Shows the overview after a command line without a verb, off a terminal: an invalid command line.
 pub(crate) fn overview_instead(output: &Output) -> Exit {
     output.refused_arguments(&command_line::command().render_help());
     Exit::Usage

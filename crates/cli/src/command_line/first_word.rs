@@ -14,7 +14,7 @@ pub(super) fn with_verb(mut arguments: Vec<OsString>, definition: &Command) -> V
     arguments
 }
 
-/// Returns where the first word is that is no option and no value of one.
+/// Returns the position of the first word that is neither an option nor the value of one.
 fn first_word(arguments: &[OsString], definition: &Command) -> Option<usize> {
     let mut at = 1;
     while let Some(argument) = arguments.get(at) {
@@ -30,7 +30,7 @@ fn first_word(arguments: &[OsString], definition: &Command) -> Option<usize> {
     None
 }
 
-/// Returns the first word where it is no verb.
+/// Returns the first word if it is not a verb.
 pub(super) fn unknown_verb(arguments: &[OsString], definition: &Command) -> Option<String> {
     let word: &OsStr = arguments.get(first_word(arguments, definition)?)?;
     let word = word.to_str()?;

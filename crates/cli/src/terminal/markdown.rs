@@ -4,7 +4,7 @@
 //! is open until it ends or the line does, a row of a table until the table ends. What was written is never written
 //! again. Pure: knows no terminal.
 //!
-//! Invariant: each word of the text is written once, whatever is left open, wherever the text is cut and wherever it
+//! Invariant: each word of the text is written once, even if a construct is left open, wherever the text is cut and wherever it
 //! pauses. Begin at [`Markdown::piece`].
 
 mod inline;
@@ -29,14 +29,14 @@ pub(super) struct Markdown {
     /// The open line from where nothing is decided, and how much of that was written already.
     held: String,
     written: usize,
-    /// Something in `held` is open, as far as it was looked through.
+    /// A construct in the held-back text is open, as far as it was read.
     is_open: bool,
     fence: Option<Fence>,
     table: Table,
     rows: ProseRows,
 }
 
-/// Where in a line the text stands.
+/// The position of the text in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     /// Its kind is not known.
@@ -292,7 +292,7 @@ impl Markdown {
     }
 }
 
-/// What may stand before the signs of a fence: it may be quoted, or belong to an item.
+/// What can precede the signs of a fence: it can be quoted, or belong to an item.
 const BEFORE_FENCE: [char; 2] = [' ', '>'];
 
 /// Reads the line that begins program text; what looks like it and goes on with the same sign is none.

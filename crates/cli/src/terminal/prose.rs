@@ -114,7 +114,7 @@ impl ProseRows {
         self.forget_line();
     }
 
-    /// Begins a new line, whatever ended the last one.
+    /// Begins a new line.
     pub(super) fn forget_line(&mut self) {
         self.hang.clear();
         (self.gap, self.goes_on) = (0, false);
@@ -159,7 +159,7 @@ impl ProseRows {
         }
     }
 
-    /// Wide letters stand without blanks between them.
+    /// Wide letters have no blanks between them.
     fn can_break_before(&self, c: char) -> bool {
         let Some((last, _)) = self.word.last() else { return self.is_begun && c.width() == Some(2) };
         let is_wide = |c: char| c.width() == Some(2);

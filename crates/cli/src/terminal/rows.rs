@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthChar;
 pub(crate) const MODEL_MARK: &str = "│ ";
 /// Stands before each row that a tool printed.
 pub(crate) const TOOL_MARK: &str = "┊ ";
-/// Stands before each further row of our own lines, at least.
+/// The prefix of each further row of our own lines, at least.
 const INDENT: &str = "  ";
-/// Stand before our own lines.
+/// The prefixes of our own lines.
 const SIGNS: [&str; 5] = ["· ", "✓ ", "✗ ", "! ", "? "];
 const TAB_COLUMNS: usize = 8;
 const COLUMNS_MIN: usize = 8;

@@ -112,7 +112,7 @@ fn print(context: &Context, line: &[u8], format: Format) -> Result<(), Failure> 
     }
 }
 
-/// A log file that may grow, be set aside or begin anew.
+/// A log file that can grow, be rotated or be truncated.
 struct FollowedLog {
     path: PathBuf,
     open: Option<File>,

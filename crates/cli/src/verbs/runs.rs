@@ -64,7 +64,7 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Wait until a run ends or asks, then say how it stands; exits as `palyra run` does
+    /// Wait until a run ends or asks, then print its state; exits as `palyra run` does
     #[command(after_help = "Example:\n  palyra runs wait last")]
     Wait {
         /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`

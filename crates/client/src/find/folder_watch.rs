@@ -23,7 +23,7 @@ impl FolderWatch {
         Self { folder: folder.to_owned(), events: Self::open(folder).ok() }
     }
 
-    /// Returns whether changes are told; otherwise waits end by their span alone.
+    /// Returns whether changes are reported; otherwise waits end by their span alone.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.events.is_some()

@@ -50,7 +50,7 @@ fn component(package: &CratePackage) -> Value {
 
 /// Checks the form of a document: its product has this version, its parts are named once each, and all edges lead to parts.
 pub(super) fn check(text: &str, version: &str) -> Result<()> {
-    let bill: Value = serde_json::from_str(text).context("the bill of materials is no JSON")?;
+    let bill: Value = serde_json::from_str(text).context("the bill of materials is not JSON")?;
     ensure!(bill["bomFormat"] == "CycloneDX" && bill["specVersion"] == "1.5", "the bill has another format");
     let product = &bill["metadata"]["component"];
     ensure!(

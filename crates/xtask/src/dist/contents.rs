@@ -88,7 +88,7 @@ fn listed(listing: &str, prefix: &str) -> Result<BTreeMap<String, Entry>> {
         match path.strip_prefix(prefix) {
             Some(below) => entries.insert(below.trim_start_matches('/').to_owned(), entry),
             None => {
-                ensure!(path.is_empty(), "{path} lies outside of {prefix}");
+                ensure!(path.is_empty(), "{path} is outside of {prefix}");
                 None
             }
         };

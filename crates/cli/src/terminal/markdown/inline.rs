@@ -1,6 +1,6 @@
 //! Words of one line: emphasis, program text and links become styles.
 //!
-//! Pure. Invariant: what is not closed within the text is shown with its signs. Begin at [`parse`].
+//! Pure. Invariant: a construct without an end is shown with its signs. Begin at [`parse`].
 
 use super::super::palette::TextStyle;
 
@@ -92,7 +92,7 @@ fn code(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
     end + signs
 }
 
-/// Reads `[words](address)`; returns how much it takes, nothing where there is no link.
+/// Reads `[words](address)`; returns its length, `None` without a link.
 fn link(chars: &[char], style: TextStyle, depth: usize, parsed: &mut Parsed) -> usize {
     let Some(end) = closing(chars, '[', ']') else {
         parsed.is_open = true;
@@ -168,7 +168,7 @@ fn emphasis(chars: &[char], at: usize, style: TextStyle, depth: usize, parsed: &
     end + signs - at
 }
 
-/// Returns whether signs can begin an emphasis: a word follows, and none that they would stand within.
+/// Returns whether signs can begin an emphasis: a word follows, and they are not inside a word.
 fn opens(chars: &[char], at: usize, signs: usize) -> bool {
     let before = at.checked_sub(1).map(|at| chars[at]);
     let Some(after) = chars.get(at + signs) else { return false };

@@ -22,14 +22,14 @@ pub(super) enum LineKind {
     Words {
         /// Bytes that those take.
         signs: usize,
-        /// What stands below them in further rows.
+        /// The prefix of further rows.
         hang: String,
         /// The level of a heading.
         heading: Option<u8>,
     },
 }
 
-/// What stands at a place.
+/// The construct at a position.
 enum Sign {
     Unknown,
     None,

@@ -20,9 +20,9 @@ const FOLDERS_MAX: usize = 100;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WaitingCounts {
     pub(super) approvals: u64,
-    /// Runs that wait for words, or for somebody to look at them.
+    /// Runs that wait for input or for a decision.
     pub(super) questions: u64,
-    /// Effects of which nobody knows whether they happened.
+    /// Effects with an unknown outcome.
     pub(super) doubts: u64,
 }
 
@@ -49,7 +49,7 @@ impl Add for WaitingCounts {
 pub(super) struct Waiting {
     pub(super) here: WaitingCounts,
     pub(super) elsewhere: WaitingCounts,
-    /// Runs that wait, whatever for.
+    /// Runs that wait, for any reason.
     pub(super) waiting_runs: u64,
 }
 

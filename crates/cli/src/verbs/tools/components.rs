@@ -133,7 +133,7 @@ fn absolute(path: &Path) -> Result<String, Failure> {
 fn unasked() -> Failure {
     Failure::Input {
         code: ErrorCode::InvalidArgument,
-        message: "nobody can be asked here whether to add the tool".to_owned(),
+        message: "adding a tool needs a confirmation, and there is no terminal".to_owned(),
         mend: "add --yes to add it without a question, or --json to look at it only".to_owned(),
     }
 }

@@ -46,7 +46,7 @@ fn a_complete_listing_is_accepted_and_each_fault_is_found() {
         ("bin/palyra-verify", "bin/palyra-other", "no package has bin/palyra-verify"),
         ("share/doc/palyra/palyra.cdx.json", "share/doc/palyra/other", "no package has"),
         ("palyra-7.1.gz", "palyra-7.1", "manual pages"),
-        ("./usr/lib/", "./etc/", "lies outside of usr"),
+        ("./usr/lib/", "./etc/", "is outside of usr"),
     ];
     for (from, to, expected) in faults {
         let spoilt = complete.replacen(from, to, 1);

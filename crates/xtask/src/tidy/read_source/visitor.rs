@@ -38,7 +38,7 @@ impl<'a> Visitor<'a> {
         self.test_ranges.iter().map(|(first, last)| last - first + 1).sum()
     }
 
-    /// Returns whether a line stands under `#[cfg(test)]`.
+    /// Returns whether a line is under `#[cfg(test)]`.
     pub(super) fn is_test_line(&self, line: usize) -> bool {
         self.test_ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
     }
