@@ -192,7 +192,7 @@ pub(crate) struct Drive<'a, R, F> {
 }
 
 /// What a person is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Asking {
     Nothing,
     /// For words that let the run go on.
@@ -389,7 +389,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 let asked = self.view.asked().iter().find(|asked| asked.approval_id == approval_id);
                 let (prompt, risk) =
                     asked.map(|asked| (asked.prompt.clone(), asked.risk.clone())).unwrap_or_default();
-                self.seat.output.question(&question(&prompt.unwrap_or_default(), &risk, Detail::Full));
+                self.show_question(&prompt.unwrap_or_default(), &risk, Detail::Full);
             }
             Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
             Answer::Unclear => self.seat.output.note(Mark::Info, &form.help()),
@@ -485,14 +485,27 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Progress(progress) => output.progress(&progress),
             Shown::Remark(remark) => output.remark(&remark)?,
             Shown::Note(mark, note) => output.note(mark, &note),
-            Shown::Question { approval_id, lines } => {
-                output.question(&lines);
+            Shown::Question { approval_id, prompt, risk } => {
+                self.show_question(&prompt, &risk, self.detail());
                 self.on_screen = Some(approval_id);
             }
             Shown::Printed(line) => output.printed(&line),
             Shown::Error(code, message) => output.error(code, &message),
         }
         Ok(())
+    }
+
+    /// Returns how much of a question is shown at first.
+    fn detail(&self) -> Detail {
+        match self.seat.person {
+            Person::Nobody => Detail::Unattended,
+            Person::Types(_) | Person::Watched { .. } => Detail::Prompt,
+        }
+    }
+
+    fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) {
+        let lines = question(prompt, risk, detail);
+        self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 
     /// Ends the question, and shows what came meanwhile.
@@ -564,9 +577,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
         if self.on_screen.as_ref() != Some(&asked.approval_id) {
             let prompt = asked.prompt.clone().unwrap_or_default();
-            self.seat.output.question(&question(&prompt, &asked.risk, Detail::Brief));
+            self.show_question(&prompt, &asked.risk, Detail::Prompt);
         }
-        let form = AnswerForm::of(&asked.approval_id, &asked.risk);
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk, &asked.prompt.clone().unwrap_or_default());
         let prompt = form.prompt();
         self.asking = Asking::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;

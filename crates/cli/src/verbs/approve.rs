@@ -283,9 +283,11 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.
     let lines = question(&prompt, &approval.risk, Detail::Full);
-    for (at, line) in lines.iter().flat_map(|line| line.split('\n')).enumerate() {
-        let indent = if at == 0 { "" } else { "  " };
-        context.output.line(&format!("{indent}{}", clean_text(line)))?;
+    for (at, line) in lines.iter().enumerate() {
+        for text in line.text.split('\n') {
+            let indent = if at == 0 { "" } else { "  " };
+            context.output.styled_line(&format!("{indent}{}", clean_text(text)), line.look.color())?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -21,11 +21,8 @@ fn a_yes_after_the_daemon_was_killed_writes_the_file_once() {
     let home = Home::new();
     let notes = home.work().join("notes.txt");
     let waits = asked(&home, ASK);
-    for line in [
-        "write_file wants to run (medium risk): creates `notes.txt` (11 bytes)\n",
-        "\n  +++ notes.txt\n",
-        "\n  +hello world\n",
-    ] {
+    for line in ["? write_file creates `notes.txt` (11 bytes)\n", "\n  +++ notes.txt\n", "\n  +hello world\n"]
+    {
         assert!(waits.told.err.contains(line), "{}", waits.told.err);
     }
     assert!(!notes.exists());
@@ -100,7 +97,7 @@ fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
     assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
     assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "another\n");
     let again = home.palyra(&["approve", "show", "last"]).expect(0);
-    assert!(again.out.contains("asked again because") && again.out.contains("-another"), "{}", again.out);
+    assert!(again.out.contains("Asked again because") && again.out.contains("-another"), "{}", again.out);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tape = tape(&home, &waits.run);
     assert_eq!(of(&tape, "tool_started").len(), 1);

@@ -168,12 +168,27 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
         output.remark(&long).unwrap();
         output.row(&format!("  {long}"));
         output.error(ErrorCode::Internal, &long);
-        output.question(&["write_file wants to run".to_owned(), format!("{long}\n{fake}")]);
+        let rest = format!("{long}\n{fake}");
+        output.question([("write_file wants to run", ""), (rest.as_str(), GREEN)]);
+        output.diff([(rest.as_str(), RED)]);
         let seen = out.text();
-        let plain = [DIM, RED, GREEN, YELLOW, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
+        let plain =
+            [DIM, RED, GREEN, YELLOW, BOLD, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
         let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
         assert_eq!(rows, ["? write_file wants to run"], "{plain}");
         assert!(plain.lines().all(|row| row.chars().count() < 80), "{plain}");
         assert_eq!(err.text(), "");
     }
+}
+
+#[test]
+fn a_prompt_that_is_wider_than_the_terminal_goes_on_behind_blanks() {
+    let (out, err) = (Written::default(), Written::default());
+    let sink =
+        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Colored, columns: Some(40) };
+    let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
+    output.prompt("? [y]es  [n]o, or \"n REASON\"  [s] this call, whole session  [m]ore  [l]ater");
+    let rows: Vec<String> = err.text().lines().map(str::to_owned).collect();
+    assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.starts_with("  ")), "{rows:?}");
+    assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:?}");
 }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, count, how_to_resolve, short_id};
+use crate::render::{age, count, diff_lines, how_to_resolve, short_id};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
@@ -186,7 +186,8 @@ pub(super) async fn undo(
             let (mark, told) = told(file);
             context.output.note(mark, &format!("{}: {told}", clean_line(&file.path, 200)));
             if file.result == "conflict" {
-                file.detail.lines().for_each(|line| context.output.row(&format!("  {line}")));
+                let lines = diff_lines(&file.detail);
+                context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
             }
         }
         let back = count((files.len() - left) as u64, "file");
