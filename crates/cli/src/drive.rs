@@ -159,7 +159,18 @@ pub(crate) async fn drive(
     seat: Seat<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
+    drive_after(run, 0, seat, opened).await
+}
+
+/// Drives a run to its end, of which the person has seen the entries up to a number: they count and are not shown.
+pub(crate) async fn drive_after(
+    run: &mut impl FollowedRun,
+    seen: u32,
+    seat: Seat<'_>,
+    opened: impl FnMut(&v1::Opened),
+) -> Result<Exit, Failure> {
     let mut drive = Drive::begin(run, seat, opened);
+    drive.seen = seen;
     loop {
         if let Pause::Over(exit) = drive.go_on().await? {
             return Ok(exit);
@@ -174,6 +185,8 @@ pub(crate) struct Drive<'a, R, F> {
     opened: F,
     view: RunView,
     caught_up: bool,
+    /// The last entry that is not shown.
+    seen: u32,
     /// What a person was asked and has not answered.
     asking: Asking,
     /// Whether the prompt is drawn, where its answer is read elsewhere.
@@ -227,6 +240,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             opened,
             view,
             caught_up: false,
+            seen: 0,
             asking: Asking::Nothing,
             drawn: false,
             on_screen: None,
@@ -461,6 +475,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
         let shown = self.view.absorb(entry);
+        if entry.tape_seq <= self.seen {
+            return Ok(());
+        }
         if self.seat.format == Format::Json {
             return self.seat.output.json(&to_json(entry));
         }
