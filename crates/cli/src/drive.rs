@@ -161,7 +161,18 @@ pub(crate) async fn drive(
     seat: Seat<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
+    drive_after(run, 0, seat, opened).await
+}
+
+/// Drives a run to its end, of which the person has seen the entries up to a number: they count and are not shown.
+pub(crate) async fn drive_after(
+    run: &mut impl FollowedRun,
+    seen: u32,
+    seat: Seat<'_>,
+    opened: impl FnMut(&v1::Opened),
+) -> Result<Exit, Failure> {
     let mut drive = Drive::begin(run, seat, opened);
+    drive.seen = seen;
     loop {
         if let Pause::Over(exit) = drive.go_on().await? {
             return Ok(exit);
@@ -176,6 +187,8 @@ pub(crate) struct Drive<'a, R, F> {
     opened: F,
     view: RunView,
     caught_up: bool,
+    /// The last entry that is not shown.
+    seen: u32,
     /// What a person was asked and has not answered.
     asking: Asking,
     /// Whether the prompt is drawn, where its answer is read elsewhere.
@@ -196,7 +209,7 @@ pub(crate) struct Drive<'a, R, F> {
 }
 
 /// What a person is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Asking {
     Nothing,
     /// For words that let the run go on.
@@ -232,6 +245,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             opened,
             view,
             caught_up: false,
+            seen: 0,
             asking: Asking::Nothing,
             drawn: false,
             on_screen: None,
@@ -407,7 +421,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 let asked = self.view.asked().iter().find(|asked| asked.approval_id == approval_id);
                 let (prompt, risk) =
                     asked.map(|asked| (asked.prompt.clone(), asked.risk.clone())).unwrap_or_default();
-                self.seat.output.question(&question(&prompt.unwrap_or_default(), &risk, Detail::Full));
+                self.show_question(&prompt.unwrap_or_default(), &risk, Detail::Full);
             }
             Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
             Answer::Unclear => self.seat.output.note(Mark::Info, &form.help()),
@@ -479,6 +493,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
         let shown = self.view.absorb(entry);
+        if entry.tape_seq <= self.seen {
+            return Ok(());
+        }
         if self.seat.format == Format::Json {
             return self.seat.output.json(&to_json(entry));
         }
@@ -505,14 +522,27 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Progress(progress) => output.progress(&progress),
             Shown::Remark(remark) => output.remark(&remark)?,
             Shown::Note(mark, note) => output.note(mark, &note),
-            Shown::Question { approval_id, lines } => {
-                output.question(&lines);
+            Shown::Question { approval_id, prompt, risk } => {
+                self.show_question(&prompt, &risk, self.detail());
                 self.on_screen = Some(approval_id);
             }
             Shown::Printed(line) => output.printed(&line),
             Shown::Error(code, message) => output.error(code, &message),
         }
         Ok(())
+    }
+
+    /// Returns how much of a question is shown at first.
+    fn detail(&self) -> Detail {
+        match self.seat.person {
+            Person::Nobody => Detail::Unattended,
+            Person::Types(_) | Person::Watched { .. } => Detail::Prompt,
+        }
+    }
+
+    fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) {
+        let lines = question(prompt, risk, detail);
+        self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 
     /// Ends the question, and shows what came meanwhile.
@@ -584,9 +614,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
         if self.on_screen.as_ref() != Some(&asked.approval_id) {
             let prompt = asked.prompt.clone().unwrap_or_default();
-            self.seat.output.question(&question(&prompt, &asked.risk, Detail::Brief));
+            self.show_question(&prompt, &asked.risk, Detail::Prompt);
         }
-        let form = AnswerForm::of(&asked.approval_id, &asked.risk);
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk, &asked.prompt.clone().unwrap_or_default());
         let prompt = form.prompt();
         self.asking = Asking::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;

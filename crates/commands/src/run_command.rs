@@ -144,7 +144,7 @@ pub(crate) fn prepare(
     Ok(PreparedCall {
         body: Redacted::new(body_of(&planned)),
         pre_images: Vec::new(),
-        summary: Redacted::new(format!("run {}", shown::line(&planned.plan.argv))),
+        summary: Redacted::new(shown::summary(&planned.plan)),
         preview: Redacted::new(shown::preview(&planned.plan)),
         unbound: Redacted::new(shown::unbound(&planned.plan)),
         programs: planned.programs,

@@ -19,13 +19,37 @@ pub(crate) fn line(argv: &[String]) -> String {
     words.join(" ")
 }
 
-/// Returns all that is bound, one thing a line.
+/// Returns a command and its folder in words.
+pub(crate) fn summary(plan: &Plan) -> String {
+    format!("runs `{}` in {}", line(&plan.argv), quoted_path(&plan.folder))
+}
+
+/// Returns all that is bound: the command, its shell line, whom it reaches and with which secrets; behind the last empty
+/// line the details, one thing a line.
 pub(crate) fn preview(plan: &Plan) -> String {
     let mut text = format!("$ {}\n\n", line(&plan.argv));
     text.push_str(&shell_line(&plan.argv));
-    let mut tell = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<12}{value}");
-    };
+    let mut reached = String::new();
+    if !plan.hosts.is_empty() {
+        tell(&mut reached, "network", &format!("only {}", plan.hosts.join(" ")));
+    }
+    if !plan.credentials.is_empty() {
+        tell(&mut reached, "secrets", &format!("{}, added on the way", plan.credentials.join(" ")));
+    }
+    if !reached.is_empty() {
+        text.push_str(&reached);
+        text.push('\n');
+    }
+    details(&mut text, plan);
+    text
+}
+
+fn tell(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "{name:<12}{value}");
+}
+
+fn details(text: &mut String, plan: &Plan) {
+    let mut tell = |name: &str, value: &str| tell(text, name, value);
     tell("in", &quoted_path(&plan.folder));
     tell("program", &file(&plan.program));
     if let Some(script) = &plan.script {
@@ -45,14 +69,8 @@ pub(crate) fn preview(plan: &Plan) -> String {
     }
     if plan.hosts.is_empty() {
         tell("network", "none");
-    } else {
-        tell("network", &format!("only {}", plan.hosts.join(" ")));
-    }
-    if !plan.credentials.is_empty() {
-        tell("secrets", &format!("{}, added on the way", plan.credentials.join(" ")));
     }
     tell("environment", &plan.environment.join(" "));
-    text
 }
 
 /// Returns the line that a shell is handed, as it is, and its commands as far as they can be read; empty for other commands.
@@ -97,14 +115,11 @@ pub(crate) fn unbound(plan: &Plan) -> String {
         ["make", "ninja", "cargo", "npm", "yarn", "pnpm", "just", "task", "gradle", "mvn"];
     let name = plan.program.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let mut text = if is_shell_line(&plan.argv) {
-        "the programs that the line starts, and files that they open, beyond the files above".to_owned()
+        "the programs that this line starts, and files they read".to_owned()
     } else if BUILDERS.contains(&name) {
-        format!(
-            "what `{name}` reads from the workspace and runs when it runs, beyond the files above: includes, recipes, \
-             scripts and dependencies are not checked"
-        )
+        format!("includes, recipes, scripts and dependencies that `{name}` reads and runs")
     } else {
-        "files that the program opens while it runs, beyond those above".to_owned()
+        "files that this program reads while it runs".to_owned()
     };
     for path in &plan.unbound {
         let _ = write!(text, "; {} (too large, or one of too many)", quoted_path(path));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use palyra_egress::{
     AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, MaskedFetch, PrivateHosts, ServerLines,
-    StrictReader, SystemResolver, Tls,
+    SystemResolver, Tls, UrlRules,
 };
-use palyra_ports::{FetchHttp, FillCredential, GuardEgress};
+use palyra_ports::{CredentialHandle, FetchHttp, FillCredential, GuardEgress, SecretName};
 use palyra_types::PrincipalId;
 use palyra_web::{WebParts, WebTools};
 
@@ -22,6 +22,8 @@ pub(crate) struct WayOut {
     fetcher: Fetcher,
     guard: Arc<dyn GuardEgress>,
     cache: Arc<AnswerCache>,
+    rules: UrlRules,
+    credentials: Arc<dyn FillCredential>,
 }
 
 impl WayOut {
@@ -30,12 +32,15 @@ impl WayOut {
         let hosts = PrivateHosts::read(config.egress_allow_private().iter().map(String::as_str));
         // The configuration was checked by the same reader; one that got past it opens nothing.
         let hosts = hosts.unwrap_or_default();
+        let rules = UrlRules::new(hosts.clone());
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
         let lines = ServerLines::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {
             fetcher: Fetcher::new(lines.clone(), Arc::clone(credentials)),
             guard: Arc::new(FilteringProxy::new(lines, Arc::clone(credentials)).masking(secrets::scanner())),
             cache: Arc::new(AnswerCache::new(CacheLimits::default())),
+            rules,
+            credentials: Arc::clone(credentials),
         })
     }
 
@@ -47,7 +52,13 @@ impl WayOut {
         };
         WebTools::new(WebParts {
             fetcher_of: Arc::new(fetcher_of),
-            reader: Arc::new(StrictReader),
+            reader: Arc::new(self.rules.clone()),
+            sent_as: {
+                let credentials = Arc::clone(&self.credentials);
+                Arc::new(move |name: &SecretName| {
+                    credentials.sent_as(&CredentialHandle(name.as_str().to_owned()))
+                })
+            },
             redactor: secrets::scanner(),
         })
     }
@@ -69,11 +80,10 @@ mod parts_tests;
 
 #[cfg(test)]
 mod tests {
+    use palyra_egress::StrictReader;
     use palyra_policy::host_of;
     use palyra_ports::{HostRule, ReadUrl};
     use proptest::prelude::*;
-
-    use super::*;
 
     /// What rules and people were shown is what is asked, in every spelling that is read at all.
     fn same_host(url: &str) -> Result<(), TestCaseError> {

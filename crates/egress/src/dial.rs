@@ -95,7 +95,30 @@ impl Dialer {
     }
 
     fn standing(&self, endpoint: &Endpoint) -> Standing {
-        if self.private_hosts.lift(endpoint) { Standing::NamedByOperator } else { Standing::Anybody }
+        standing(&self.private_hosts, endpoint)
+    }
+}
+
+fn standing(private_hosts: &PrivateHosts, endpoint: &Endpoint) -> Standing {
+    if private_hosts.lift(endpoint) { Standing::NamedByOperator } else { Standing::Anybody }
+}
+
+/// Returns why a host is refused, where [`Dialer::connect`] would not need a resolver for it, and whether the operator can
+/// permit it.
+pub(crate) fn certain_refusal(
+    private_hosts: &PrivateHosts,
+    endpoint: &Endpoint,
+) -> Option<(&'static str, Lift)> {
+    let standing = standing(private_hosts, endpoint);
+    match &endpoint.host {
+        Host::Address(address) => {
+            let what = refusal(*address, standing)?;
+            Some((what, special(*address).map_or(Lift::ByOperator, |found| found.lift)))
+        }
+        Host::Name(name) => match question(name, standing) {
+            Ok(_) => None,
+            Err(_) => Some(("a name of this machine or its local network", Lift::ByOperator)),
+        },
     }
 }
 

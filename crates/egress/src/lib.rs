@@ -8,6 +8,7 @@ pub mod target;
 
 pub mod dial;
 pub mod private_hosts;
+pub mod url_rules;
 pub mod resolve;
 pub mod server_line;
 pub mod tls;
@@ -30,3 +31,4 @@ pub use resolve::{Resolve, SystemResolver};
 pub use server_line::ServerLines;
 pub use target::StrictReader;
 pub use tls::Tls;
+pub use url_rules::UrlRules;

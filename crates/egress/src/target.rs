@@ -40,6 +40,10 @@ impl ReadUrl for StrictReader {
         let Endpoint { host, port } = target.endpoint();
         Ok(UrlServer { host: host.to_string(), port: *port, privacy })
     }
+
+    fn certain_refusal(&self, _url: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What is spoken there.

@@ -213,6 +213,12 @@ pub trait FillCredential: Send + Sync {
         &self,
         credential: BoundCredential,
     ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>>;
+
+    /// Returns how a handle's secret is sent, such as `bearer`, for the question to a person; `None` where that is not
+    /// known. May wait for a disk.
+    fn sent_as(&self, _handle: &CredentialHandle) -> Option<String> {
+        None
+    }
 }
 
 /// A header that proves who asks.

@@ -212,11 +212,12 @@ impl IdsHandle {
         match kind {
             IdKind::Run => self.last_run(caller, back, folder).await,
             IdKind::Session => self.last_session(caller, back, folder).await,
-            IdKind::Approval if back == 0 => self.waiting(caller, folder).await,
-            IdKind::Approval => Err(RequestError::InvalidArgument {
-                what: "an approval is named by its id, or as `last` where only one waits in this folder"
-                    .to_owned(),
-            }),
+            // Which of several is meant by `last` alone is for the person to say; with a number it is counted.
+            IdKind::Approval if back == 0 => self.waiting(caller, folder, ID_MATCHES_MAX + 1).await,
+            IdKind::Approval => {
+                let found = self.waiting(caller, folder, back.saturating_add(1)).await?;
+                Ok(found.into_iter().nth(back).into_iter().collect())
+            }
             IdKind::Grant | IdKind::Agent | IdKind::Token => Err(RequestError::InvalidArgument {
                 what: format!(
                     "`last` names runs, sessions and approvals; name the {} by its id",
@@ -285,8 +286,13 @@ impl IdsHandle {
         Ok(Vec::new())
     }
 
-    /// Returns what waits in a folder: which of them is meant is for the person to say.
-    async fn waiting(&self, caller: Caller, folder: Option<&Path>) -> Result<Vec<IdMatch>, RequestError> {
+    /// Returns what waits in a folder, newest first, up to a number.
+    async fn waiting(
+        &self,
+        caller: Caller,
+        folder: Option<&Path>,
+        limit: usize,
+    ) -> Result<Vec<IdMatch>, RequestError> {
         let mut query = ApprovalQuery { limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
         let (mut found, mut looked_at) = (Vec::new(), 0);
         loop {
@@ -299,7 +305,7 @@ impl IdsHandle {
                     None => folder.is_none(),
                 };
                 found.extend(is_here.then(|| approval_match(record)));
-                if found.len() > ID_MATCHES_MAX {
+                if found.len() >= limit {
                     return Ok(found);
                 }
             }

@@ -49,7 +49,7 @@ pub(crate) fn spec() -> ToolSpec {
         }),
         contract: EffectContract::Pure,
         parallelism: Parallelism::Parallel,
-        conduct: ToolConduct::Direct,
+        conduct: ToolConduct::Prepared,
         capabilities: vec![Capability::Network, Capability::Secrets],
         taints: Taints::WEB,
         risk: ApprovalRiskLevel::High,

@@ -3,23 +3,20 @@
 //! Owns what is done about a request that a crash may have cut off. Invariant: it is made again only where that means
 //! the same twice: PUT and DELETE do (RFC 9110, section 9.2.2), others only at a server that heeds the key.
 
-use std::fmt::Write;
 use std::time::Duration;
 
-use palyra_ports::{EffectKey, FetchMethod, PreparedCall, ReadUrl};
-use palyra_types::Redacted;
-use palyra_types::effect::PREVIEW_BYTES_MAX;
+use palyra_ports::{EffectKey, FetchMethod};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Form;
 use crate::failure::WebFailure;
 use crate::fence::OUTPUT_BYTES_MAX;
-use crate::request::{Asked, Common, Manner, parse, shared_properties};
+use crate::request::{Common, parse, shared_properties};
 
 pub(crate) const NAME: &str = "http_send";
 const VERSION: u32 = 1;
@@ -141,66 +138,4 @@ const KEY_DOMAIN: &[u8] = b"palyra http_send idempotency-key v1\0";
 pub(crate) fn key_value(key: &EffectKey) -> String {
     let digest = Sha256::new().chain_update(KEY_DOMAIN).chain_update(key.0).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// What is recorded before it is sent. Its members are in order of name, so that its JSON is canonical.
-#[derive(Debug, Serialize)]
-struct Plan<'p> {
-    body_sha256: String,
-    host: &'p str,
-    method: &'static str,
-    port: u16,
-    repeatable: bool,
-}
-
-/// Says what a call would send, and to whom.
-pub(crate) fn prepare(reader: &dyn ReadUrl, arguments: &str) -> Result<PreparedCall, WebFailure> {
-    let send = read(arguments)?;
-    let asked = Asked::read(reader, &send.common, Manner::Sends)?;
-    let method = send.method.as_str();
-    let plan = Plan {
-        body_sha256: Sha256::digest(send.body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
-        host: &asked.server.host,
-        method,
-        port: asked.server.port,
-        repeatable: send.repetition == Repetition::MeansTheSame,
-    };
-    Ok(PreparedCall {
-        body: Redacted::new(serde_json::to_string(&plan).unwrap_or_default()),
-        summary: Redacted::new(format!("{method} to {}", asked.server.host)),
-        preview: Redacted::new(preview(&send, &asked)),
-        unbound: Redacted::new(unbound(&send)),
-        ..PreparedCall::default()
-    })
-}
-
-fn preview(send: &Send, asked: &Asked) -> String {
-    let mut text = format!("{} {}\n", send.method.as_str(), send.common.url);
-    for (name, value) in asked.headers() {
-        let _ = writeln!(text, "{name}: {value}");
-    }
-    let _ = writeln!(text, "{KEY_HEADER}: made for this call");
-    if let Some(name) = &asked.credential {
-        let _ = writeln!(text, "credential: `{}`, for {} only", name.as_str(), asked.server.host);
-    }
-    if !send.common.hosts.is_empty() {
-        let _ = writeln!(text, "redirects also to: {}", send.common.hosts.join(", "));
-    }
-    if !send.body.is_empty() {
-        let _ = write!(text, "\n{}", send.body);
-    }
-    if text.len() > PREVIEW_BYTES_MAX {
-        const NOTE: &str = "\n[the rest of the body is not shown here; the arguments hold all of it]";
-        text.truncate(text.floor_char_boundary(PREVIEW_BYTES_MAX - NOTE.len()));
-        text.push_str(NOTE);
-    }
-    text
-}
-
-fn unbound(send: &Send) -> String {
-    let again = match send.repetition {
-        Repetition::MeansTheSame => "; after a crash it is sent again under the same key",
-        Repetition::MayDoItTwice => "",
-    };
-    format!("what the server makes of it{again}")
 }

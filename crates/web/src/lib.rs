@@ -10,6 +10,7 @@ mod web;
 
 mod http_fetch;
 mod http_send;
+mod prepare;
 
 mod request;
 mod answer;
@@ -19,4 +20,5 @@ mod fence;
 
 mod failure;
 
+pub use prepare::SentAsOf;
 pub use web::{FetcherOf, WebParts, WebTools, tool_specs};

@@ -183,6 +183,10 @@ mod tests {
         fn read_url(&self, url: &str) -> Result<UrlServer, &'static str> {
             if url.starts_with("http") { Ok(self.0.clone()) } else { Err("it is odd") }
         }
+
+        fn certain_refusal(&self, _url: &str) -> Option<String> {
+            None
+        }
     }
 
     fn server(port: u16, privacy: UrlPrivacy) -> Known {

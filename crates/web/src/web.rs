@@ -22,6 +22,7 @@ use crate::answer::{Answer, Form};
 use crate::failure::{RestLost, WebFailure};
 use crate::fence::{Said, told};
 use crate::http_send::{KEY_HEADER, Repetition, key_value};
+use crate::prepare::{SentAsOf, prepare_fetch, prepare_send};
 use crate::request::{Asked, Manner};
 use crate::{http_fetch, http_send};
 
@@ -49,6 +50,8 @@ pub struct WebParts {
     pub fetcher_of: FetcherOf,
     /// Reads addresses as the fetcher does.
     pub reader: Arc<dyn ReadUrl>,
+    /// Says how secrets are sent.
+    pub sent_as: Arc<SentAsOf>,
     /// Takes secrets out of an answer before it is cut into parts.
     pub redactor: Arc<dyn Redactor>,
 }
@@ -260,12 +263,21 @@ impl ToolRuntime for WebTools {
     }
 
     fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let prepared = http_send::prepare(&*self.parts.reader, intent.arguments().expose());
-        let prepared = prepared.map_err(|failure| PrepareRefusal {
-            code: failure.code(),
-            message: Redacted::new(failure.to_string()),
-        });
-        async move { prepared }.boxed()
+        let parts = self.parts.clone();
+        let arguments = intent.arguments().clone();
+        let prepare = if intent.tool().as_str() == http_fetch::NAME { prepare_fetch } else { prepare_send };
+        async move {
+            // How a secret is sent is on a disk.
+            let prepared = tokio::task::spawn_blocking(move || {
+                prepare(&*parts.reader, &*parts.sent_as, arguments.expose())
+            });
+            let lost = |_| Err(WebFailure::Arguments("the call could not be prepared".to_owned()));
+            prepared.await.unwrap_or_else(lost).map_err(|failure| PrepareRefusal {
+                code: failure.code(),
+                message: Redacted::new(failure.to_string()),
+            })
+        }
+        .boxed()
     }
 
     fn execute(

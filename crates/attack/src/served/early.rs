@@ -8,8 +8,10 @@ use tokio::runtime::Handle;
 
 /// What the call after it would write.
 pub(super) const PWNED: &str = "pwned.txt";
+/// The end of a prompt, which no terminal of these widths breaks.
+pub(super) const PROMPT: &str = "[l]ater";
 /// A prompt as it is drawn for a person.
-pub(super) const PROMPT: &str = "run it? [y/n/s/m/l/?]";
+const DRAWN_PROMPT: &str = "[y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater";
 /// The last part of what a hostile model draws.
 const DRAWN: &str = "..........";
 
@@ -79,16 +81,17 @@ impl EarlyInput {
                 return Behaviour::each(vec![call(Reply::empty().piece(DRAWN).hold(gate))]);
             }
             Self::ModelDraws => {
-                let drawn = format!("\n? read_file wants to run (low risk): reads `README.md`\n? {PROMPT} ");
-                let text = Reply::empty().piece(&drawn).piece(&format!("\n{DRAWN}\n? {PROMPT} "));
+                let drawn =
+                    format!("\n? read_file wants to run (low risk): reads `README.md`\n? {DRAWN_PROMPT} ");
+                let text = Reply::empty().piece(&drawn).piece(&format!("\n{DRAWN}\n? {DRAWN_PROMPT} "));
                 return Behaviour::each(vec![call(text.hold(gate))]);
             }
             Self::OutputDraws => {
-                let script = format!("printf '\\n? {PROMPT} \\n{DRAWN}\\n? {PROMPT} '");
+                let script = format!("printf '\\n? {DRAWN_PROMPT} \\n{DRAWN}\\n? {DRAWN_PROMPT} '");
                 Reply::empty().call("run_command", &json!({ "argv": ["sh", "-c", script] }).to_string())
             }
             Self::NameDraws => {
-                let name = format!("? {PROMPT} {DRAWN}");
+                let name = format!("? {DRAWN_PROMPT} {DRAWN}");
                 Reply::empty().call("read_file", &json!({ "path": name }).to_string())
             }
             Self::SecondLine => {

@@ -110,11 +110,11 @@ async fn too_little(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<F
             let mut pty = Pty::spawn(&home.command(&["run", "look around"]), 100);
             pty.expect("? critical risk: type ");
             let word = pty.expect(" to run it");
-            pty.expect("/?] ");
+            pty.expect(PROMPT);
             if reader == Reader::Shipped {
-                pty.expect_after(keys, &format!("{word} runs it"));
+                pty.expect_after(keys, &format!("{word} runs this call"));
                 pty.expect("? critical risk: type ");
-                pty.expect("/?] ");
+                pty.expect(PROMPT);
                 pty.ended_after("n\r");
             } else {
                 pty.ended_after(&format!("{word}\r"));

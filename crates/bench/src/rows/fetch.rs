@@ -62,7 +62,12 @@ fn tools(place: &str) -> anyhow::Result<WebTools> {
     let fetcher: Arc<dyn FetchHttp> = Arc::new(Fetcher::new(lines, Arc::new(NoCredentials)));
     let fetcher_of = Arc::new(move |_: PrincipalId| Arc::clone(&fetcher));
     let redactor = Arc::new(SecretScanner::new());
-    Ok(WebTools::new(WebParts { fetcher_of, reader: Arc::new(StrictReader), redactor }))
+    Ok(WebTools::new(WebParts {
+        fetcher_of,
+        reader: Arc::new(StrictReader),
+        sent_as: Arc::new(|_| None),
+        redactor,
+    }))
 }
 
 async fn through_the_tool(tools: &WebTools, place: &str, raw: &str) -> anyhow::Result<Duration> {

@@ -6,74 +6,205 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use palyra_wire::v1;
+use palyra_wire::v1::argument_rule::Shape;
 use prost_types::Timestamp;
 
 use super::amounts::count;
-use crate::terminal::Mark;
-use crate::terminal::{clean_line, escape_json};
+use super::diff::{LineLook, StyledLine, diff_lines};
+use super::names::short_id;
+use crate::terminal::{Mark, SessionOffer, clean_line, escape_json, is_risky, place_of};
 
-/// Lines of a preview that are shown before the rest is left to `show`.
-const PREVIEW_LINES_MAX: usize = 40;
+/// Lines of a preview at a prompt.
+const PROMPT_LINES_MAX: usize = 10;
+/// Characters of one of them.
+const PROMPT_LINE_CHARS_MAX: usize = 400;
+/// Lines of a preview where nobody can be asked.
+const UNATTENDED_LINES_MAX: usize = 40;
 const ARGUMENTS_CHARS_MAX: usize = 400;
 const CALL_CHARS_MAX: usize = 160;
+/// Tools whose preview ends with a block of details.
+const COMMANDS: [&str; 2] = ["run_command", "start_job"];
+
+/// Tools whose preview begins with a request and its headers.
+const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
 
 /// How much of an approval is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What fits beside other things.
-    Brief,
+    /// At a prompt: a few lines; the others are behind one key.
+    Prompt,
+    /// Where nobody can be asked: the preview, up to a limit.
+    Unattended,
     /// All of it.
     Full,
 }
 
 /// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
-pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) -> Vec<String> {
-    let mut lines = vec![format!("{} wants to run ({risk} risk): {}", prompt.tool, summary(prompt))];
+pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) -> Vec<StyledLine> {
+    let mut lines = vec![StyledLine::plain(heading(prompt, risk))];
+    let mut add = |text: String| lines.push(StyledLine::plain(text));
     if !prompt.asked_again.is_empty() {
-        lines.push(format!("asked again because {}", prompt.asked_again));
+        add(format!("Asked again because {}", prompt.asked_again));
     }
-    lines.extend(shown_arguments(prompt, detail));
-    lines.extend(preview(&prompt.preview, detail));
+    if let Some(arguments) = shown_arguments(prompt, detail) {
+        add(arguments);
+    }
+    lines.extend(match detail {
+        Detail::Prompt => prompt_preview(prompt),
+        Detail::Unattended => {
+            cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, "`palyra approve show`")
+        }
+        Detail::Full => diff_lines(&prompt.preview),
+    });
     if !prompt.reason.is_empty() {
-        lines.push(format!("why it is asked: {}", prompt.reason));
+        lines.push(StyledLine::plain(format!("Why: {}", why(&prompt.reason))));
     }
     if !prompt.unbound.is_empty() {
-        lines.push(format!("your answer does not cover: {}", prompt.unbound));
+        lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
+    }
+    if detail == Detail::Prompt {
+        let offer = SessionOffer::of(prompt, risk);
+        lines.extend(offer.folder_line().map(StyledLine::plain));
     }
     lines
 }
 
+/// Returns the line that says what runs, and how risky it is where a plain `y` is not enough.
+pub(crate) fn heading(prompt: &v1::ApprovalPrompt, risk: &str) -> String {
+    let risk = if is_risky(risk) { format!(" ({risk} risk)") } else { String::new() };
+    format!("{}{risk}", call_line(prompt))
+}
+
+/// Returns which tool does what.
+fn call_line(prompt: &v1::ApprovalPrompt) -> String {
+    let (tool, summary) = (prompt.tool.as_str(), summary(prompt));
+    // A tool that is not asked what a call does is shown with its arguments, which may begin with its name.
+    let names_itself = summary.strip_prefix(tool).is_some_and(|rest| rest.starts_with(' '));
+    if names_itself { summary } else { format!("{tool} {summary}") }
+}
+
 /// Returns what the call does, in one line.
 pub(crate) fn summary(prompt: &v1::ApprovalPrompt) -> String {
-    if prompt.summary.is_empty() { escape_json(&prompt.arguments) } else { prompt.summary.clone() }
+    if prompt.summary.is_empty() {
+        return escape_json(&prompt.arguments);
+    }
+    let is_command = COMMANDS.contains(&prompt.tool.as_str());
+    let home = std::env::var("HOME").unwrap_or_default();
+    if is_command { in_short_folder(&prompt.summary, &home) } else { prompt.summary.clone() }
+}
+
+/// Returns a line that ends with a folder, with `~` for the home directory in it.
+fn in_short_folder(line: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    let short = line.rsplit_once(" in ").and_then(|(call, folder)| {
+        let rest = folder.strip_prefix(home).filter(|_| home.starts_with('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{call} in ~{rest}"))
+    });
+    short.unwrap_or_else(|| line.to_owned())
+}
+
+/// Returns why a call is asked, without what the heading says already.
+fn why(reason: &str) -> String {
+    let told = || {
+        let (_, by) = reason.split_once(" needs an approval by `")?;
+        let (rule, what) = by.split_once("` (")?;
+        let (what, more) = match what.split_once("); ") {
+            Some((what, more)) => (what, format!("; {more}")),
+            None => (what.strip_suffix(')')?, String::new()),
+        };
+        // Several rules are told as they are.
+        (!rule.contains('`') && !what.contains("), `")).then(|| format!("{what} (rule `{rule}`){more}"))
+    };
+    told().unwrap_or_else(|| reason.to_owned())
 }
 
 fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: Detail) -> Option<String> {
+    let is_in_heading = summary(prompt).contains(&escape_json(&prompt.arguments));
     // Where there is a preview, the arguments only say it again.
-    if prompt.summary.is_empty() || (detail == Detail::Brief && !prompt.preview.is_empty()) {
+    if is_in_heading || (detail != Detail::Full && !prompt.preview.is_empty()) {
         return None;
     }
     let arguments = escape_json(&prompt.arguments);
     let chars = arguments.chars().count();
     if detail == Detail::Full || chars <= ARGUMENTS_CHARS_MAX {
-        return Some(format!("arguments: {arguments}"));
+        return Some(format!("Arguments: {arguments}"));
     }
     let head: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let left = count((chars - ARGUMENTS_CHARS_MAX) as u64, "more character");
-    Some(format!("arguments: {head}… ({left})"))
+    Some(format!("Arguments: {head}… ({left})"))
 }
 
-fn preview(preview: &str, detail: Detail) -> Vec<String> {
-    let all = preview.lines().count();
-    let lines_max = match detail {
-        Detail::Brief => PREVIEW_LINES_MAX,
-        Detail::Full => usize::MAX,
+/// Returns what of a preview is shown at a prompt; what is left out is counted.
+fn prompt_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
+    let preview = prompt.preview.as_str();
+    let (shown, left_out) = if COMMANDS.contains(&prompt.tool.as_str()) {
+        command_preview(prompt)
+    } else if REQUESTS.contains(&prompt.tool.as_str()) {
+        // The heading says what the first line does; headers follow, and what is sent.
+        let (head, body) = preview.split_once("\n\n").unwrap_or((preview, ""));
+        let told = head.lines().next().is_some_and(|request| prompt.summary.starts_with(request));
+        (diff_lines(body), head.lines().count() - usize::from(told))
+    } else {
+        (without_file_header(diff_lines(preview), &prompt.summary), 0)
     };
-    let mut lines: Vec<String> = preview.lines().take(lines_max).map(str::to_owned).collect();
-    if all > lines_max {
-        lines.push(format!("({} not shown here)", count((all - lines_max) as u64, "more line")));
+    cut(shown, PROMPT_LINES_MAX, left_out, "m")
+}
+
+/// Returns the blocks of a command's preview that say what it does, and how many lines follow them. The command itself is
+/// in the heading.
+fn command_preview(prompt: &v1::ApprovalPrompt) -> (Vec<StyledLine>, usize) {
+    let Some((first, rest)) = prompt.preview.split_once('\n').filter(|(first, _)| first.starts_with("$ "))
+    else {
+        return (diff_lines(&prompt.preview), 0);
+    };
+    let in_heading = prompt.summary.contains(first.trim_start_matches("$ "));
+    let (blocks, details) = rest.rsplit_once("\n\n").unwrap_or(("", rest));
+    let first = (!in_heading).then(|| StyledLine::plain(first));
+    let blocks = blocks.lines().filter(|line| !line.is_empty()).map(StyledLine::plain);
+    let details = details.lines().filter(|line| !line.is_empty()).count();
+    (first.into_iter().chain(blocks).collect(), details)
+}
+
+/// Leaves out the header of a diff of one file, where the heading names that file.
+fn without_file_header(lines: Vec<StyledLine>, summary: &str) -> Vec<StyledLine> {
+    let is_name = |line: &StyledLine| {
+        line.look == LineLook::Header && (line.text.starts_with("--- ") || line.text.starts_with("+++ "))
+    };
+    let names: Vec<&str> = lines.iter().filter(|line| is_name(line)).map(|line| &line.text[4..]).collect();
+    let is_named = match names.as_slice() {
+        [old, new] => {
+            [old, new].into_iter().all(|name| *name == "/dev/null" || summary.contains(&format!("`{name}`")))
+        }
+        _ => false,
+    };
+    if !is_named {
+        return lines;
     }
-    lines
+    let is_told = |line: &StyledLine| {
+        is_name(line) || (line.look == LineLook::Header && line.text.starts_with("@@ -0,0 "))
+    };
+    lines.into_iter().filter(|line| !is_told(line)).collect()
+}
+
+/// Cuts lines that are too many or too long for a prompt, and says how many are left out and where they are.
+fn cut(lines: Vec<StyledLine>, lines_max: usize, left_out: usize, place: &str) -> Vec<StyledLine> {
+    let left_out = left_out + lines.len().saturating_sub(lines_max);
+    let mut shown: Vec<StyledLine> =
+        lines.into_iter().take(lines_max).map(|line| shorter(line, place)).collect();
+    if left_out > 0 {
+        shown.push(StyledLine::plain(format!("({}: {place})", count(left_out as u64, "more line"))));
+    }
+    shown
+}
+
+fn shorter(line: StyledLine, place: &str) -> StyledLine {
+    let chars = line.text.chars().count();
+    if chars <= PROMPT_LINE_CHARS_MAX {
+        return line;
+    }
+    let head: String = line.text.chars().take(PROMPT_LINE_CHARS_MAX).collect();
+    let left = count((chars - PROMPT_LINE_CHARS_MAX) as u64, "more character");
+    StyledLine { text: format!("{head}… ({left}: {place})"), look: line.look }
 }
 
 /// Returns how long there is time, such as `23h left`; empty when there is no end.
@@ -109,7 +240,26 @@ fn approved_call(approval: &v1::Approval) -> String {
     let Some(prompt) = approval.prompt.as_ref().filter(|prompt| !prompt.tool.is_empty()) else {
         return String::new();
     };
-    clean_line(&format!("{} {}", prompt.tool, summary(prompt)), CALL_CHARS_MAX)
+    clean_line(&call_line(prompt), CALL_CHARS_MAX)
+}
+
+/// Says what a stored grant lets run, and how it is ended.
+pub(crate) fn granted(grant: &v1::StoredGrant) -> String {
+    let id = short_id(&grant.grant_id);
+    let place = if grant.session_id.is_empty() { "" } else { " in this session" };
+    let beneath = grant.rules.iter().find_map(|rule| match &rule.shape {
+        Some(Shape::Beneath(folder)) => Some(place_of(&clean_line(folder, CALL_CHARS_MAX))),
+        _ => None,
+    });
+    let is_exact = grant.rules.iter().all(|rule| matches!(rule.shape, Some(Shape::Equal(_))));
+    let what = match (beneath, is_exact) {
+        (Some(place), _) => format!("every {} {place}", grant.tool),
+        (None, true) => format!("this same {} call", grant.tool),
+        (None, false) => format!("each matching {} call", grant.tool),
+    };
+    format!(
+        "from now on {what} runs without asking{place} (grant {id}; `palyra approve revoke {id}` ends it)"
+    )
 }
 
 /// Returns what became of an answer, for a call in a folder where that is known.
@@ -117,7 +267,9 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
     let approval = answer.approval.clone().unwrap_or_default();
     let state = approval_state_name(approval.state());
     let call = approved_call(&approval);
-    let place = if folder.is_empty() { String::new() } else { format!(" in {folder}") };
+    let is_placed =
+        folder.is_empty() || approval.prompt.iter().any(|prompt| COMMANDS.contains(&prompt.tool.as_str()));
+    let place = if is_placed { String::new() } else { format!(" in {folder}") };
     let what = if call.is_empty() { String::new() } else { format!(": {call}{place}") };
     if !answer.asked_again_as.is_empty() {
         let told = format!(
@@ -146,7 +298,8 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
     let granted = if answer.grant_id.is_empty() {
         String::new()
     } else {
-        format!("; equal calls run silently because of grant {}", answer.grant_id)
+        let id = short_id(&answer.grant_id);
+        format!("; matching calls now run without asking (grant {id}; `palyra approve revoke {id}` ends it)")
     };
     (
         Mark::Good,
@@ -155,111 +308,4 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_becomes_of_an_answer_is_told_as_it_is() {
-        let with = |state: v1::ApprovalState, counted| v1::ResolveApprovalResponse {
-            approval: Some(v1::Approval {
-                run_id: "RUN".to_owned(),
-                state: state.into(),
-                needed: 2,
-                voters: vec!["A".to_owned()],
-                decided_by: "B".to_owned(),
-                ..Default::default()
-            }),
-            counted,
-            ..Default::default()
-        };
-        let told = |answer| outcome(&answer, "").1;
-        assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
-        let mut forbidden = with(v1::ApprovalState::Denied, false);
-        forbidden.approval.as_mut().unwrap().decided_by.clear();
-        assert_eq!(told(forbidden.clone()), "it was decided before: denied");
-        forbidden.approval.as_mut().unwrap().note = "forbidden by now".to_owned();
-        assert_eq!(told(forbidden), "nothing ran; denied: forbidden by now");
-        assert_eq!(
-            told(with(v1::ApprovalState::Approved, true)),
-            "approved; `palyra runs tail RUN` shows how it goes on"
-        );
-        let mut named = with(v1::ApprovalState::Approved, true);
-        named.approval.as_mut().unwrap().prompt = Some(prompt());
-        assert_eq!(
-            outcome(&named, "/home/a/proj").1,
-            "approved: write_file create notes.txt (5 bytes) in /home/a/proj; `palyra runs tail RUN` shows how it goes on"
-        );
-        assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
-    }
-
-    fn prompt() -> v1::ApprovalPrompt {
-        v1::ApprovalPrompt {
-            tool: "write_file".to_owned(),
-            arguments: r#"{"content":"hello","path":"notes.txt"}"#.to_owned(),
-            summary: "create notes.txt (5 bytes)".to_owned(),
-            preview: "--- /dev/null\n+++ notes.txt\n+hello".to_owned(),
-            reason: "rule writes-in-the-workspace asks".to_owned(),
-            unbound: String::new(),
-            asked_again: String::new(),
-        }
-    }
-
-    #[test]
-    fn what_runs_is_told_with_its_difference() {
-        let lines = question(&prompt(), "medium", Detail::Brief);
-        assert_eq!(
-            lines,
-            [
-                "write_file wants to run (medium risk): create notes.txt (5 bytes)",
-                "--- /dev/null",
-                "+++ notes.txt",
-                "+hello",
-                "why it is asked: rule writes-in-the-workspace asks",
-            ]
-        );
-        let all = question(&prompt(), "medium", Detail::Full);
-        assert!(all.iter().any(|line| line.starts_with("arguments: {")), "{all:?}");
-    }
-
-    #[test]
-    fn arguments_stay_the_same_json_and_steer_nothing() {
-        let evil = v1::ApprovalPrompt { arguments: "{\"a\":\"\u{9b}\u{202e}\"}".to_owned(), ..prompt() };
-        let lines = question(&evil, "medium", Detail::Full);
-        assert_eq!(lines[1], r#"arguments: {"a":"\u009b\u202e"}"#);
-        let bare = v1::ApprovalPrompt { summary: String::new(), ..evil };
-        assert!(question(&bare, "medium", Detail::Brief)[0].ends_with(r#"{"a":"\u009b\u202e"}"#));
-    }
-
-    #[test]
-    fn what_is_left_out_is_counted() {
-        let long = v1::ApprovalPrompt { preview: "+line\n".repeat(100), ..prompt() };
-        let lines = question(&long, "medium", Detail::Brief);
-        assert!(lines.contains(&"(60 more lines not shown here)".to_owned()), "{lines:?}");
-        let bare = v1::ApprovalPrompt {
-            preview: String::new(),
-            arguments: "x".repeat(500),
-            unbound: "what make runs".to_owned(),
-            asked_again: "the file changed".to_owned(),
-            ..prompt()
-        };
-        let lines = question(&bare, "high", Detail::Brief);
-        assert_eq!(lines[1], "asked again because the file changed");
-        assert!(lines[2].ends_with("… (100 more characters)"), "{lines:?}");
-        assert_eq!(lines[4], "your answer does not cover: what make runs");
-    }
-
-    #[test]
-    fn time_runs_out_in_coarse_steps() {
-        for (seconds, expect) in [
-            (-1, "over"),
-            (0, "over"),
-            (59, "59s left"),
-            (61, "1m left"),
-            (86_399, "23h left"),
-            (259_200, "3d left"),
-        ] {
-            assert_eq!(left(seconds), expect);
-        }
-        assert_eq!(time_left(None), "");
-    }
-}
+mod tests;

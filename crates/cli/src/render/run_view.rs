@@ -11,7 +11,7 @@ use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
 use super::amounts::{bytes, count};
-use super::approval::{Detail, approval_state_name, question};
+use super::approval::{approval_state_name, granted};
 use super::names::run_state;
 use super::printed::PrintedLines;
 use super::tape_view;
@@ -39,12 +39,14 @@ pub(crate) enum Shown {
     Remark(String),
     /// A note for standard error.
     Note(Mark, String),
-    /// What an approval asks, line by line.
+    /// What an approval asks.
     Question {
         /// Which.
         approval_id: String,
         /// What a person decides by.
-        lines: Vec<String>,
+        prompt: Box<v1::ApprovalPrompt>,
+        /// How much can go wrong.
+        risk: String,
     },
     /// A line that a tool printed while it ran, for a terminal.
     Printed(String),
@@ -89,6 +91,8 @@ pub(crate) struct RunView {
     thoughts: usize,
     /// Calls proposed and not finished, with their tools.
     open_calls: BTreeMap<u32, String>,
+    /// Those of them that were not shown yet, as they are shown: a question says the same better.
+    unshown_calls: BTreeMap<u32, String>,
     /// What they print meanwhile.
     printed: PrintedLines,
     denied_calls: u32,
@@ -116,6 +120,7 @@ impl RunView {
             falls_back: false,
             thoughts: 0,
             open_calls: BTreeMap::new(),
+            unshown_calls: BTreeMap::new(),
             printed: PrintedLines::default(),
             denied_calls: 0,
             asked: Vec::new(),
@@ -167,6 +172,7 @@ impl RunView {
 
     fn shown_of(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
         let mut shown = Vec::new();
+        self.before(entry.event.as_ref(), &mut shown);
         match &entry.event {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
             Some(Event::RunStarted(started)) => self.started(started, entry.erased, &mut shown),
@@ -203,11 +209,8 @@ impl RunView {
             }
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
-                let grant = stored.grant.as_ref().map_or("", |grant| grant.grant_id.as_str());
-                shown.push(note(
-                    Mark::Info,
-                    format!("such calls run silently from now on because of grant {grant}"),
-                ));
+                let grant = stored.grant.clone().unwrap_or_default();
+                shown.push(note(Mark::Info, granted(&grant)));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
@@ -345,8 +348,28 @@ impl RunView {
         self.close_line(shown);
         let tool = clean_line(&proposed.tool, 64);
         let arguments = clean_line(&proposed.arguments, ARGUMENTS_CHARS_MAX);
-        shown.push(note(Mark::Info, format!("{tool} {arguments}")));
+        self.unshown_calls.insert(proposed.effect_id, format!("{tool} {arguments}"));
         self.open_calls.insert(proposed.effect_id, tool);
+        if self.echo == Echo::Tape {
+            self.show_calls(shown);
+        }
+    }
+
+    /// Shows the calls that were proposed, unless what comes next may be the question about one.
+    fn before(&mut self, event: Option<&Event>, shown: &mut Vec<Shown>) {
+        match event {
+            Some(Event::ToolProposed(_)) => {}
+            Some(Event::ToolDecided(decided)) if decided.verdict() == v1::ToolVerdict::Ask => {}
+            Some(Event::ApprovalRequested(requested)) => {
+                self.unshown_calls.remove(&requested.effect_id);
+            }
+            _ => self.show_calls(shown),
+        }
+    }
+
+    fn show_calls(&mut self, shown: &mut Vec<Shown>) {
+        let calls = std::mem::take(&mut self.unshown_calls);
+        shown.extend(calls.into_values().map(|call| note(Mark::Info, call)));
     }
 
     fn decided(&mut self, decided: &v1::ToolDecided, shown: &mut Vec<Shown>) {
@@ -382,9 +405,11 @@ impl RunView {
     fn asked_for(&mut self, requested: &v1::ApprovalRequested, shown: &mut Vec<Shown>) {
         self.may_wait = true;
         self.close_line(shown);
-        let prompt = requested.prompt.clone().unwrap_or_default();
-        let lines = question(&prompt, &requested.risk, Detail::Brief);
-        shown.push(Shown::Question { approval_id: requested.approval_id.clone(), lines });
+        shown.push(Shown::Question {
+            approval_id: requested.approval_id.clone(),
+            prompt: Box::new(requested.prompt.clone().unwrap_or_default()),
+            risk: requested.risk.clone(),
+        });
         self.asked.push(requested.clone());
     }
 

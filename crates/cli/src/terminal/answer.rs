@@ -3,7 +3,11 @@
 //! Invariant: nothing but a clear yes is a yes, and above medium risk a yes repeats a word that only its own prompt
 //! shows.
 
+mod session_offer;
+
 use palyra_wire::v1;
+
+pub(crate) use session_offer::{SessionOffer, place_of};
 
 /// Characters of an approval's id that a yes to a risky call repeats.
 const WORD_CHARS: usize = 4;
@@ -31,41 +35,62 @@ pub(crate) enum Answer {
 }
 
 /// Which answers an approval takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnswerForm {
     risk: String,
     /// What a yes has to repeat.
     word: Option<String>,
+    /// What `s` and `f` do.
+    offer: SessionOffer,
+}
+
+/// Whether a plain `y` is not enough. A risk that is not known counts as high.
+pub(crate) fn is_risky(risk: &str) -> bool {
+    !matches!(risk, "low" | "medium")
 }
 
 impl AnswerForm {
-    /// The answers to the approval with this id. A risk that is not known counts as high.
-    pub(crate) fn of(approval_id: &str, risk: &str) -> Self {
+    /// The answers to the approval with this id.
+    pub(crate) fn of(approval_id: &str, risk: &str, prompt: &v1::ApprovalPrompt) -> Self {
         let chars: Vec<char> = approval_id.chars().collect();
         let word = chars[chars.len().saturating_sub(WORD_CHARS)..].iter().collect();
-        let word = (!matches!(risk, "low" | "medium")).then_some(word);
-        Self { risk: risk.to_owned(), word }
+        let offer = SessionOffer::of(prompt, risk);
+        Self { risk: risk.to_owned(), word: is_risky(risk).then_some(word), offer }
     }
 
     /// Returns what is shown where the answer is typed.
     pub(crate) fn prompt(&self) -> String {
-        match &self.word {
-            None => "? run it? [y/n/s/m/l/?]".to_owned(),
-            Some(word) => {
-                format!("? {} risk: type {word} to run it [{word}/n/s {word}/m/l/?]", self.risk)
-            }
-        }
+        let yes = match &self.word {
+            None => "[y]es".to_owned(),
+            Some(word) => format!("{} risk: type {word} to run it", self.risk),
+        };
+        let session = match (&self.offer, &self.word) {
+            (SessionOffer::Nothing, _) => String::new(),
+            (SessionOffer::SameCall, None) => "  [s] this call, whole session".to_owned(),
+            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, whole session"),
+            (SessionOffer::BelowFolder { .. }, _) => "  [f]older".to_owned(),
+        };
+        format!("? {yes}  [n]o, or \"n REASON\"{session}  [m]ore  [l]ater")
     }
 
-    /// Returns what the letters mean.
+    /// Returns what the keys do.
     pub(crate) fn help(&self) -> String {
-        let (yes, session) = match &self.word {
+        let (yes, same) = match &self.word {
             None => ("y".to_owned(), "s".to_owned()),
             Some(word) => (word.clone(), format!("s {word}")),
         };
+        let session = match &self.offer {
+            SessionOffer::Nothing => String::new(),
+            SessionOffer::SameCall => {
+                format!("; {same} runs it, and this same call again in this session without asking")
+            }
+            SessionOffer::BelowFolder { tool, folder, .. } => {
+                format!("; f runs it, and every further {tool} {} in this session", place_of(folder))
+            }
+        };
         format!(
-            "{yes} runs it, n denies it (n TEXT tells the model why), {session} runs it and equal calls of this session \
-             without asking, m shows all of it, l leaves it for later"
+            "{yes} runs this call once{session}; n denies it, and \"n REASON\" tells the model why; m shows \
+             everything; l leaves it for later"
         )
     }
 
@@ -74,18 +99,21 @@ impl AnswerForm {
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
-        match (first.to_ascii_lowercase().as_str(), rest) {
-            ("n" | "no", note) => {
+        match (first.to_ascii_lowercase().as_str(), rest, &self.offer) {
+            ("n" | "no", note, _) => {
                 Answer::Decide { decision: v1::ApprovalDecision::Deny, note: note.to_owned(), remember: None }
             }
-            ("m" | "more", "") => Answer::More,
-            ("l" | "later", "") => Answer::Skip,
-            ("y" | "yes", rest) => self.yes(rest, None),
-            ("s" | "session", rest) => {
+            ("m" | "more", "", _) => Answer::More,
+            ("l" | "later", "", _) => Answer::Skip,
+            ("y" | "yes", rest, _) => self.yes(rest, None),
+            ("s" | "session", rest, SessionOffer::SameCall) => {
                 let wish = v1::GrantWish { scope: "session".to_owned(), ..Default::default() };
                 self.yes(rest, Some(wish))
             }
-            (_, "") if self.word.as_deref().is_some_and(|word| first.eq_ignore_ascii_case(word)) => {
+            ("f" | "folder", rest, SessionOffer::BelowFolder { wish, .. }) => {
+                self.yes(rest, Some(wish.clone()))
+            }
+            (_, "", _) if self.word.as_deref().is_some_and(|word| first.eq_ignore_ascii_case(word)) => {
                 self.yes(first, None)
             }
             _ => Answer::Unclear,

@@ -15,7 +15,7 @@ mod keyboard;
 mod line_editor;
 mod unseen;
 
-pub(crate) use answer::{Answer, AnswerForm};
+pub(crate) use answer::{Answer, AnswerForm, SessionOffer, is_risky, place_of};
 pub(crate) use clean::{clean_line, clean_text, escape_json};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};

@@ -227,11 +227,18 @@ impl Output {
 
     /// Writes a line of our own to standard output; what it quotes is cleaned on a terminal.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
+        self.styled_line(line, "")
+    }
+
+    /// Writes such a line with the escape sequence of its look, where standard output has colours.
+    pub(crate) fn styled_line(&self, line: &str, look: &str) -> Result<(), Failure> {
         let mut streams = self.lock();
         let line =
             if streams.out.kind.is_terminal() { Cleaner::default().piece(line) } else { line.to_owned() };
         streams.flush_text()?;
         streams.take_open_line();
+        let is_styled = !look.is_empty() && streams.out.kind == Kind::Colored;
+        let line = if is_styled { format!("{look}{line}{PLAIN}") } else { line };
         streams.write_out(&format!("{line}\n"))
     }
 
@@ -244,6 +251,15 @@ impl Output {
         streams.flush_text()?;
         streams.take_open_line();
         streams.write_out(&format!("{rows}\n"))
+    }
+
+    /// Writes lines of a diff to standard error, behind blanks, each with the escape sequence of its look.
+    pub(crate) fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
+        let mut streams = self.lock();
+        for (line, look) in lines {
+            let line = Cleaner::default().piece(line);
+            streams.write_err(&format!("  {line}"), look);
+        }
     }
 
     /// Writes a value as one line of JSON to standard output.
@@ -286,15 +302,16 @@ impl Output {
         let _ = streams.err.writer.write_all(told.as_bytes()).and_then(|()| streams.err.writer.flush());
     }
 
-    /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks.
-    pub(crate) fn question(&self, lines: &[String]) {
+    /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks;
+    /// each line of text with the escape sequence of its look.
+    pub(crate) fn question<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
         let mut streams = self.lock();
-        let lines = lines.iter().flat_map(|line| line.split('\n'));
-        for (at, line) in lines.enumerate() {
+        let lines = lines.into_iter().flat_map(|(text, look)| text.split('\n').map(move |line| (line, look)));
+        for (at, (line, look)) in lines.enumerate() {
             let line = Cleaner::default().piece(line);
             match at {
                 0 => streams.write_err(&format!("{} {line}", Mark::Ask.sign()), Mark::Ask.color()),
-                _ => streams.write_err(&format!("  {line}"), USUAL),
+                _ => streams.write_err(&format!("  {line}"), look),
             }
         }
     }
@@ -351,6 +368,7 @@ impl Output {
         if streams.err.kind.is_terminal() {
             let _ = streams.flush_text();
             streams.close_line();
+            let prompt = streams.in_rows(prompt, Stream::Err);
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
             streams.line_open = true;

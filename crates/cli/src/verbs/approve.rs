@@ -63,7 +63,7 @@ enum ApproveVerb {
     },
     /// Let a call run
     #[command(
-        after_help = "Examples:\n  palyra approve yes last\n  palyra approve yes last --set path=drafts/notes.txt"
+        after_help = "Examples:\n  palyra approve yes last --wait\n  palyra approve yes last --set path=drafts/notes.txt"
     )]
     Yes {
         /// Its id or a part of it, or `last` where only one waits in this folder
@@ -73,6 +73,9 @@ enum ApproveVerb {
         note: String,
         #[command(flatten)]
         edit: EditArgs,
+        /// Follow the run to its end or its next question, with the exit codes of `run`
+        #[arg(long)]
+        wait: bool,
         /// The outcome as JSON
         #[arg(long)]
         json: bool,
@@ -167,10 +170,14 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             show(context, &approval, json.into())
         }
-        ApproveVerb::Yes { approval, note, edit, json } => {
+        ApproveVerb::Yes { approval, note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
-            let request = v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id) };
+            let request =
+                v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
+            if wait {
+                return answer::send_and_follow(context, &client, (&approval, request), json.into()).await;
+            }
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::Always { approval, remember, json } => {
@@ -283,9 +290,11 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.
     let lines = question(&prompt, &approval.risk, Detail::Full);
-    for (at, line) in lines.iter().flat_map(|line| line.split('\n')).enumerate() {
-        let indent = if at == 0 { "" } else { "  " };
-        context.output.line(&format!("{indent}{}", clean_text(line)))?;
+    for (at, line) in lines.iter().enumerate() {
+        for text in line.text.split('\n') {
+            let indent = if at == 0 { "" } else { "  " };
+            context.output.styled_line(&format!("{indent}{}", clean_text(text)), line.look.color())?;
+        }
     }
     Ok(Exit::Done)
 }

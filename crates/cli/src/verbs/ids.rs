@@ -98,7 +98,10 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
         Err(error) if is_not_found(error.code()) => {
             let kind = T::KIND.as_str();
             let told = match (name.starts_with("last"), T::KIND) {
-                (true, IdKind::Approval) => "nothing waits for an approval in this folder".to_owned(),
+                (true, IdKind::Approval) if name == "last" => {
+                    "nothing waits for an approval in this folder".to_owned()
+                }
+                (true, IdKind::Approval) => "fewer approvals wait in this folder".to_owned(),
                 (true, _) => format!("there is no such {kind} in this folder"),
                 (false, _) => format!("no {kind} begins or ends with `{name}`"),
             };

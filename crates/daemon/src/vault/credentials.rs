@@ -11,9 +11,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::{
-    AppendTape, BoundCredential, Clock, CredentialHeader, CredentialUnavailable, CredentialUser,
-    FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName, SecretNames,
-    SecretReader, SecretStore, SecretStoreError, SentAs,
+    AppendTape, BoundCredential, Clock, CredentialHandle, CredentialHeader, CredentialUnavailable,
+    CredentialUser, FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName,
+    SecretNames, SecretReader, SecretStore, SecretStoreError, SentAs,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
@@ -86,6 +86,11 @@ impl FillCredential for VaultCredentials {
             filled.map_err(|Unavailable { code, why }| CredentialUnavailable { handle, code, why })
         }
         .boxed()
+    }
+
+    fn sent_as(&self, handle: &CredentialHandle) -> Option<String> {
+        let found = self.secrets.find(&handle.0.parse().ok()?);
+        found.ok().flatten().map(|record| record.sent_as.to_string())
     }
 }
 

@@ -77,7 +77,12 @@ fn tools(place: &str, redactor: Arc<dyn Redactor>) -> WebTools {
     let lines = ServerLines::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
     let fetcher: Arc<dyn FetchHttp> = Arc::new(Fetcher::new(lines, Arc::new(Nothing)));
     let fetcher_of = Arc::new(move |_: PrincipalId| Arc::clone(&fetcher));
-    WebTools::new(WebParts { fetcher_of, reader: Arc::new(StrictReader), redactor })
+    WebTools::new(WebParts {
+        fetcher_of,
+        reader: Arc::new(palyra_egress::StrictReader),
+        sent_as: Arc::new(|_| None),
+        redactor,
+    })
 }
 
 /// Asks once for each offset, and returns how many answers held a part of the value when a run would have shown them.

@@ -13,12 +13,12 @@ fn home() -> Home {
 fn a_yes_that_is_typed_lets_the_call_run() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 100);
-    pty.expect("write_file wants to run (medium risk): creates `notes.txt` (11 bytes)");
+    pty.expect("? write_file creates `notes.txt` (11 bytes)");
     pty.expect("+hello world");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("perhaps\r");
-    pty.expect("y runs it, n denies it");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("y runs this call once");
+    pty.expect("[l]ater ");
     assert!(!home.work().join("notes.txt").exists(), "nothing but a clear yes is a yes");
     pty.type_in("y\r");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
@@ -29,7 +29,7 @@ fn a_yes_that_is_typed_lets_the_call_run() {
 fn a_no_that_is_typed_tells_the_model_why() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 100);
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("n not here\r");
     pty.expect("not here");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
@@ -45,11 +45,11 @@ fn the_inbox_shows_and_answers_one_by_one() {
     let mut pty = Pty::spawn(&home.command(&["approve"]), 100);
     pty.expect("1 of 2");
     pty.expect("a.txt");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("y\r");
     pty.expect("2 of 2");
     pty.expect("b.txt");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("l\r");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     home.palyra(&["runs", "tail", "last"]).expect(3);
@@ -64,10 +64,10 @@ fn a_second_line_is_no_answer_to_what_the_inbox_shows_next() {
     }
     let mut pty = Pty::spawn(&home.command(&["approve"]), 100);
     pty.expect("1 of 2");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("y\ry\r");
     pty.expect("2 of 2");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("n\r");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
     home.palyra(&["runs", "tail", "last"]).expect(3);
@@ -79,16 +79,133 @@ fn what_a_call_says_cannot_steer_the_terminal() {
     let home = home();
     let evil = "create notes.txt with \"CANARY\u{1b}]52;c;cm0=\u{7}\u{1b}[2J\u{202e}\u{200b}end\"";
     let mut pty = Pty::spawn(&home.command(&["run", evil]), 100);
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     let raw = pty.raw();
     assert!(raw.contains("CANARY") && raw.contains("52;c;cm0="), "{raw:?}");
     for steering in ["\u{1b}]", "\u{7}", "\u{1b}[2J", "\u{202e}", "\u{200b}"] {
         assert!(!raw.contains(steering), "{steering:?} in {raw:?}");
     }
     pty.type_in("m\r");
-    pty.expect("run it? [y/n/s/m/l/?] ");
+    pty.expect("[l]ater ");
     pty.type_in("n\r");
     assert_eq!(pty.ended(), 3);
     let raw = pty.raw();
     assert!(!raw.contains("\u{1b}]52") && !raw.contains('\u{202e}'), "{raw:?}");
+}
+
+/// Returns the rows of a screen from the question on, with the prompt.
+fn question_rows(text: &str) -> Vec<String> {
+    let from = text.rfind("? write_file").or_else(|| text.rfind("? edit_file")).unwrap();
+    text[from..].lines().map(|row| row.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
+    let home = home();
+    let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 80);
+    pty.expect("[l]ater ");
+    assert_eq!(
+        question_rows(&pty.text()),
+        [
+            "? write_file creates `notes.txt` (11 bytes)",
+            "  +hello world",
+            "  \\ No newline at end of file",
+            "  Why: it changes files (rule `changes-of-files`)",
+            "  [f]older: yes, and every further write_file below this folder, this session",
+            "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
+        ]
+    );
+    let raw = pty.raw();
+    let question = &raw[raw.find("write_file creates").unwrap()..];
+    assert!(question.contains("\u{1b}[32m  +hello world"), "{question:?}");
+    assert!(!question.contains("\u{1b}[2m") && !question.contains("\u{1b}[33m"), "{question:?}");
+    // The call stands in the question alone, and its arguments behind one key.
+    assert!(!pty.text().contains("\"content\""), "{}", pty.text());
+    pty.type_in("m\r");
+    pty.expect("Arguments: {\"content\":\"hello world\",\"path\":\"notes.txt\"}");
+    pty.expect("+++ notes.txt");
+    pty.expect("[l]ater ");
+    pty.type_in("n\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+}
+
+#[test]
+fn at_forty_columns_and_without_colours_the_same_is_said() {
+    let home = home().with("NO_COLOR", "1");
+    let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 40);
+    pty.expect("[l]ater ");
+    let rows = question_rows(&pty.text());
+    let keys = rows.iter().rposition(|row| row.starts_with("? ")).unwrap();
+    assert!(rows[1..keys].iter().chain(&rows[keys + 1..]).all(|row| row.starts_with("  ")), "{rows:#?}");
+    assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:#?}");
+    assert!(rows.contains(&"  +hello world".to_owned()), "{rows:#?}");
+    assert!(!pty.raw().contains("\u{1b}[3"), "{:?}", pty.raw());
+    pty.type_in("n\r");
+    assert_eq!(pty.ended(), 3);
+}
+
+#[test]
+fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
+    let home = home();
+    fs::create_dir(home.work().join("drafts")).unwrap();
+    let run = |text: &str| ["run", "--session", "notes", text].map(str::to_owned);
+    let spawn = |text: &str| Pty::spawn(&home.command(&run(text).each_ref().map(String::as_str)), 100);
+    let mut pty = spawn("create drafts/one.txt with x");
+    pty.expect("[f]older: yes, and every further write_file below drafts/, this session");
+    pty.expect("[l]ater ");
+    // The same call again is nothing that anybody has a use for.
+    pty.type_in("s\r");
+    pty.expect("f runs it, and every further write_file below drafts/ in this session");
+    pty.expect("[l]ater ");
+    pty.type_in("f\r");
+    pty.expect("from now on every write_file below drafts/ runs without asking in this session (grant ");
+    let grant = pty.expect(";");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    let mut pty = spawn("create drafts/two.txt with y");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    assert!(home.work().join("drafts/two.txt").exists() && !pty.text().contains("[l]ater"), "{}", pty.text());
+    // The controls: another folder, another session, and after the grant was revoked.
+    for (session, path) in [("notes", "three.txt"), ("others", "drafts/three.txt")] {
+        home.palyra(&["run", "--session", session, &format!("create {path} with x")]).expect(3);
+        assert!(!home.work().join(path).exists(), "{path}");
+        // So that the next input of the session does not queue behind it.
+        home.palyra(&["approve", "no", "last", "--note", "a control"]).expect(0);
+        home.palyra(&["runs", "tail", "last"]).expect(3);
+    }
+    home.palyra(&["approve", "revoke", &grant]).expect(0);
+    home.palyra(&["run", "--session", "notes", "create drafts/four.txt with x"]).expect(3);
+    assert!(!home.work().join("drafts/four.txt").exists());
+}
+
+#[test]
+fn the_keys_are_the_same_in_run_chat_and_approve() {
+    let home = home();
+    let keys = "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater ";
+    let help = "y runs this call once; f runs it, and every further write_file below this folder";
+    let mut run = Pty::spawn(&home.command(&["run", "create a.txt with x"]), 200);
+    run.expect(keys);
+    run.type_in("what?\r");
+    run.expect(help);
+    run.expect(keys);
+    run.type_in("l\r");
+    assert_eq!(run.ended(), 3);
+    let mut inbox = Pty::spawn(&home.command(&["approve"]), 200);
+    inbox.expect(keys);
+    inbox.type_in("what?\r");
+    inbox.expect(help);
+    inbox.expect(keys);
+    inbox.type_in("n\r");
+    assert_eq!(inbox.ended(), 0);
+    let mut chat = Pty::spawn(&home.command(&["chat"]), 200);
+    chat.expect("> ");
+    chat.type_in("create a.txt with x\r");
+    chat.expect(keys);
+    chat.type_in("what?\r");
+    chat.expect(help);
+    chat.expect(keys);
+    chat.type_in("n\r");
+    chat.expect("> ");
+    chat.type_in("/quit\r");
+    assert_eq!(chat.ended(), 0, "{}", chat.text());
+    assert!(!home.work().join("a.txt").exists());
 }

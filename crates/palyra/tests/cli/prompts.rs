@@ -8,12 +8,13 @@ use palyra_testkit::model_server::{Behaviour, Reply};
 use crate::pty::Pty;
 use crate::scene::Scene;
 
-const PROMPT: &str = "run it? [y/n/s/m/l/?] ";
+/// The end of a prompt, which no terminal of these tests breaks.
+const PROMPT: &str = "[l]ater ";
 const WRITES: &str = r#"{"path":"pwned.txt","content":"pwned"}"#;
 /// What the model draws: the same words, and more of them than a line of 60 columns takes.
-const FAKE: &str = "\n! read_file wants to run (low risk): reads `README.md`\n? read_file wants to run (low risk): reads `README.md`\r\
-                    ? run it? [y/n/s/m/l/?] \n............................................................\
-                    ? run it? [y/n/s/m/l/?] ";
+const FAKE: &str = "\n! read_file reads `README.md`\n? read_file reads `README.md`\r\
+                    ? [y]es  [n]o  [m]ore  [l]ater \n............................................................\
+                    ? [y]es  [n]o  [m]ore  [l]ater ";
 
 fn scene(gate: &Gate, replies: Vec<Reply>) -> Scene {
     Scene::with(gate.clone(), Behaviour::each(replies))
@@ -37,7 +38,7 @@ fn an_answer_to_a_prompt_that_the_model_drew_is_no_answer_to_the_real_one() {
         scene.until_held();
         pty.type_in("y\r");
         gate.open();
-        pty.expect("? write_file wants to run (medium risk)");
+        pty.expect("? write_file creates `pwned.txt`");
         pty.expect(PROMPT);
         assert!(!scene.home.work().join("pwned.txt").exists());
         pty.type_in("n\r");
@@ -55,10 +56,10 @@ fn a_key_that_was_pressed_before_the_prompt_is_no_part_of_an_answer() {
     scene.until_held();
     pty.type_in("y");
     gate.open();
-    pty.expect("? write_file wants to run");
+    pty.expect("? write_file creates");
     pty.expect(PROMPT);
     pty.type_in("\r");
-    pty.expect("y runs it");
+    pty.expect("y runs this call once");
     pty.expect(PROMPT);
     // The control: what is typed after the prompt counts.
     pty.type_in("y\r");
@@ -74,7 +75,7 @@ fn a_second_line_behind_an_answer_is_no_answer_to_the_next_question() {
     let mut pty = Pty::spawn(&scene.home.command(&["run", "look around"]), 100);
     pty.expect("answer> ");
     pty.type_in("y\ry\r");
-    pty.expect("? write_file wants to run");
+    pty.expect("? write_file creates");
     pty.expect(PROMPT);
     pty.type_in("n\r");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
@@ -91,14 +92,14 @@ fn above_medium_risk_a_yes_repeats_the_word_of_the_prompt() {
         pty.expect("? critical risk: type ");
         let word = pty.expect(" to run it");
         assert_eq!(word.len(), 4, "{word}");
-        pty.expect("/?] ");
+        pty.expect(PROMPT);
         pty.type_in(too_little);
-        pty.expect(&format!("{word} runs it"));
+        pty.expect(&format!("{word} runs this call"));
         assert!(!scene.home.work().join(".envrc").exists());
     }
     pty.expect("? critical risk: type ");
     let word = pty.expect(" to run it");
-    pty.expect("/?] ");
+    pty.expect(PROMPT);
     pty.type_in(&format!("{}\r", word.to_lowercase()));
     assert_eq!(pty.ended(), 0, "{}", pty.text());
     assert!(scene.home.work().join(".envrc").exists());
@@ -126,13 +127,13 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     let scene = scene(&gate, vec![writes(), Reply::text("written"), writes()]);
     let mut pty = scene.chat();
     pty.type_in("look around\r");
-    pty.expect("? write_file wants to run");
+    pty.expect("? write_file creates");
     pty.expect(PROMPT);
     pty.type_in("y\r");
     pty.expect("written");
     pty.expect("> ");
     pty.type_in("and again\r");
-    pty.expect("? write_file wants to run");
+    pty.expect("? write_file leaves");
     pty.expect(PROMPT);
     pty.type_in("l\r");
     pty.expect("palyra approve yes ");

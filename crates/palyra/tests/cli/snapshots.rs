@@ -16,7 +16,17 @@ fn home() -> Home {
 fn masked(home: &Home, text: &str) -> String {
     let folder = home.work().parent().unwrap().canonicalize().unwrap();
     let text = text.replace(folder.to_str().unwrap(), "[FOLDER]");
+    let text = mask_grants(&text);
     mask_short_ids(&text).lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
+}
+
+/// Masks the ends of the ids of grants where a note names them.
+fn mask_grants(text: &str) -> String {
+    ["(grant ", "`palyra approve revoke "].iter().fold(text.to_owned(), |text, begin| {
+        let mut parts = text.split(begin);
+        let head = parts.next().unwrap_or_default().to_owned();
+        parts.fold(head, |masked, part| format!("{masked}{begin}[ID]{}", part.get(6..).unwrap_or_default()))
+    })
 }
 
 /// Masks the cells of tables that hold the end of an id.

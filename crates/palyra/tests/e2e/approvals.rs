@@ -21,11 +21,8 @@ fn a_yes_after_the_daemon_was_killed_writes_the_file_once() {
     let home = Home::new();
     let notes = home.work().join("notes.txt");
     let waits = asked(&home, ASK);
-    for line in [
-        "write_file wants to run (medium risk): creates `notes.txt` (11 bytes)\n",
-        "\n  +++ notes.txt\n",
-        "\n  +hello world\n",
-    ] {
+    for line in ["? write_file creates `notes.txt` (11 bytes)\n", "\n  +++ notes.txt\n", "\n  +hello world\n"]
+    {
         assert!(waits.told.err.contains(line), "{}", waits.told.err);
     }
     assert!(!notes.exists());
@@ -100,7 +97,7 @@ fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
     assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
     assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "another\n");
     let again = home.palyra(&["approve", "show", "last"]).expect(0);
-    assert!(again.out.contains("asked again because") && again.out.contains("-another"), "{}", again.out);
+    assert!(again.out.contains("Asked again because") && again.out.contains("-another"), "{}", again.out);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tape = tape(&home, &waits.run);
     assert_eq!(of(&tape, "tool_started").len(), 1);
@@ -144,4 +141,60 @@ fn who_watches_sees_a_question_come_and_be_answered() {
     signal(&watcher, Signal::INT);
     drop(out);
     assert_eq!(ended(watcher).code, 0);
+}
+
+#[test]
+fn a_yes_that_waits_shows_how_the_run_ends_with_its_exit_code() {
+    let home = Home::new();
+    let waits = asked(&home, ASK);
+    let told = home.palyra(&["approve", "yes", &waits.approval, "--wait"]).expect(0);
+    assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "hello world");
+    assert!(told.err.contains("✓ approved: write_file creates `notes.txt`"), "{}", told.err);
+    // What was there before the answer is not shown again; what came after it is, as `run` shows it.
+    assert!(!told.err.contains("? write_file"), "{}", told.err);
+    assert!(told.out.contains("notes.txt") && !told.out.contains("I will create"), "{}", told.out);
+
+    // The control: without the flag it says how it goes on, and shows nothing of it.
+    let waits = asked(&home, "create b.txt with x");
+    let told = home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    let next = format!("`palyra runs tail {}` shows how it goes on", waits.run);
+    assert!(told.err.contains(&next) && told.out.is_empty(), "{told:?}");
+    tape(&home, &waits.run);
+
+    // A late answer is one that does not count, and nothing is followed.
+    home.palyra(&["approve", "no", &waits.approval]).expect(5);
+    let late = home.palyra(&["approve", "yes", &waits.approval, "--set", "content=y", "--wait"]).expect(5);
+    assert!(late.err.contains("it was decided before"), "{}", late.err);
+}
+
+#[test]
+fn a_yes_that_waits_ends_at_the_next_question() {
+    use palyra_testkit::model_server::{Behaviour, Reply};
+    let runtime = crate::openai_server::runtime();
+    let call = |path: &str| {
+        Reply::empty().call("write_file", &serde_json::json!({ "path": path, "content": "x" }).to_string())
+    };
+    let behaviour = Behaviour::each(vec![call("one.txt"), call("two.txt"), Reply::text("both are there")]);
+    let model = crate::openai_server::serve(&runtime, behaviour);
+    let home = crate::openai_server::home_with(&model);
+    home.palyra(&["run", "look around"]).expect(3);
+    let next = home.palyra(&["approve", "yes", "last", "--wait"]).expect(3);
+    assert!(
+        next.err.contains("? write_file creates `two.txt`") && next.err.contains("palyra approve yes "),
+        "{}",
+        next.err
+    );
+    let end = home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    assert_eq!(end.out, "both are there\n");
+}
+
+#[test]
+fn an_approval_that_is_decided_names_who_decided_and_no_time() {
+    let home = Home::new();
+    let waits = asked(&home, ASK);
+    let open = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    assert!(open.contains("left\n") && !open.contains("decider"), "{open}");
+    home.palyra(&["approve", "yes", &waits.approval, "--wait"]).expect(0);
+    let decided = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    assert!(decided.contains("\ndecider   you\n") && !decided.contains("left\n"), "{decided}");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::asked::{of, tape};
 use crate::caller::caller;
-use crate::fetches::{allow, approved, output};
+use crate::fetches::{allow, approved, output, refused_unasked};
 use crate::openai_server::{home_with, runtime, serve};
 use crate::web_server::{WebServer, said};
 
@@ -32,13 +32,14 @@ fn a_redirect_to_another_port_of_this_machine_is_not_followed() {
     for (arguments, told) in [
         (json!({ "url": web.url("/") }), "not among the hosts that were granted"),
         (json!({ "url": web.url("/"), "hosts": [canary.place()] }), "this machine itself"),
-        (json!({ "url": canary.url("/") }), "this machine itself"),
     ] {
         let outcome = approved(&home, "http_fetch", &arguments);
         assert!(output(&outcome).contains(told), "{outcome:#}");
         assert!(canary.heard().is_empty(), "{arguments}");
     }
     assert_eq!(web.heard().len(), 2);
+    let direct = refused_unasked(&home, "http_fetch", &json!({ "url": canary.url("/") }));
+    assert!(direct.contains("this machine itself") && canary.heard().is_empty(), "{direct}");
 
     // The control: the same redirect, once the operator and the call both name where it leads.
     home.palyra(&["admin", "stop"]).expect(0);
@@ -59,8 +60,9 @@ fn spellings_of_this_machine_are_not_fetched() {
     for host in
         ["localhost", "127.1", "0x7f000001", "[::ffff:127.0.0.1]", "good.example@127.0.0.1", "127.0.0.1."]
     {
-        let outcome = approved(&home, "http_fetch", &json!({ "url": format!("http://{host}:{port}/") }));
-        assert!(output(&outcome).contains("refused"), "{outcome:#}");
+        let url = format!("http://{host}:{port}/");
+        let why = refused_unasked(&home, "http_fetch", &json!({ "url": url }));
+        assert!(why.contains("refused") || why.contains("only servers of the open network"), "{why}");
     }
     assert!(canary.heard().is_empty());
     // The control: who asks leniently reaches it.

@@ -11,7 +11,7 @@ use crate::openai_server::{home_with, runtime, serve};
 /// Tries a write, says yes to whatever is asked, and returns whether the call was started.
 fn tries(home: &Home, path: &str) -> bool {
     let told = home.palyra(&["run", &format!("{path} pwned")]);
-    if told.err.contains("wants to run") {
+    if told.err.contains("? write_file ") {
         home.palyra(&["approve", "yes", "last"]);
     }
     !of(&tape(home, "last"), "tool_started").is_empty()

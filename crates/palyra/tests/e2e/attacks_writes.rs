@@ -26,7 +26,7 @@ fn is_tame(told: &Ended) {
 fn tries(home: &Home, path: &str) -> bool {
     let told = home.palyra(&["run", &format!("{path} pwned")]);
     is_tame(&told);
-    if told.err.contains("wants to run") {
+    if told.err.contains("? write_file ") {
         home.palyra(&["approve", "yes", "last"]);
     }
     !of(&tape(home, "last"), "tool_started").is_empty()
@@ -123,7 +123,7 @@ fn the_daemon_s_own_things_are_out_of_reach_from_every_folder() {
         (&person.join(".local/state"), "palyra/x.txt"),
     ] {
         let told = palyra_in(&home, folder, &["run", &format!("{path} pwned")]);
-        if told.err.contains("wants to run") {
+        if told.err.contains("? write_file ") {
             palyra_in(&home, folder, &["approve", "yes", "last"]).expect(0);
         }
         palyra_in(&home, folder, &["runs", "tail", "last"]);
@@ -140,7 +140,7 @@ fn where_the_folder_is_no_workspace_files_go_to_one_that_the_daemon_made() {
     home.palyra(&["run", "hello"]).expect(0);
     let person = home.state_dir().ancestors().nth(3).unwrap().to_owned();
     let told = palyra_in(&home, &person, &["run", "create ok.txt with hello"]).expect(3);
-    assert!(told.err.contains("wants to run"), "{}", told.err);
+    assert!(told.err.contains("? write_file "), "{}", told.err);
     palyra_in(&home, &person, &["approve", "yes", "last"]).expect(0);
     let entries = palyra_in(&home, &person, &["runs", "tail", "last", "--json"]).expect(0).json();
     assert_eq!(of(&entries, "tool_started").len(), 1);

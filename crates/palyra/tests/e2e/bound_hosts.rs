@@ -7,7 +7,8 @@ use palyra_testkit::component_text::{About, Wat};
 use palyra_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-use crate::caller::caller;
+use crate::asked::asked;
+use crate::caller::{call, caller};
 use crate::fetches::{allow, approved, output};
 use crate::home::Home;
 use crate::openai_server::{home_with, runtime, serve};
@@ -87,6 +88,11 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
     let (bound, other) = (echo(&tls), echo(&tls));
     let home = bound_home(&model, &authority, &bound, &other);
     home.write("ask.py", ASKS);
+    let url = format!("https://{}/", bound.place());
+    let waits = asked(&home, &call("http_fetch", &json!({ "url": url, "credential": "forge" })));
+    let words = format!("? http_fetch GET {url}, carries your secret `forge` as bearer (high risk)\n");
+    assert!(waits.told.err.contains(&words) && bound.heard().is_empty(), "{}", waits.told.err);
+    home.palyra(&["approve", "no", &waits.approval]).expect(0);
     let fetch = |server: &WebServer, offset: usize| {
         let url = format!("https://{}/", server.place());
         approved(&home, "http_fetch", &json!({ "url": url, "credential": "forge", "offset": offset }))

@@ -28,6 +28,19 @@ pub(crate) fn approved(home: &Home, tool: &str, arguments: &Value) -> Value {
     of(&tape, "tool_finished").first().copied().cloned().unwrap_or_else(|| panic!("{tape:#?}"))
 }
 
+/// Proposes a call that is refused without a question; returns why.
+#[track_caller]
+pub(crate) fn refused_unasked(home: &Home, tool: &str, arguments: &Value) -> String {
+    home.palyra(&["run", &call(tool, arguments)]);
+    let tape = tape(home, "last");
+    for kind in ["approval_requested", "tool_started"] {
+        assert!(of(&tape, kind).is_empty(), "{kind}: {tape:#?}");
+    }
+    let refused = of(&tape, "tool_decided").into_iter().rfind(|decided| decided["reason"] == "not_possible");
+    let refused = refused.unwrap_or_else(|| panic!("{tape:#?}"));
+    refused["explanation"].as_str().unwrap().to_owned()
+}
+
 #[track_caller]
 pub(crate) fn output(outcome: &Value) -> &str {
     outcome["output"].as_str().unwrap_or_else(|| panic!("{outcome:#}"))
@@ -45,7 +58,9 @@ fn a_page_is_fetched_after_a_yes_and_read_as_text() {
     allow(&home, &[&web]);
     let arguments = json!({ "url": web.url("/lamps?x=1") });
     let waits = asked(&home, &call("http_fetch", &arguments));
-    assert!(waits.told.err.contains("127.0.0.1"), "{}", waits.told.err);
+    let words = format!("? http_fetch GET {} (high risk)\n", web.url("/lamps?x=1"));
+    assert!(waits.told.err.contains(&words), "{}", waits.told.err);
+    assert!(!waits.told.err.contains("\"url\""), "{}", waits.told.err);
     assert!(web.heard().is_empty(), "nobody is asked before the yes");
     home.palyra(&["approve", "yes", &waits.approval]).expect(0);
     let told = tape(&home, &waits.run);
@@ -75,7 +90,9 @@ fn what_is_sent_is_shown_first_and_carries_a_key() {
         "headers": {"content-type": "application/json"},
     });
     let waits = asked(&home, &call("http_send", &arguments));
-    for part in ["POST", "/items", "lantern", "idempotency-key"] {
+    let words =
+        format!("? http_send POST {}, sends 18 bytes of application/json (high risk)\n", web.url("/items"));
+    for part in [words.as_str(), "lantern", "idempotency-key"] {
         assert!(waits.told.err.contains(part), "{part}: {}", waits.told.err);
     }
     home.palyra(&["approve", "yes", &waits.approval]).expect(0);
@@ -85,6 +102,34 @@ fn what_is_sent_is_shown_first_and_carries_a_key() {
     assert_eq!(heard.len(), 1);
     assert!(heard[0].ends_with("\r\n\r\n{\"name\":\"lantern\"}"), "{heard:?}");
     assert_eq!(key_of(&heard[0]).len(), 64, "{heard:?}");
+}
+
+#[test]
+fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", "lantern 4711");
+    let home = home_with(&model);
+    let setting = format!("egress.allow_private = [\"{}\"]", web.place());
+    for (tool, arguments) in [
+        ("http_fetch", json!({ "url": web.url("/") })),
+        ("http_send", json!({ "url": web.url("/"), "method": "PUT", "body": "x" })),
+    ] {
+        let why = refused_unasked(&home, tool, &arguments);
+        assert!(why.contains("this machine itself") && why.contains(&setting), "{why}");
+    }
+    let localhost = json!({ "url": web.url("/").replace("127.0.0.1", "localhost") });
+    let why = refused_unasked(&home, "http_fetch", &localhost);
+    assert!(why.contains("egress.allow_private = [\"localhost:"), "{why}");
+    assert!(web.heard().is_empty());
+    // The control: with the setting that the refusal names it is asked about, and fetched after a yes.
+    home.palyra(&["admin", "stop"]).expect(0);
+    fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    fs::write(home.config_file(), format!("{setting}\n")).unwrap();
+    let outcome = approved(&home, "http_fetch", &json!({ "url": web.url("/") }));
+    assert!(output(&outcome).contains("lantern 4711"), "{outcome:#}");
+    // A name that has to be resolved is asked about; the dialer decides.
+    asked(&home, &call("http_fetch", &json!({ "url": "http://nowhere.invalid/" })));
 }
 
 fn key_of(request: &str) -> String {

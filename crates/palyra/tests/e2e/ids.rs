@@ -80,3 +80,25 @@ fn the_last_run_is_that_of_the_folder() {
     home.palyra(&["journal", "export", "--run", "last~9", unknown.to_str().unwrap()]).expect(1);
     assert!(bundle.exists() && !unknown.exists(), "what is not found leaves no folder behind");
 }
+
+#[test]
+fn an_approval_is_counted_back_within_its_folder() {
+    let home = Home::new();
+    for name in ["one", "two", "three"] {
+        home.palyra(&["run", &format!("create {name}.txt with x")]).expect(3);
+    }
+    in_folder(&home, "elsewhere", &["run", "create far.txt with x"]).expect(3);
+    // Alone, `last` stays strict where several wait.
+    let told = home.palyra(&["approve", "show", "last"]).expect(2).err;
+    assert!(told.contains("two.txt") && !told.contains("far.txt"), "{told}");
+    for (name, file) in [("last~1", "two.txt"), ("last~2", "one.txt")] {
+        let shown = home.palyra(&["approve", "show", name]).expect(0).out;
+        assert!(shown.contains(&format!("creates `{file}`")), "{name}: {shown}");
+    }
+    let far = home.palyra(&["approve", "show", "last~3"]).expect(1).err;
+    assert!(far.contains("fewer approvals wait in this folder"), "{far}");
+    home.palyra(&["approve", "yes", "last~2", "--wait"]).expect(0);
+    assert!(home.work().join("one.txt").exists() && !home.work().join("two.txt").exists());
+    in_folder(&home, "elsewhere", &["approve", "no", "last"]).expect(0);
+    in_folder(&home, "elsewhere", &["approve", "show", "last~1"]).expect(1);
+}

@@ -16,7 +16,7 @@ fn lists_say_what_helps_to_choose() {
 
     let waiting = home.palyra(&["runs", "show", "last"]).expect(0).out;
     assert!(
-        waiting.contains("asks     write_file wants to run") && waiting.contains("palyra approve yes"),
+        waiting.contains("asks     write_file creates") && waiting.contains("palyra approve yes"),
         "{waiting}"
     );
 

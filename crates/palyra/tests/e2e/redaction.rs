@@ -243,7 +243,7 @@ fn names_that_hold_a_secret_are_refused_and_recorded_nowhere() {
     // What a model calls a tool is cleaned; a rule for an argument that the call does not have is refused.
     home.palyra(&["run", "write it"]);
     let always = home.palyra(&["approve", "always", "last", "--any", aws]);
-    assert!(!always.err.contains("run silently"), "{}", always.err);
+    assert!(!always.err.contains("without asking"), "{}", always.err);
     home.palyra(&["approve", "yes", "last"]);
 
     let mut places = Vec::new();

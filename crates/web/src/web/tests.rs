@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     BodyCompleteness, CancelFlag, EffectKey, FetchError, FetchFailure, FetchHttp, FetchMethod, FetchReach,
-    FetchRequest, FetchResponse, ReadUrl, ToolRuntime, UrlPrivacy, UrlServer,
+    FetchRequest, FetchResponse, ReadUrl, SecretName, ToolRuntime, UrlPrivacy, UrlServer,
 };
 use palyra_run_core::Execution;
 use palyra_types::tool::{EffectContract, Taints, ToolName};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Called, Made, WebParts, WebTools};
 use crate::failure::WebFailure;
-use crate::http_send;
+use crate::prepare::{prepare_fetch, prepare_send};
 
 type Reply = Arc<dyn Fn(&FetchRequest) -> Result<FetchResponse, FetchError> + std::marker::Send + Sync>;
 
@@ -48,6 +48,14 @@ impl ReadUrl for OneServer {
         let host = rest.split('/').next().unwrap_or_default().to_owned();
         Ok(UrlServer { host, port: 443, privacy: UrlPrivacy::Tls })
     }
+
+    fn certain_refusal(&self, url: &str) -> Option<String> {
+        url.contains("private.example").then(|| "`private.example` is refused here".to_owned())
+    }
+}
+
+fn sent_as(name: &SecretName) -> Option<String> {
+    (name.as_str() == "api").then(|| "bearer".to_owned())
 }
 
 struct Bench {
@@ -65,7 +73,15 @@ fn bench(
             as Arc<dyn FetchHttp>
     });
     let redactor = Arc::new(PassThrough);
-    Bench { tools: WebTools::new(WebParts { fetcher_of, reader: Arc::new(OneServer), redactor }), asked }
+    Bench {
+        tools: WebTools::new(WebParts {
+            fetcher_of,
+            reader: Arc::new(OneServer),
+            sent_as: Arc::new(sent_as),
+            redactor,
+        }),
+        asked,
+    }
 }
 
 fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, FetchError> {
@@ -320,8 +336,11 @@ fn a_person_is_shown_what_would_be_sent() {
         "url": "https://a.example/items", "method": "POST", "body": "{\"a\":1}", "credential": "api",
         "headers": {"content-type": "application/json"}, "hosts": ["b.example"],
     });
-    let prepared = http_send::prepare(&OneServer, &arguments.to_string()).unwrap();
-    assert_eq!(prepared.summary.expose(), "POST to a.example");
+    let prepared = prepare_send(&OneServer, &sent_as, &arguments.to_string()).unwrap();
+    assert_eq!(
+        prepared.summary.expose(),
+        "POST https://a.example/items, sends 7 bytes of application/json, carries your secret `api` as bearer"
+    );
     let preview = prepared.preview.expose();
     for part in [
         "POST https://a.example/items\n",
@@ -333,8 +352,56 @@ fn a_person_is_shown_what_would_be_sent() {
         assert!(preview.contains(part), "{part} in {preview}");
     }
     let long = json!({"url": "https://a.example/", "method": "PUT", "body": "é".repeat(500_000)});
-    let prepared = http_send::prepare(&OneServer, &long.to_string()).unwrap();
+    let prepared = prepare_send(&OneServer, &sent_as, &long.to_string()).unwrap();
     assert!(prepared.preview.expose().len() <= palyra_types::effect::PREVIEW_BYTES_MAX);
+}
+
+#[test]
+fn a_fetch_is_said_in_words_and_never_as_json() {
+    for (arguments, expect) in [
+        (json!({"url": "https://a.example/v1/items"}), "GET https://a.example/v1/items"),
+        (json!({"url": "https://a.example/", "method": "HEAD"}), "HEAD https://a.example/"),
+        (
+            json!({"url": "https://a.example/v1", "credential": "api"}),
+            "GET https://a.example/v1, carries your secret `api` as bearer",
+        ),
+        (
+            json!({"url": "https://a.example/v1", "credential": "other"}),
+            "GET https://a.example/v1, carries your secret `other`",
+        ),
+    ] {
+        let prepared = prepare_fetch(&OneServer, &sent_as, &arguments.to_string()).unwrap();
+        assert_eq!(prepared.summary.expose(), expect);
+    }
+    let more = json!({
+        "url": format!("https://a.example/{}", "x".repeat(900)), "headers": {"accept": "text/plain"}, "hosts": ["b.example"],
+    });
+    let prepared = prepare_fetch(&OneServer, &sent_as, &more.to_string()).unwrap();
+    assert!(prepared.summary.expose().ends_with("x…"), "{}", prepared.summary.expose());
+    let preview = prepared.preview.expose();
+    for part in [&format!("/{}\n", "x".repeat(900)), "accept: text/plain\n", "redirects also to: b.example\n"]
+    {
+        assert!(preview.contains(part), "{part} in {preview}");
+    }
+    let bare = json!({"url": "https://a.example/", "method": "DELETE"});
+    let prepared = prepare_send(&OneServer, &sent_as, &bare.to_string()).unwrap();
+    assert_eq!(prepared.summary.expose(), "DELETE https://a.example/, sends no body");
+}
+
+#[test]
+fn an_address_that_is_refused_anyway_is_not_asked_about() {
+    let refused = |url: &str| {
+        let fetch = json!({"url": url}).to_string();
+        let send = json!({"url": url, "method": "PUT"}).to_string();
+        [prepare_fetch(&OneServer, &sent_as, &fetch), prepare_send(&OneServer, &sent_as, &send)]
+    };
+    for prepared in refused("https://private.example/") {
+        let refusal = prepared.unwrap_err();
+        assert_eq!(refusal.code(), ErrorCode::FetchRefused);
+        assert_eq!(refusal.to_string(), "`private.example` is refused here; nothing was sent");
+    }
+    // The control.
+    assert!(refused("https://a.example/").iter().all(Result::is_ok));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{FinishReason, RunState, ToolVerdict};
 
 use super::*;
+use crate::render::{Detail, question};
 
 fn told(echo: Echo, events: Vec<Event>) -> (String, RunView) {
     told_as(echo, Flow::Live, events)
@@ -22,7 +23,10 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
-                Shown::Question { lines, .. } => format!("[? {}]\n", lines.join("]\n[  ")),
+                Shown::Question { prompt, risk, .. } => {
+                    let lines = question(&prompt, &risk, Detail::Prompt).into_iter().map(|line| line.text);
+                    format!("[? {}]\n", lines.collect::<Vec<_>>().join("]\n[  "))
+                }
                 Shown::Printed(line) => format!("[printed {line}]\n"),
                 Shown::Error(code, message) => format!("[{code} {message}]\n"),
             };
@@ -386,7 +390,40 @@ fn a_watched_run_shows_what_was_asked() {
 
 #[test]
 fn names_and_arguments_cannot_steer_a_terminal() {
-    check(vec![proposed(1, "a\u{1b}[2J", "{\"x\":\"\u{202e}\"}")], "[· a␛[2J {\"x\":\"<U+202E>\"}]\n");
+    let calls = || vec![proposed(1, "a\u{1b}[2J", "{\"x\":\"\u{202e}\"}"), succeeded(1, 2)];
+    check(calls(), "[· a␛[2J {\"x\":\"<U+202E>\"}]\n[✓ 2 B]\n");
+}
+
+fn decided(effect_id: u32, verdict: ToolVerdict) -> Event {
+    Event::ToolDecided(v1::ToolDecided { effect_id, verdict: verdict.into(), ..Default::default() })
+}
+
+#[test]
+fn a_call_that_is_asked_about_is_shown_by_its_question_alone() {
+    let asked = || {
+        let prompt = v1::ApprovalPrompt {
+            tool: "write_file".to_owned(),
+            summary: "creates `a` (1 byte)".to_owned(),
+            preview: "+x".to_owned(),
+            ..Default::default()
+        };
+        Event::ApprovalRequested(v1::ApprovalRequested {
+            approval_id: "A".to_owned(),
+            effect_id: 1,
+            risk: "medium".to_owned(),
+            prompt: Some(prompt),
+            ..Default::default()
+        })
+    };
+    let proposed = || proposed(1, "write_file", r#"{"path":"a"}"#);
+    check(
+        vec![proposed(), decided(1, ToolVerdict::Ask), asked()],
+        "[? write_file creates `a` (1 byte)]\n[  +x]\n",
+    );
+    // The controls: what runs without a question is shown, and so is each step of a tape.
+    check(vec![proposed(), decided(1, ToolVerdict::Allow)], "[· write_file {\"path\":\"a\"}]\n");
+    let (tape, _) = told(Echo::Tape, vec![proposed(), decided(1, ToolVerdict::Ask), asked()]);
+    assert!(tape.contains("write_file {\"path\":\"a\"}") && tape.contains("[? write_file creates"), "{tape}");
 }
 
 #[test]

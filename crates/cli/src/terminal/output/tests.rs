@@ -169,7 +169,9 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
         output.remark(&long).unwrap();
         output.row(&format!("  {long}"));
         output.error(ErrorCode::Internal, &long);
-        output.question(&["write_file wants to run".to_owned(), format!("{long}\n{fake}")]);
+        let rest = format!("{long}\n{fake}");
+        output.question([("write_file wants to run", ""), (rest.as_str(), GOOD)]);
+        output.diff([(rest.as_str(), BAD)]);
         let seen = out.text();
         let plain = [BAD, GOOD, ATTENTION, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
         let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
@@ -199,7 +201,7 @@ fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
     }
     output.row("words");
     output.printed("words");
-    output.question(&["words".to_owned(), "-old".to_owned()]);
+    output.question([("words", ""), ("-old", BAD)]);
     output.error(ErrorCode::Internal, "words");
     output.text("# words\n**words** `words` *words*\n").unwrap();
     output.remark("words").unwrap();
@@ -221,4 +223,16 @@ fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
             assert!(contrast > 3.5, "{code} has a contrast of {contrast}");
         }
     }
+}
+
+#[test]
+fn a_prompt_that_is_wider_than_the_terminal_goes_on_behind_blanks() {
+    let (out, err) = (Written::default(), Written::default());
+    let sink =
+        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Colored, columns: Some(40) };
+    let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
+    output.prompt("? [y]es  [n]o, or \"n REASON\"  [s] this call, whole session  [m]ore  [l]ater");
+    let rows: Vec<String> = err.text().lines().map(str::to_owned).collect();
+    assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.starts_with("  ")), "{rows:?}");
+    assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:?}");
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use palyra_client::Client;
+use palyra_client::{Client, RunFollower};
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -11,11 +11,11 @@ use palyra_wire::v1::argument_rule::Shape;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::{DaemonRun, Format, Person, Seat, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::outcome;
-use crate::terminal::clean_line;
+use crate::render::{Echo, outcome};
+use crate::terminal::{PromptReader, clean_line};
 
 const FOLDER_CHARS_MAX: usize = 120;
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
@@ -152,6 +152,34 @@ pub(super) async fn send(
         context.output.note(mark, &told);
     }
     Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
+}
+
+/// Sends a yes and follows the run from there on, as `palyra run` does.
+pub(super) async fn send_and_follow(
+    context: &Context,
+    client: &Client,
+    (approval, request): (&v1::Approval, v1::ResolveApprovalRequest),
+    format: Format,
+) -> Result<Exit, Failure> {
+    let unknown = |_| Failure::local(ErrorCode::Internal, "the daemon named no run".to_owned());
+    let run: RunId = approval.run_id.parse().map_err(unknown)?;
+    // What is on the tape by now was there before the answer.
+    let seen = client.get_run(run).await?.last_tape_seq;
+    let answered = send(context, client, request, format).await?;
+    if answered != Exit::Done {
+        return Ok(answered);
+    }
+    let mut followed = DaemonRun { client: client.clone(), follower: RunFollower::attach(client, run, 0) };
+    let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
+    let seat = Seat {
+        output: &context.output,
+        interrupts: &context.interrupts,
+        person: Person::at(reader.as_mut()),
+        format,
+        echo: Echo::No,
+        time_limit: None,
+    };
+    drive_after(&mut followed, seen, seat, |_| {}).await
 }
 
 /// Returns the folder that a run works in; empty where that is not known.

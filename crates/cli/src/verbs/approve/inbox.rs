@@ -31,7 +31,7 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = time_left(approval.expires);
         let left = if left.is_empty() { left } else { format!(", {left}") };
         context.output.note(Mark::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
-        show(context, approval, Detail::Brief);
+        show(context, approval, Detail::Prompt);
         match answer_one(context, client, &mut reader, approval).await? {
             Answered::Yes => {}
             Answered::Skipped => skipped += 1,
@@ -58,7 +58,8 @@ async fn answer_one(
     reader: &mut PromptReader,
     approval: &v1::Approval,
 ) -> Result<Answered, Failure> {
-    let form = AnswerForm::of(&approval.approval_id, &approval.risk);
+    let form =
+        AnswerForm::of(&approval.approval_id, &approval.risk, &approval.prompt.clone().unwrap_or_default());
     loop {
         let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(Failure::Output)?;
         let Some(typed) = typed else { return Ok(Answered::Left) };
@@ -87,5 +88,6 @@ async fn answer_one(
 
 fn show(context: &Context, approval: &v1::Approval, detail: Detail) {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    context.output.question(&question(&prompt, &approval.risk, detail));
+    let lines = question(&prompt, &approval.risk, detail);
+    context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
 }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, bytes, count};
+use crate::render::{age, bytes, count, diff_lines};
 use crate::terminal::{Mark, PromptReader, Reading, clean_line};
 use crate::verbs::ids::RunName;
 
@@ -187,7 +187,8 @@ fn tell(context: &Context, shown: &v1::ShowKeptFileResponse) {
         file.effect_id
     );
     context.output.note(Mark::Info, &told);
-    shown.difference.lines().for_each(|line| context.output.row(&format!("  {line}")));
+    let lines = diff_lines(&shown.difference);
+    context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     if !shown.refusal.is_empty() {
         let why = clean_line(&shown.refusal, REFUSAL_CHARS_MAX);
         context.output.note(Mark::Doubt, &format!("it cannot be put in place: {why}"));

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::count;
+use crate::render::{count, diff_lines};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
@@ -49,7 +49,8 @@ pub(super) async fn undo(
         let (mark, outcome) = outcome(file, extent);
         context.output.note(mark, &format!("{}: {outcome}", clean_line(&file.path, PATH_CHARS_MAX)));
         if file.result == "conflict" || file.result == "restored" {
-            file.detail.lines().for_each(|line| context.output.row(&format!("  {line}")));
+            let lines = diff_lines(&file.detail);
+            context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
         }
     }
     let skipped = files.iter().filter(|file| !is_back(file)).count();

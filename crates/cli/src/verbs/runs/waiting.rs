@@ -39,8 +39,8 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
     };
     for approval in client.list_approvals(request).await?.approvals {
         let prompt = approval.prompt.clone().unwrap_or_default();
-        let lines = question(&prompt, &approval.risk, Detail::Brief);
-        for (at, line) in lines.iter().flat_map(|line| line.split('\n')).enumerate() {
+        let lines = question(&prompt, &approval.risk, Detail::Unattended);
+        for (at, line) in lines.iter().flat_map(|line| line.text.split('\n')).enumerate() {
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.sentence(format!("{begin}{}", clean_text(line)).trim_end())?;
         }

@@ -1,0 +1,132 @@
+//! What a person can allow for a whole session while answering one approval.
+//!
+//! Owns which calls are offered what. Knows no grant store: the daemon decides whether it stores a grant. Invariant: a
+//! grant that covers more than the call at hand is offered up to medium risk, and for a folder that has one spelling.
+
+use palyra_wire::v1;
+use palyra_wire::v1::argument_rule::Shape;
+
+use super::is_risky;
+
+/// Tools that change the file which their argument `path` names.
+const FILE_TOOLS: [&str; 2] = ["write_file", "edit_file"];
+/// Tools whose same call once more does nothing, or fails.
+const NOT_REPEATED: [&str; 3] = ["write_file", "edit_file", "apply_patch"];
+/// The argument that names the file.
+const PATH: &str = "path";
+const FOLDER_CHARS_MAX: usize = 60;
+
+/// What is offered beside a plain yes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SessionOffer {
+    /// Nothing.
+    Nothing,
+    /// This very call, however often.
+    SameCall,
+    /// Every call of the tool for a file at or below a folder.
+    BelowFolder {
+        /// The tool.
+        tool: String,
+        /// The folder, seen from the workspace; `.` is the workspace.
+        folder: String,
+        /// What the daemon stores.
+        wish: v1::GrantWish,
+    },
+}
+
+impl SessionOffer {
+    /// Returns what is offered for a call.
+    pub(crate) fn of(prompt: &v1::ApprovalPrompt, risk: &str) -> Self {
+        let tool = prompt.tool.as_str();
+        if !NOT_REPEATED.contains(&tool) {
+            return Self::SameCall;
+        }
+        if is_risky(risk) || !FILE_TOOLS.contains(&tool) {
+            return Self::Nothing;
+        }
+        let arguments: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&prompt.arguments).unwrap_or_default();
+        let path = arguments.get(PATH).and_then(serde_json::Value::as_str);
+        let Some(folder) = path.and_then(folder_of) else { return Self::Nothing };
+        let rules = arguments.keys().map(|name| v1::ArgumentRule {
+            argument: name.clone(),
+            shape: Some(if name == PATH { Shape::Beneath(folder.clone()) } else { Shape::Any(true) }),
+        });
+        let wish =
+            v1::GrantWish { scope: "session".to_owned(), rules: rules.collect(), ..Default::default() };
+        Self::BelowFolder { tool: tool.to_owned(), folder, wish }
+    }
+
+    /// Returns the line that says what the key `f` does; `None` where it is not offered.
+    pub(crate) fn folder_line(&self) -> Option<String> {
+        let Self::BelowFolder { tool, folder, .. } = self else { return None };
+        Some(format!("[f]older: yes, and every further {tool} {}, this session", place_of(folder)))
+    }
+}
+
+/// Returns a folder in words.
+pub(crate) fn place_of(folder: &str) -> String {
+    match folder {
+        "." => "below this folder".to_owned(),
+        folder => format!("below {folder}/"),
+    }
+}
+
+/// Returns the folder of a file, where its path has one spelling and lies inside the workspace.
+fn folder_of(path: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '+' | '@' | '=');
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_part =
+        |part: &&str| !matches!(*part, "" | "." | "..") && part.chars().all(is_plain) && part.trim() == *part;
+    let (_, folders) = parts.split_last()?;
+    let folder = if folders.is_empty() { ".".to_owned() } else { folders.join("/") };
+    (parts.iter().all(is_part) && folder.chars().count() <= FOLDER_CHARS_MAX).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(tool: &str, arguments: &str, risk: &str) -> SessionOffer {
+        let prompt = v1::ApprovalPrompt {
+            tool: tool.to_owned(),
+            arguments: arguments.to_owned(),
+            ..Default::default()
+        };
+        SessionOffer::of(&prompt, risk)
+    }
+
+    #[test]
+    fn a_change_of_a_file_offers_its_folder() {
+        for (path, folder, told) in [
+            ("src/app.py", "src", "below src/"),
+            ("./src/a/b.rs", "src/a", "below src/a/"),
+            ("notes.txt", ".", "below this folder"),
+        ] {
+            let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
+            let offered = offer("edit_file", &arguments, "medium");
+            let told = format!("[f]older: yes, and every further edit_file {told}, this session");
+            assert_eq!(offered.folder_line(), Some(told));
+            let SessionOffer::BelowFolder { wish, .. } = offered else { panic!("{path}") };
+            assert_eq!((wish.scope.as_str(), wish.rules.len()), ("session", 3));
+            let beneath = wish.rules.iter().find(|rule| rule.argument == "path").unwrap();
+            assert_eq!(beneath.shape, Some(Shape::Beneath(folder.to_owned())));
+        }
+    }
+
+    #[test]
+    fn no_folder_is_offered_for_what_is_risky_or_has_an_odd_path() {
+        for path in ["/etc/x", "../x", "a/../x", "a//x", "~/x/y", "$HOME/x", "a\u{202e}/x", "a\\b/x", ""] {
+            let arguments = serde_json::json!({"path": path, "content": "x"}).to_string();
+            assert_eq!(offer("write_file", &arguments, "medium"), SessionOffer::Nothing, "{path}");
+        }
+        let arguments = r#"{"path":"src/x","content":"x"}"#;
+        assert_eq!(offer("write_file", arguments, "high"), SessionOffer::Nothing);
+        // The control.
+        assert_ne!(offer("write_file", arguments, "medium"), SessionOffer::Nothing);
+        assert_eq!(offer("write_file", "no JSON", "medium"), SessionOffer::Nothing);
+        assert_eq!(offer("apply_patch", r#"{"patch":"x"}"#, "medium"), SessionOffer::Nothing);
+        assert_eq!(offer("run_command", r#"{"argv":["ls"]}"#, "high"), SessionOffer::SameCall);
+    }
+}

@@ -1,0 +1,85 @@
+//! What can be said of an address before anybody is asked about it.
+//!
+//! Knows no sockets and no resolver. Invariant: it refuses only what the dialer would refuse, by the dialer's own rules; a
+//! name that has to be resolved is decided there.
+
+use palyra_ports::{ReadUrl, UrlServer};
+
+use crate::address::Lift;
+use crate::dial::certain_refusal;
+use crate::private_hosts::PrivateHosts;
+use crate::target::{StrictReader, Target};
+
+/// Reads addresses as the fetcher does, and knows which hosts the operator permits.
+#[derive(Debug, Clone, Default)]
+pub struct UrlRules {
+    private_hosts: PrivateHosts,
+}
+
+impl UrlRules {
+    /// Makes the rules of a dialer that has this list.
+    #[must_use]
+    pub fn new(private_hosts: PrivateHosts) -> Self {
+        Self { private_hosts }
+    }
+}
+
+impl ReadUrl for UrlRules {
+    fn read_url(&self, url: &str) -> Result<UrlServer, &'static str> {
+        StrictReader.read_url(url)
+    }
+
+    fn certain_refusal(&self, url: &str) -> Option<String> {
+        let target = Target::read(url).ok()?;
+        let endpoint = target.endpoint();
+        let (what, lift) = certain_refusal(&self.private_hosts, endpoint)?;
+        let refused =
+            format!("`{}` is {what}, and only servers of the open network are reached", endpoint.host);
+        Some(match lift {
+            Lift::ByOperator => format!(
+                "{refused}; to permit it, set `egress.allow_private = [\"{endpoint}\"]` in the configuration and restart the daemon"
+            ),
+            Lift::Never => format!("{refused}; no setting permits it"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(allowed: &[&str], url: &str) -> Option<String> {
+        UrlRules::new(PrivateHosts::read(allowed.iter().copied()).unwrap()).certain_refusal(url)
+    }
+
+    #[test]
+    fn what_no_setting_lets_through_is_refused_before_anybody_is_asked() {
+        for (url, setting) in [
+            ("http://127.0.0.1:18432/x", "egress.allow_private = [\"127.0.0.1:18432\"]"),
+            ("https://10.1.2.3/", "egress.allow_private = [\"10.1.2.3:443\"]"),
+            ("http://[::1]:8080/", "egress.allow_private = [\"[::1]:8080\"]"),
+            ("http://localhost:3000/", "egress.allow_private = [\"localhost:3000\"]"),
+            ("http://printer.local/", "egress.allow_private = [\"printer.local:80\"]"),
+            ("http://0.0.0.0/", "no setting permits it"),
+            ("http://224.0.0.1/", "no setting permits it"),
+        ] {
+            let told = refusal(&[], url).unwrap_or_else(|| panic!("{url} is let through"));
+            assert!(told.contains(setting), "{url}: {told}");
+        }
+    }
+
+    #[test]
+    fn what_the_dialer_may_reach_is_asked_about() {
+        for url in
+            ["https://example.com/", "https://93.184.216.34/", "https://build.example:8443/x", "no address"]
+        {
+            assert_eq!(refusal(&[], url), None, "{url}");
+        }
+        // The operator's list counts for the host and the port that it names.
+        let allowed = ["127.0.0.1:18432", "localhost:3000"];
+        assert_eq!(refusal(&allowed, "http://127.0.0.1:18432/"), None);
+        assert_eq!(refusal(&allowed, "http://localhost:3000/"), None);
+        assert!(refusal(&allowed, "http://127.0.0.1:18433/").is_some());
+        assert!(refusal(&["0.0.0.0:80"], "http://0.0.0.0/").is_some_and(|told| told.contains("no setting")));
+    }
+}
