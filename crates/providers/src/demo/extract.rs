@@ -90,6 +90,14 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
             )
         }
         (View::Size, "read_file") if note.is_none() => format!("{path} has {}.", count(text.len(), "byte")),
+        (View::Matches, "search") => {
+            format!(
+                "{} in {path}.",
+                count(match_lines(&finding.text).len(), "match").replace("matchs", "matches")
+            ) + "\n\n"
+                + &describe(finding)
+        }
+        (View::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
         (View::Largest, "list_dir") => largest(&finding.text),
         _ => describe(finding),
     }
@@ -155,7 +163,7 @@ fn largest(text: &str) -> String {
 }
 
 /// Sets a text off from the words around it; lines stay lines.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     let (text, cut) = whole(text.trim_matches('\n'));
     let fence = if text.contains("```") { "````" } else { "```" };
     format!("{fence}\n{text}\n{fence}{cut}")
@@ -329,6 +337,25 @@ fn matches(text: &str, pattern: &str) -> String {
     format!("`{pattern}`: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
 }
 
+/// Returns the lines of matches, as `path:line: text`.
+fn match_lines(text: &str) -> Vec<String> {
+    Listed::read(text, is_count).entries
+}
+
+/// Tells the matches that define nothing.
+fn uses(text: &str, pattern: &str) -> String {
+    let begins = ["def ", "fn ", "func ", "function ", "class ", "pub fn ", "async def ", "pub(crate) fn "];
+    let defines = |line: &String| {
+        let text = line.splitn(3, ':').nth(2).unwrap_or_default().trim_start();
+        begins.iter().any(|begin| text.starts_with(begin))
+    };
+    let (_, used): (Vec<String>, Vec<String>) = match_lines(text).into_iter().partition(defines);
+    if used.is_empty() {
+        return format!("Nothing calls `{}`.", pattern.trim_start_matches("\\b").trim_end_matches("\\s*\\("));
+    }
+    format!("{}:\n- {}", count(used.len(), "call"), some(&used, MATCHES_MAX, "\n- "))
+}
+
 /// An output of one entry a line, which may begin with a summary and end with notes.
 struct Listed {
     head: Option<String>,
@@ -388,7 +415,7 @@ fn clip_line(line: &str) -> String {
     clip_with(line, LINE_CHARS_MAX)
 }
 
-fn clip(text: &str, chars_max: usize) -> String {
+pub(super) fn clip(text: &str, chars_max: usize) -> String {
     clip_with(text.trim(), chars_max)
 }
 

@@ -20,6 +20,16 @@ pub(super) struct Found<'w> {
     words: &'w [Word],
     slots: Vec<(Slot, Range<usize>)>,
     it: Option<&'w str>,
+    follows: bool,
+}
+
+/// What came before a clause.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Context<'w> {
+    /// The file that was named last.
+    pub(super) it: Option<&'w str>,
+    /// Whether something was looked for or run that the clause can speak of.
+    pub(super) follows: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +71,12 @@ impl<'p> Element<'p> {
     }
 }
 
-/// Compares `words` with `pattern`; `it` is the file that was named last.
-pub(super) fn find<'w>(pattern: &str, words: &'w [Word], it: Option<&'w str>) -> Option<Found<'w>> {
+/// Compares `words` with `pattern`.
+pub(super) fn find<'w>(pattern: &str, words: &'w [Word], context: Context<'w>) -> Option<Found<'w>> {
+    let Context { it, follows } = context;
     let elements: Vec<Element<'_>> = pattern.split(' ').map(Element::read).collect();
     let mut search = Search { words, it, slots: Vec::new(), steps: 0 };
-    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it })
+    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it, follows })
 }
 
 struct Search<'w> {
@@ -253,6 +264,21 @@ impl Found<'_> {
     /// Returns the clause as it was typed.
     pub(super) fn typed(&self) -> String {
         written(self.words)
+    }
+
+    /// Returns whether a word of the language is said.
+    pub(super) fn says(&self, said: &str) -> bool {
+        self.words.iter().any(|word| word.lower() == said)
+    }
+
+    /// Returns whether something was looked for or run before.
+    pub(super) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Returns the file that was named last.
+    pub(super) fn it(&self) -> Option<&str> {
+        self.it
     }
 
     /// Returns whether the clause is one word.

@@ -1,7 +1,7 @@
 //! Sentences that want files and folders made, moved, copied or deleted.
 
 use super::super::intent::{Ability, Goal, Intent, Lack, View, run_call};
-use super::super::objects::has_extension;
+use super::super::locate::is_file_name;
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -57,11 +57,11 @@ pub(super) const ROWS: &[Row] = &[
             "make|create copy of {path} called|named|as|in|to {path}",
             "back|backup [up] {path} to|as {path}",
         ],
-        means: |found| copy(&found.path(0), &found.path(1)),
+        means: |found| copy_file(&found.path(0), &found.path(1)),
     },
     Row {
         says: &["copy|cp {path} to|into {folder}", "cp {path} {folder}"],
-        means: |found| copy(&found.path(0), &format!("{}/", found.folder(0))),
+        means: |found| copy_file(&found.path(0), &format!("{}/", found.folder(0))),
     },
     Row {
         says: &[
@@ -95,7 +95,7 @@ fn delete(paths: &[String]) -> Option<Intent> {
         return Some(Intent::Goal(Goal::Delete(only.clone())));
     }
     let calls = paths.iter().map(|path| super::super::calls::delete_call(path)).collect();
-    paths.iter().all(|path| has_extension(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
+    paths.iter().all(|path| is_file_name(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
 }
 
 fn relocate(from: &str, to: &str) -> Option<Intent> {
@@ -104,6 +104,14 @@ fn relocate(from: &str, to: &str) -> Option<Intent> {
     }
     let to = if to == "./" { from.rsplit('/').next().unwrap_or(from) } else { to };
     Some(Intent::Goal(Goal::Move { from: from.to_owned(), to: to.to_owned() }))
+}
+
+fn copy_file(from: &str, to: &str) -> Option<Intent> {
+    if from.is_empty() || to.is_empty() {
+        return Some(Intent::Incomplete(Ability::Run));
+    }
+    let to = if to == "./" { "." } else { to };
+    Some(Intent::Goal(Goal::Copy { from: from.to_owned(), to: to.to_owned() }))
 }
 
 fn copy(from: &str, to: &str) -> Option<Intent> {

@@ -24,8 +24,13 @@ pub(super) const ROWS: &[Row] = &[
         means: |_| Some(Intent::Goal(Goal::git("status", &[], &[]))),
     },
     Row {
+        says: &["switch|change|go|move|checkout|check [out] [over] to it|that"],
+        means: |_| Some(Intent::SwitchToIt),
+    },
+    Row {
         says: &[
             "git log",
+            "show|print|view|list log|history",
             "[show|print|view|give] git|commit log|history",
             "show|list|print|view|give [all|recent|latest] commits|history [of] [repo|project]",
             "what are [recent|latest|last] commits",
@@ -108,12 +113,18 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
             "git add {paths}",
-            "stage|add {paths}",
+            "stage {paths}",
+            "add {paths}",
             "stage {paths} for commit",
             "add {paths} to git|index|staging|stage",
         ],
         means: |found| {
             let paths = found.paths(0);
+            let is_file = |path: &String| path.contains(['.', '/']);
+            let surely = !found.begins("add") || found.says("to") || paths.iter().all(is_file);
+            if !surely {
+                return None;
+            }
             let argv = ["git", "add", "--"].into_iter().map(str::to_owned).chain(paths);
             Some(Intent::Goal(Goal::run(argv)))
         },

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::calls::{glob_call, list_call, read_call, search_call};
+use super::super::calls::{glob_call, list_call, read_call};
 use super::super::intent::{Ability, Goal, Intent, View};
-use super::super::objects::has_extension;
+use super::super::locate::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let path = found.path(0);
-            has_extension(&path)
+            is_file_name(&path)
                 .then(|| Intent::Goal(Goal::one(glob_call(&format!("**/{path}"), "."))))
                 .or_else(|| {
                     found
@@ -299,13 +299,11 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
-        says: &[
-            "what|which functions|methods|classes|definitions are [defined] in {path}",
-            "list|show [all] functions|methods|classes|definitions in|of {path}",
-        ],
+        says: &["cat|type {word}"],
         means: |found| {
-            let call = search_call(DEFINITIONS, &found.path(0));
-            Some(Intent::Goal(Goal::one(call)))
+            let word = found.word(0);
+            let is_name = word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+            is_name.then(|| reading(&word, View::Whole))
         },
     },
     Row {
@@ -324,8 +322,6 @@ pub(super) const ROWS: &[Row] = &[
 
 /// How deep a listing of everything goes.
 const DEPTH: u64 = 8;
-const DEFINITIONS: &str =
-    r"^\s*(pub |export |async |static )*(def|fn|func|function|class|struct|enum|trait|interface) ";
 
 fn read_all(paths: &[String], view: View) -> Option<Intent> {
     let calls: Vec<_> = paths.iter().map(|path| read_call(path, None)).collect();

@@ -3,7 +3,7 @@
 use super::super::calls::{escaped, glob_call, search_call, text_search_call};
 use super::super::intent::{Ability, Goal, Intent};
 use super::super::lexicon::{UNSEARCHABLE, holds};
-use super::super::objects::has_extension;
+use super::super::locate::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
@@ -52,7 +52,12 @@ pub(super) const ROWS: &[Row] = &[
             "are there [any] {word} [left]",
             "is there [any] {word} [left]",
         ],
-        means: |found| marker(&found.word(0)).and_then(|marker| sought(marker, ".")),
+        means: |found| {
+            // One `TODO` alone is rather the file of that name.
+            let word = found.word(0);
+            let is_file = word == "TODO" && found.begins("show") && !found.says("all");
+            marker(&word).filter(|_| !is_file).and_then(|marker| sought(marker, "."))
+        },
     },
     Row {
         says: &[
@@ -193,14 +198,7 @@ fn by_name(found: &Found<'_>, folder: &str) -> Option<Intent> {
     let path = found.path(0);
     let quoted = found.path_words(0).iter().any(super::super::words::Word::is_quoted);
     let introduced = found.path_words(0).len() > 1;
-    if !introduced
-        && (quoted
-            || !(has_extension(&path)
-                || path.contains('/')
-                || path == "Makefile"
-                || path == "Dockerfile"
-                || path == "LICENSE"))
-    {
+    if !introduced && (quoted || !(is_file_name(&path) || path.contains('/')) || path == "TODO") {
         return None;
     }
     let pattern = if path.contains('/') { path } else { format!("**/{path}") };

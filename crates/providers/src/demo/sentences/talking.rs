@@ -85,10 +85,41 @@ pub(super) const ROWS: &[Row] = &[
             "what does it say|do|contain|mean",
             "what is in it",
             "report back",
+            "tell|say|show|report which|what [ones|one|tests|test|of] [them] fail|failed|fails|failing|pass|passed|broke|break|are|is [failing|broken|passing]",
+            "tell|say if|whether it|they|tests|all [they|tests] pass|passed|fail|failed|fails|works|work|worked|succeeded",
+            "tell|say|explain|describe what they|it|tests check|checks|test|tests|cover|covers|verify|do|does|are|mean|means",
+            "tell|say how many [there|of|are|lines|them|matches|files|tests] [there|are|is|fail|pass]",
+            "tell|say what you see|found|find|think|learn",
+            "tell about them|it",
+            "what it|they does|do|says|say",
             "show them|result|results|output [to]",
             "answer|summarize|summarise|explain|describe",
         ],
         means: |_| Some(Intent::Aside),
+    },
+    Row {
+        says: &[
+            "don't|dont|do|never [not] change|modify|touch|edit|write|alter|delete [anything|any|files|file|something|it] [files|file|yet]",
+            "no changes",
+        ],
+        means: |found| {
+            let forbids = ["don't", "dont", "not", "never", "no"].iter().any(|word| found.says(word));
+            forbids.then_some(Intent::NoChange)
+        },
+    },
+    Row {
+        says: &[
+            "what does|do|is|are|did [in|on|about] attached|attachment|attachments [file|files|image|picture|document|text] [say|contain|show|about|in|called]",
+            "what is|are in|on [this|the] attached|attachment|attachments|image|picture|photo|screenshot [file|files|image|picture|document]",
+            "what is|are in|inside these|this|them",
+            "what is|are attached",
+            "what did|have i attach|attached|sent|send",
+            "read|show|open|describe|summarize|summarise|explain|print|check|see attached|attachment|attachments [file|files|image|picture|document|text]",
+            "look at attached|attachment|attachments [file|files|image|picture]",
+            "list attachments",
+            "do|can you see|read attached|attachment|attachments|image|picture [file|files|image|picture]",
+        ],
+        means: |_| Some(Intent::Attachments),
     },
     Row { says: &["ask {text}"], means: |found| question_of(found.text_words(0)) },
     Row { says: &["ask [me|us]"], means: |_| Some(Intent::Incomplete(Ability::Ask)) },
