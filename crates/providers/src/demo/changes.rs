@@ -139,6 +139,10 @@ pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize>
         Lines::Holding(text) => only(&|line| line == text).or_else(|| {
             only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
         }),
+        Lines::Exactly(text) => only(&|line| {
+            let line = line.trim();
+            line == text || line.trim_start_matches(['-', '*', ' ']) == text
+        }),
         Lines::Comment(text) => {
             let at = only(&|line| line.contains(text.as_str()))?;
             let plain = !has_extension(path)
@@ -149,8 +153,8 @@ pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize>
     }
 }
 
-/// Returns the hunk that puts lines beside a line.
-pub(super) fn inserted(path: &str, lines: &[&str], open: bool, text: &str, place: &Place) -> Option<String> {
+/// Returns the hunk that puts lines beside a line; `end` marks a last line that does not end.
+pub(super) fn inserted(path: &str, lines: &[&str], end: &str, text: &str, place: &Place) -> Option<String> {
     let new: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let count = text.lines().count();
     let (which, before) = match place {
@@ -158,7 +162,7 @@ pub(super) fn inserted(path: &str, lines: &[&str], open: bool, text: &str, place
         Place::Behind(which) => (which, false),
     };
     let at = chosen(path, lines, which)?;
-    let mark = if open && at + 1 == lines.len() { "\\ No newline at end of file\n" } else { "" };
+    let mark = if at + 1 == lines.len() { end } else { "" };
     let (n, line) = (at + 1, lines[at]);
     Some(match (before, mark) {
         (true, _) => format!("@@ -{n} +{n},{} @@\n{new} {line}\n{mark}", count + 1),
@@ -194,7 +198,11 @@ pub(super) fn kept(part: Part, to: &str, source: &Finding) -> Option<Call> {
         Part::First(count) => lines[..count.min(lines.len())].join("\n"),
         Part::Last(count) => lines[lines.len().saturating_sub(count)..].join("\n"),
         Part::Headings => headings(&text).join("\n"),
-        Part::Title => headings(&text).first()?.trim_start_matches(['#', ' ']).to_owned(),
+        Part::Title => headings(&text)
+            .first()
+            .or(lines.iter().find(|line| !line.trim().is_empty()).as_ref().copied())?
+            .trim_start_matches(['#', ' '])
+            .to_owned(),
     };
     if taken.trim().is_empty() {
         return None;

@@ -60,10 +60,16 @@ pub(super) fn describe(finding: &Finding) -> String {
 
 /// Describes a finding as a sentence asked for it.
 pub(super) fn show(finding: &Finding, view: View) -> String {
+    let path = argument(finding, "path");
+    if let (View::Size, true, Some((_, rest))) =
+        (view, finding.failed, finding.text.split_once(" is a binary file of "))
+    {
+        let bytes = rest.split(' ').next().unwrap_or_default();
+        return format!("{path} has {bytes} bytes.");
+    }
     if finding.failed {
         return describe(finding);
     }
-    let path = argument(finding, "path");
     let (text, note) = without_note(&finding.text);
     match (view, finding.tool.as_str()) {
         (View::Whole, "read_file") => match text.trim().is_empty() {
@@ -323,6 +329,9 @@ fn names(text: &str, pattern: &str) -> String {
 
 fn matches(text: &str, pattern: &str) -> String {
     let Listed { head, entries, notes } = Listed::read(text, is_count);
+    if entries.is_empty() && is_long(pattern) {
+        return format!("Nothing of that kind was found.{notes}");
+    }
     if entries.is_empty() {
         return format!("Nothing matches `{pattern}`.{notes}");
     }
@@ -334,7 +343,14 @@ fn matches(text: &str, pattern: &str) -> String {
             if entries.len() == 1 { "1 match".to_owned() } else { format!("{} matches", entries.len()) };
         format!("{matches} in {}", count(files.len(), "file"))
     });
-    format!("`{pattern}`: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
+    // A pattern of ours says nothing to a person.
+    let title = if is_long(pattern) { "Found".to_owned() } else { format!("`{pattern}`") };
+    format!("{title}: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
+}
+
+/// Returns whether a pattern is one of ours, for definitions or tests.
+fn is_long(pattern: &str) -> bool {
+    pattern.contains("|fn") || pattern.contains("(class|struct")
 }
 
 /// Returns the lines of matches, as `path:line: text`.

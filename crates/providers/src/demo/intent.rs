@@ -170,6 +170,8 @@ pub(super) enum Lines {
     Holding(String),
     /// The comment that holds a text.
     Comment(String),
+    /// The one that is a text, perhaps as an item of a list.
+    Exactly(String),
 }
 
 /// Where a line is put.

@@ -629,7 +629,6 @@ pub(super) const NAMED_FILES: &[&str] = &[
     "NOTES",
     "BUGS",
     "Makefile",
-    "makefile",
     "GNUmakefile",
     "Dockerfile",
     "Containerfile",

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::calls::{list_call, read_call};
 use super::extract::{Finding, listed_names};
-use super::intent::{Ability, Call, Goal, View, run_call};
-use super::lexicon::{KNOWN_FILES, holds};
+use super::intent::{Ability, Call, Goal, View};
+use super::lexicon::KNOWN_FILES;
 use super::objects::has_extension;
 use super::steps::next_calls;
 
@@ -69,6 +69,9 @@ fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, Strin
     if let Goal::RunFile(path) | Goal::Copy { from: path, .. } = goal {
         return (attempt == 0 && is_bare(path)).then(|| (0, path.clone()));
     }
+    if let Some(path) = git_path(goal) {
+        return (attempt == 0 && is_bare(&path)).then_some((0, path));
+    }
     let round = match goal {
         Goal::Calls(calls, _) if calls.len() > 1 => {
             let reads = calls.iter().all(|call| call.ability == Ability::Read);
@@ -80,6 +83,17 @@ fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, Strin
     let end = if round > 1 { round } else { at + 1 };
     (own.len() >= end).then_some(())?;
     names(goal, &own[at]).map(|name| (end, name))
+}
+
+/// Returns the only file that git is asked about.
+fn git_path(goal: &Goal) -> Option<String> {
+    let Goal::Calls(calls, _) = goal else { return None };
+    let [call] = calls.as_slice() else { return None };
+    let paths = call.arguments.get("paths").filter(|_| call.ability == Ability::Git)?.as_array()?;
+    match paths.as_slice() {
+        [only] => only.as_str().map(str::to_owned),
+        _ => None,
+    }
 }
 
 fn is_missing(finding: &Finding) -> bool {
@@ -112,11 +126,17 @@ fn look_for(name: &str) -> Call {
     } else if has_extension(name) && known.is_none() {
         name.to_owned()
     } else {
-        let (lower, mut capital) = (stem.to_lowercase(), stem.to_lowercase());
+        let mut capital = stem.to_lowercase();
         if let Some(first) = capital.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        format!("{{{stem},{lower},{capital}}}{{,.md,.txt,.rst}}")
+        let mut spelled = vec![stem.to_owned(), stem.to_lowercase(), stem.to_uppercase(), capital];
+        spelled.sort();
+        spelled.dedup();
+        let named =
+            |ending: &&str| spelled.iter().map(move |name| format!("{name}{ending}")).collect::<Vec<_>>();
+        let names: Vec<String> = ["", ".*"].iter().flat_map(named).collect();
+        format!("{{{}}}", names.join(","))
     };
     let call = Call::new(Ability::Glob, &[("pattern", &format!("**/{pattern}"))]);
     if name.starts_with('.') { call.with("hidden", json!(true)) } else { call }
@@ -150,6 +170,9 @@ fn renamed(goal: Goal, name: &str, path: &str) -> Goal {
     match goal {
         Goal::Calls(calls, view) => {
             let calls = calls.into_iter().map(|mut call| {
+                if call.arguments.get("paths") == Some(&json!([name])) {
+                    call.arguments.insert("paths".to_owned(), json!([path]));
+                }
                 if call.arguments.get("path").and_then(Value::as_str) == Some(name) {
                     call.arguments.insert("path".to_owned(), json!(path));
                     if call.ability == Ability::List {
@@ -196,21 +219,4 @@ fn other_kind(goal: &Goal, own: &[Finding]) -> Option<Goal> {
         }
         _ => None,
     }
-}
-
-/// Returns the call that runs a file with the program that its name asks for.
-pub(super) fn run_file_call(path: &str) -> Call {
-    match super::programs::interpreted(path) {
-        Some(argv) => run_call(argv),
-        None => {
-            let name = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
-            run_call([name])
-        }
-    }
-}
-
-/// Returns whether a name is surely that of a file and of no folder.
-pub(super) fn is_file_name(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    has_extension(name) || holds(super::lexicon::NAMED_FILES, name)
 }

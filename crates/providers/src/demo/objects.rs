@@ -35,6 +35,12 @@ pub(super) fn has_extension(text: &str) -> bool {
     plausible && !stem.is_empty() && !matches!(text, "e.g" | "i.e")
 }
 
+/// Returns whether a name is surely that of a file and of no folder.
+pub(super) fn is_file_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    has_extension(name) || holds(NAMED_FILES, name)
+}
+
 /// Returns whether a text is a glob pattern.
 pub(super) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '{', '}', '[']) || (text.contains('?') && !is_url(text))

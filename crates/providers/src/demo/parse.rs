@@ -10,7 +10,7 @@ use super::objects::path_of;
 use super::pattern::{Context, find};
 use super::programs::{command, shell_line};
 use super::sentences::tables;
-use super::spelling::{is_foreign_word, is_slip, meant_by};
+use super::spelling::{is_foreign_word, is_slip, meant_by, rephrased};
 use super::words::{Form, Word, expanded, words, written};
 
 /// More words than that are no sentence of the tables.
@@ -116,10 +116,10 @@ fn parse_clause(clause: &[Word], context: Context<'_>) -> Intent {
             _ => break,
         }
     }
-    let mended = corrected(rest)
-        .into_iter()
-        .chain(respelled(rest))
-        .chain(corrected(rest).as_deref().and_then(respelled));
+    let slip = corrected(rest);
+    let spelled = respelled(slip.as_deref().unwrap_or(rest));
+    let said = rephrased(spelled.as_deref().or(slip.as_deref()).unwrap_or(rest));
+    let mended = [slip, respelled(rest), spelled, rephrased(rest), said].into_iter().flatten();
     let mut read = mended.filter_map(|mended| understood(&mended, context));
     read.next().unwrap_or_else(unclear)
 }

@@ -17,6 +17,9 @@ pub(super) const NOTHING_DONE: &str = "I did nothing of it. Say one thing at a t
 /// Says what to do where no line for a shell runs.
 pub(super) const NO_SHELL: &str = "I cannot run a line for a shell where the policy does not permit it. Try one program at a time, such as: run `ls -l`.";
 
+/// A longer pattern is not shown.
+const PATTERN_CHARS_MAX: usize = 60;
+
 /// Answers a greeting.
 pub(super) const HELLO: &str = "Hello.";
 /// Answers thanks.
@@ -71,6 +74,10 @@ fn plan_of(call: &Call) -> String {
         Ability::List if text("path") == "." => "list the files here".to_owned(),
         Ability::List => format!("list `{}`", text("path")),
         Ability::Glob => format!("find files that match `{}`", text("pattern")),
+        Ability::Search if text("pattern").len() > PATTERN_CHARS_MAX => match text("path") {
+            "" => "search for definitions".to_owned(),
+            path => format!("search `{path}` for definitions"),
+        },
         Ability::Search if text("path").is_empty() => format!("search for `{}`", text("pattern")),
         Ability::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
         Ability::Write => match (text("content"), text("mode")) {

@@ -1,4 +1,6 @@
-//! Words that are misspelled, and words of other languages.
+//! Words that are misspelled, words of other languages, and what people say for a word of the tables.
+
+use super::words::{Word, words};
 
 /// Words of other languages in which people begin: German, French, Spanish, Italian, Portuguese, Dutch.
 const FOREIGN: &str = "abre alle archivo archivos arquivo auf aus bestand bitte borra busca cancella carpeta ce che cherche \
@@ -105,4 +107,110 @@ pub(super) fn is_slip(typed: &str, verb: &str) -> bool {
         && long[0] == short[0]
         && long.last() == short.last();
     is_near && (1..long.len()).any(|at| long[..at].iter().chain(&long[at + 1..]).eq(short.iter()))
+}
+
+/// What people say for a word of the tables; compared word by word, the longest first.
+const PHRASES: &[(&str, &str)] = &[
+    ("i want to see", "show"),
+    ("i would like to see", "show"),
+    ("i'd like to see", "show"),
+    ("walk me through", "read"),
+    ("have a peek at", "show"),
+    ("run a search for", "search for"),
+    ("do a search for", "search for"),
+    ("a list of", "all"),
+    ("let me see", "show"),
+    ("let me know", "tell me"),
+    ("can i see", "show"),
+    ("get rid of", "delete"),
+    ("is there any", "are there any"),
+    ("i need", "show"),
+    ("print out", "print"),
+    ("list out", "list"),
+    ("read out", "read"),
+    ("open up", "open"),
+    ("pull up", "open"),
+    ("bring up", "open"),
+    ("get me", "show me"),
+    ("give me", "show me"),
+    ("hand me", "show me"),
+    ("spit out", "print"),
+    ("throw away", "delete"),
+    ("throw out", "delete"),
+    ("look up", "search for"),
+    ("hunt for", "search for"),
+    ("scan for", "search for"),
+    ("fire up", "run"),
+    ("kick off", "run"),
+    ("go through", "read"),
+    ("look through", "read"),
+    ("peek at", "show"),
+    ("peek into", "show"),
+    ("glance at", "show"),
+    ("the thing", "it"),
+    ("this thing", "it"),
+    ("set up", "create"),
+    ("spin up", "create"),
+    ("turn up", "occur"),
+    ("loc of", "lines of"),
+    ("stick", "put"),
+    ("tack", "add"),
+    ("chuck", "put"),
+    ("nuke", "delete"),
+    ("trash", "delete"),
+    ("ditch", "delete"),
+    ("dump", "print"),
+    ("launch", "run"),
+    ("display", "show"),
+    ("present", "show"),
+    ("reveal", "show"),
+    ("fetch me", "show me"),
+    ("dir", "folder"),
+    ("dirs", "folders"),
+    ("directories", "folders"),
+    ("subfolders", "folders"),
+    ("doc", "file"),
+    ("testsuite", "tests"),
+    ("occurrences", "uses"),
+    ("usage", "uses"),
+    ("usages", "uses"),
+    ("references", "uses"),
+    ("calling", "calls"),
+    ("amend", "edit"),
+    ("alter", "change"),
+    ("substitute", "replace"),
+    ("produce", "create"),
+    ("tell", "show"),
+];
+
+/// Says a sentence with the words of the tables.
+pub(super) fn rephrased(clause: &[Word]) -> Option<Vec<Word>> {
+    let mut out: Vec<Word> = Vec::new();
+    let mut changed = false;
+    let mut at = 0;
+    while let Some(word) = clause.get(at) {
+        let fits = |phrase: &str| {
+            let mut count = 0;
+            phrase
+                .split(' ')
+                .all(|part| {
+                    count += 1;
+                    clause.get(at + count - 1).is_some_and(|word| word.lower() == part)
+                })
+                .then_some(count)
+        };
+        let said = PHRASES.iter().find_map(|(phrase, meant)| Some((fits(phrase)?, *meant)));
+        match said {
+            Some((count, meant)) => {
+                changed = true;
+                out.extend(words(meant));
+                at += count;
+            }
+            None => {
+                out.push(word.clone());
+                at += 1;
+            }
+        }
+    }
+    changed.then_some(out)
 }

@@ -9,7 +9,8 @@ use super::calls::{delete_call, list_call, patch_call, read_call, rename_call};
 use super::changes::{chosen, defined, everywhere, inserted, kept, unmet_change};
 use super::extract::{Finding, listed_names, printed, without_note};
 use super::intent::{Ability, Call, Chore, Goal, Lines, run_call};
-use super::locate::{is_file_name, run_file_call};
+use super::objects::is_file_name;
+use super::programs::run_file_call;
 
 /// Files of a folder that are shown together, at most.
 const FILES_MAX: usize = 10;
@@ -131,7 +132,7 @@ fn edited(goal: &Goal, look: &Finding) -> Option<Call> {
             let at = chosen(path, &lines, which)?;
             (path, format!("@@ -{} +{at},0 @@\n-{}\n{}", at + 1, lines[at], mark(at + 1 == lines.len())))
         }
-        Goal::Insert { path, text, place } => (path, inserted(path, &lines, open, text, place)?),
+        Goal::Insert { path, text, place } => (path, inserted(path, &lines, mark(true), text, place)?),
         _ => return None,
     };
     Some(patch_call(&format!("--- a/{path}\n+++ b/{path}\n{hunk}")))
@@ -231,7 +232,7 @@ pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
             Some(format!("I cannot add to `{path}`: it is longer than what I read at once."))
         }
         Goal::Remove { path, lines } => Some(match lines {
-            Lines::Holding(text) | Lines::Comment(text) => {
+            Lines::Holding(text) | Lines::Comment(text) | Lines::Exactly(text) => {
                 format!(
                     "I cannot tell which line of `{path}` is meant by \"{text}\": none has it, or several have. I changed nothing."
                 )

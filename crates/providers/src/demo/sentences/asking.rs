@@ -40,25 +40,25 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
-            "how many functions|methods|classes|definitions are|is [there] [defined] in {path}",
-            "how many functions|methods|classes|definitions does|has {path} [have|define|contain|got]",
-            "how many functions|methods|classes|definitions in {path}",
-            "count [all] functions|methods|classes|definitions in|of {path}",
-            "number of functions|methods|classes in {path}",
+            "how many functions|function|methods|method|classes|class|definitions are|is [there] [defined] in {path}",
+            "how many functions|function|methods|method|classes|class|definitions does|has {path} [have|define|contain|got]",
+            "how many functions|function|methods|method|classes|class|definitions in {path}",
+            "count [all] functions|function|methods|method|classes|class|definitions in|of {path}",
+            "number of functions|function|methods|method|classes|class in {path}",
         ],
         means: |found| Some(Intent::Goal(Goal::Calls(vec![defining(found)], View::Matches))),
     },
     Row {
         says: &[
-            "what|which functions|methods|classes|definitions does {path} define|have|contain|export|offer|provide",
-            "what|which functions|methods|classes has {path} [got]",
-            "what|which functions|methods|classes|definitions are|is [there|defined] in|inside {path}",
+            "what|which functions|function|methods|method|classes|class|definitions does {path} define|have|contain|export|offer|provide",
+            "what|which functions|function|methods|method|classes|class has {path} [got]",
+            "what|which functions|function|methods|method|classes|class|definitions are|is [there|defined] in|inside {path}",
             "what is defined in {path}",
             "what does {path} define|export|provide",
-            "list|show|name|give|print [all] functions|methods|classes|definitions in|of|from {path}",
-            "tell what|which functions|methods|classes|definitions are [there|defined] in {path}",
+            "list|show|name|give|print [all] functions|function|methods|method|classes|class|definitions in|of|from {path}",
+            "tell what|which functions|function|methods|method|classes|class|definitions are [there|defined] in {path}",
             "tell what {path} defines|exports",
-            "what|which functions|methods|classes in {path}",
+            "what|which functions|function|methods|method|classes|class in {path}",
         ],
         means: |found| Some(Intent::Goal(Goal::one(defining(found)))),
     },
@@ -95,7 +95,8 @@ pub(super) const ROWS: &[Row] = &[
         says: &[
             "does {path} have|contain|use|import|mention|say|include [any|word|text|string] {text}",
             "is [there] [any|word|text|string] {text} in|inside|used|mentioned [in] {path}",
-            "are there [any] {text} in {path}",
+            "are|is there [any] {text} [left|remaining] in|inside {path}",
+            "any {text} [left|remaining] in|inside {path}",
             "which|what lines in|of {path} contain|mention|have|use [word|text] {text}",
             "how many times|often does|is [word|text] {text} occur|appear|used|mentioned in {path}",
         ],
@@ -128,9 +129,10 @@ pub(super) const ROWS: &[Row] = &[
 const TESTING: &str = r"^\s*((async )?def test\w*|class \w*Tests?\w*|func Test\w*|(pub )?(async )?fn \w*test\w*|#\[(tokio::)?test|(it|test|describe)\()|^test\w*:";
 
 fn defining(found: &Found<'_>) -> super::super::intent::Call {
+    let says = |words: &[&str]| words.iter().any(|word| found.says(word));
     let kinds = match () {
-        () if found.says("functions") || found.says("methods") => "(async )?(def|fn|func|function|sub)",
-        () if found.says("classes") => "(class|struct|enum|trait|interface)",
+        () if says(&["functions", "function", "methods", "method"]) => "(async )?(def|fn|func|function|sub)",
+        () if says(&["classes", "class"]) => "(class|struct|enum|trait|interface)",
         () => DEFINING,
     };
     search_call(

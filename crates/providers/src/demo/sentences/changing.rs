@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
-            "write|save|put|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
+            "write|save|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
             "create|make|write [new] file with|containing [content|text|words] {text} called|named|as|in {path}",
         ],
         means: |found| content(found),
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &["delete|remove|erase|drop {text} from {path}"],
-        means: |found| if found.is_quoted(0) { remove(found, Lines::Holding(found.text(0))) } else { None },
+        means: |found| if found.is_quoted(0) { remove(found, Lines::Exactly(found.text(0))) } else { None },
     },
     Row {
         says: &["create|make|write|add file|files|something", "create|make|write|touch [new] [file]"],

@@ -4,13 +4,40 @@ use serde_json::json;
 
 use super::super::calls::{glob_call, list_call, read_call};
 use super::super::intent::{Ability, Goal, Intent, View};
-use super::super::locate::is_file_name;
+use super::super::objects::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
+            "show|print|display|view|cat|open|read|see|check [up] {path} in|inside|from|under|of {folder}",
+            "what is in|inside {path} in|inside|from|under {folder}",
+            "what does {path} in|inside|from|under {folder} say|have|contain|do",
+            "tell what {path} in|inside|from|under {folder} says|has|contains|does",
+        ],
+        means: |found| {
+            let (path, folder) = (found.path(0), found.folder(0));
+            let path = if folder == "." { path } else { format!("{folder}/{path}") };
+            (!found.path(0).contains('/')).then(|| reading(&path, View::Whole))
+        },
+    },
+    Row {
+        says: &[
+            "what|which license|licence does|is|has project|it|this|repo|code [have|use|under|licensed]",
+            "what|which is license|licence [of] [project|repo|code]",
+            "under which|what license|licence is project|it|this|code [licensed|released]",
+            "how is project|it|code licensed",
+        ],
+        means: |_| whole(read_call("LICENSE", None)),
+    },
+    Row {
+        says: &["what does make {word} do|run|execute", "what happens when i run make [test|build]"],
+        means: |_| whole(read_call("Makefile", None)),
+    },
+    Row {
+        says: &[
+            "open|bring|pull up {paths}",
             "show|print|display|view|cat|type|open|output|see [contents|content|text] [of] {paths}",
             "show|print|display|view|give contents|content|text|source|code of|in|from {paths}",
             "what is in|inside {path}",
@@ -31,10 +58,10 @@ pub(super) const ROWS: &[Row] = &[
             "check|describe|summarize|summarise|explain|analyze|analyse {paths}",
             "summary|overview of {paths}",
             "give summary|overview of {path}",
-            "what does {path} say|contain|do|mean",
+            "what does {path} say|contain|do|mean|have",
             "what is|are {path} [about|for]",
             "what is {path} [about|for]",
-            "tell what {path} says|contains|does|is",
+            "tell what {path} says|contains|does|is|has",
             "tell what {path} is about|for",
             "tell about {path}",
             "explain what {path} says|contains|does|is",

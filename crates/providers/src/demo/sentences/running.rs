@@ -1,8 +1,7 @@
 //! Sentences that want something run or fetched.
 
 use super::super::intent::{Ability, Call, Chore, Goal, Intent, Lack, View};
-use super::super::locate::run_file_call;
-use super::super::programs::interpreted;
+use super::super::programs::{interpreted, run_file_call};
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
