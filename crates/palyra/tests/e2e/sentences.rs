@@ -122,6 +122,32 @@ const RUST: &[(&str, &str)] = &[
     ("src/main.rs", "fn main() {\n    println!(\"tea\");\n}\n"),
 ];
 
+/// A project with names in capitals, files that lie deep, and one that is no text.
+const LIB: &[(&str, &str)] = &[
+    ("README.md", "# Greeter\n\nSays hello.\n\n## Use\n\nRun make test.\n"),
+    ("TODO", "# To do\n\n- check the licence\n"),
+    ("LICENSE", "The Plain License\n\nUse it as you like.\n"),
+    ("NOTICE", "by A. Stranger\n"),
+    (".gitignore", "*.pyc\n"),
+    ("Makefile", "test:\n\t@echo all greetings passed\n"),
+    (
+        "src/greeter/core.py",
+        "GREETINGS = {\"en\": \"Hello\", \"de\": \"Hallo\"}\n\ndef greet(name, lang=\"en\"):\n    \
+         # TODO: fall back to English\n    return GREETINGS[lang] + \", \" + name\n\n\
+         def languages():\n    return sorted(GREETINGS)\n",
+    ),
+    ("src/greeter/__init__.py", "from .core import greet, languages\n"),
+    ("src/greeter/helper.py", "HELP = 1\n"),
+    ("tests/helper.py", "HELP = 2\n"),
+    (
+        "tests/test_core.py",
+        "import unittest\nfrom greeter.core import greet\n\nclass Tests(unittest.TestCase):\n    \
+         def test_english(self):\n        self.assertEqual(greet(\"Ann\"), \"Hello, Ann\")\n",
+    ),
+    ("tools/hello.py", "print('hi from a tool')\n"),
+    ("img/logo.png", "\u{89}PNG\r\n\u{1a}\n\0\0\0\rIHDR"),
+];
+
 fn furnish(folder: &Path, workspace: &str) {
     fs::create_dir_all(folder).unwrap();
     let files = match workspace {
@@ -129,6 +155,7 @@ fn furnish(folder: &Path, workspace: &str) {
         "py" => PY,
         "node" => NODE,
         "rust" => RUST,
+        "lib" => LIB,
         "repo" => &[("README.md", "# Tea House\n"), ("notes.txt", "one\n")],
         "empty" => &[],
         other => panic!("{other}"),
@@ -138,10 +165,12 @@ fn furnish(folder: &Path, workspace: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    if workspace == "repo" {
+    if matches!(workspace, "repo" | "lib") {
         git(folder, &["init", "-q", "-b", "main"]);
         git(folder, &["add", "-A"]);
         git(folder, &["commit", "-q", "-m", "first"]);
+    }
+    if workspace == "repo" {
         fs::write(folder.join("notes.txt"), "one\nchanged line\n").unwrap();
         fs::write(folder.join("new.txt"), "new\n").unwrap();
     }

@@ -19,8 +19,9 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
         let opens = |from: usize| words.get(from).is_some_and(|next| holds(OPENERS, &next.lower()));
         let lower = word.lower();
         let marker = word.form == Form::Marker && (current.is_empty() || opens(at + 1));
-        let joint =
-            matches!(lower.as_str(), "and" | "plus" | "&") && opens(at + 1) && !lacks_object(&current);
+        let joint = matches!(lower.as_str(), "and" | "plus" | "but" | "&")
+            && opens(at + 1)
+            && !lacks_object(&current);
         let then = matches!(lower.as_str(), "then" | "afterwards" | "thereafter");
         if marker || joint || then {
             close(&mut current, &mut out);

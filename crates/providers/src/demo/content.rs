@@ -2,6 +2,7 @@
 
 use super::intent::Lack;
 use super::lexicon::{COMPOSED, holds};
+use super::programs::is_definite;
 use super::words::Word;
 
 /// Programs that print a text, by the extension of their file; `{}` is the text in quotation marks.
@@ -52,7 +53,9 @@ pub(super) fn is_given(path: &str, words: &[Word], text: &str) -> Result<(), Lac
     let lower: Vec<String> = words.iter().map(Word::lower).collect();
     let is_code = ["(", "=", "{", "</", "#!", ";"].iter().any(|sign| text.contains(sign));
     let for_code = path.rsplit_once('.').is_some_and(|(_, extension)| holds(CODE, &extension.to_lowercase()));
-    if is_code && for_code {
+    let is_command = (path.ends_with(".sh") || path.ends_with(".bash"))
+        && words.first().is_some_and(|first| is_definite(&first.lower()));
+    if (is_code || is_command) && for_code {
         return Ok(());
     }
     let articles = ["a", "an", "some", "the", "my", "your", "all", "any", "its"];

@@ -60,10 +60,16 @@ pub(super) fn describe(finding: &Finding) -> String {
 
 /// Describes a finding as a sentence asked for it.
 pub(super) fn show(finding: &Finding, view: View) -> String {
+    let path = argument(finding, "path");
+    if let (View::Size, true, Some((_, rest))) =
+        (view, finding.failed, finding.text.split_once(" is a binary file of "))
+    {
+        let bytes = rest.split(' ').next().unwrap_or_default();
+        return format!("{path} has {bytes} bytes.");
+    }
     if finding.failed {
         return describe(finding);
     }
-    let path = argument(finding, "path");
     let (text, note) = without_note(&finding.text);
     match (view, finding.tool.as_str()) {
         (View::Whole, "read_file") => match text.trim().is_empty() {
@@ -90,6 +96,14 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
             )
         }
         (View::Size, "read_file") if note.is_none() => format!("{path} has {}.", count(text.len(), "byte")),
+        (View::Matches, "search") => {
+            format!(
+                "{} in {path}.",
+                count(match_lines(&finding.text).len(), "match").replace("matchs", "matches")
+            ) + "\n\n"
+                + &describe(finding)
+        }
+        (View::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
         (View::Largest, "list_dir") => largest(&finding.text),
         _ => describe(finding),
     }
@@ -155,7 +169,7 @@ fn largest(text: &str) -> String {
 }
 
 /// Sets a text off from the words around it; lines stay lines.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     let (text, cut) = whole(text.trim_matches('\n'));
     let fence = if text.contains("```") { "````" } else { "```" };
     format!("{fence}\n{text}\n{fence}{cut}")
@@ -315,6 +329,9 @@ fn names(text: &str, pattern: &str) -> String {
 
 fn matches(text: &str, pattern: &str) -> String {
     let Listed { head, entries, notes } = Listed::read(text, is_count);
+    if entries.is_empty() && is_long(pattern) {
+        return format!("Nothing of that kind was found.{notes}");
+    }
     if entries.is_empty() {
         return format!("Nothing matches `{pattern}`.{notes}");
     }
@@ -326,7 +343,33 @@ fn matches(text: &str, pattern: &str) -> String {
             if entries.len() == 1 { "1 match".to_owned() } else { format!("{} matches", entries.len()) };
         format!("{matches} in {}", count(files.len(), "file"))
     });
-    format!("`{pattern}`: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
+    // A pattern of ours says nothing to a person.
+    let title = if is_long(pattern) { "Found".to_owned() } else { format!("`{pattern}`") };
+    format!("{title}: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
+}
+
+/// Returns whether a pattern is one of ours, for definitions or tests.
+fn is_long(pattern: &str) -> bool {
+    pattern.contains("|fn") || pattern.contains("(class|struct")
+}
+
+/// Returns the lines of matches, as `path:line: text`.
+fn match_lines(text: &str) -> Vec<String> {
+    Listed::read(text, is_count).entries
+}
+
+/// Tells the matches that define nothing.
+fn uses(text: &str, pattern: &str) -> String {
+    let begins = ["def ", "fn ", "func ", "function ", "class ", "pub fn ", "async def ", "pub(crate) fn "];
+    let defines = |line: &String| {
+        let text = line.splitn(3, ':').nth(2).unwrap_or_default().trim_start();
+        begins.iter().any(|begin| text.starts_with(begin))
+    };
+    let (_, used): (Vec<String>, Vec<String>) = match_lines(text).into_iter().partition(defines);
+    if used.is_empty() {
+        return format!("Nothing calls `{}`.", pattern.trim_start_matches("\\b").trim_end_matches("\\s*\\("));
+    }
+    format!("{}:\n- {}", count(used.len(), "call"), some(&used, MATCHES_MAX, "\n- "))
 }
 
 /// An output of one entry a line, which may begin with a summary and end with notes.
@@ -388,7 +431,7 @@ fn clip_line(line: &str) -> String {
     clip_with(line, LINE_CHARS_MAX)
 }
 
-fn clip(text: &str, chars_max: usize) -> String {
+pub(super) fn clip(text: &str, chars_max: usize) -> String {
     clip_with(text.trim(), chars_max)
 }
 

@@ -142,6 +142,10 @@ pub(super) enum View {
     Size,
     /// The largest file of a listing.
     Largest,
+    /// How many matches.
+    Matches,
+    /// The matches that are no definitions.
+    Uses,
 }
 
 /// What is done for a project whose files say how.
@@ -164,6 +168,34 @@ pub(super) enum Lines {
     Last,
     /// Those that hold a text.
     Holding(String),
+    /// The comment that holds a text.
+    Comment(String),
+    /// The one that is a text, perhaps as an item of a list.
+    Exactly(String),
+}
+
+/// Where a line is put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before a line.
+    Before(Lines),
+    /// Behind a line.
+    Behind(Lines),
+}
+
+/// Which part of a text is taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// Its first lines.
+    First(usize),
+    /// Its last lines.
+    Last(usize),
+    /// The headings of a document.
+    Headings,
+    /// The first heading.
+    Title,
 }
 
 /// Something that tools do, in one round or in several of which a later one depends on what an earlier one found.
@@ -189,6 +221,20 @@ pub(super) enum Goal {
     Commit { message: String, everything: bool },
     /// Run a line in a shell.
     Shell(String),
+    /// Put lines beside a line.
+    Insert { path: String, text: String, place: Place },
+    /// Replace a name by another, in a file, or in every file below a folder.
+    Everywhere { old: String, new: String, place: String },
+    /// Copy a file.
+    Copy { from: String, to: String },
+    /// Run a file with the program that its name asks for.
+    RunFile(String),
+    /// Find where a name is defined; where it occurs, when nothing defines it.
+    Define(String),
+    /// Write a part of a file into another.
+    Extract { from: String, part: Part, to: String },
+    /// Write what was found before into a file.
+    Keep { part: Part, to: String },
 }
 
 impl Goal {
@@ -225,7 +271,12 @@ impl Goal {
             Self::Delete(_) | Self::Move { .. } => vec![Ability::Patch],
             Self::Project(_) => vec![Ability::List, Ability::Run],
             Self::Commit { .. } => vec![Ability::Git, Ability::Run],
-            Self::Shell(_) => vec![Ability::Run],
+            Self::Shell(_) | Self::RunFile(_) | Self::Copy { .. } => vec![Ability::Run],
+            Self::Insert { .. } => vec![Ability::Read, Ability::Patch],
+            Self::Everywhere { .. } => vec![Ability::Search, Ability::Read, Ability::Patch],
+            Self::Define(_) => vec![Ability::Search],
+            Self::Extract { .. } => vec![Ability::Read, Ability::Write],
+            Self::Keep { .. } => vec![Ability::Write],
         }
     }
 
@@ -271,6 +322,12 @@ pub(super) enum Lack {
     Message,
     /// Say which of the words are the text.
     Quotes,
+    /// Understand another language than English.
+    Language,
+    /// See a file that is not attached.
+    Attachment,
+    /// Change something for somebody who wants nothing changed.
+    Contradiction,
 }
 
 /// What one clause asks for.
@@ -292,6 +349,12 @@ pub(super) enum Intent {
     Thanks,
     /// Words about what was found before: "and tell me what it says".
     Aside,
+    /// To have nothing changed.
+    NoChange,
+    /// To be on the branch that was made just before.
+    SwitchToIt,
+    /// To be told what is attached.
+    Attachments,
     /// Not understood; the clause as it was read.
     Unclear(String),
 }

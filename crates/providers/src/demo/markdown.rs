@@ -28,6 +28,20 @@ pub(super) fn outline(text: &str) -> Outline {
     Outline { title, paragraph: behind.or_else(|| blocks.iter().find_map(words)) }
 }
 
+/// Returns the lines of a document that are headings and begin with `#`.
+pub(super) fn headings(text: &str) -> Vec<&str> {
+    let mut is_code = false;
+    let mut out = Vec::new();
+    for line in text.lines() {
+        is_code ^= is_fence(line);
+        let words = line.trim_start_matches('#');
+        if !is_code && words.len() < line.len() && words.starts_with(' ') {
+            out.push(line);
+        }
+    }
+    out
+}
+
 enum Block {
     Heading(String),
     Paragraph(String),

@@ -18,10 +18,14 @@ mod questions;
 mod clauses;
 mod objects;
 mod lexicon;
+mod spelling;
 mod words;
 mod intent;
 mod calls;
 mod steps;
+mod changes;
+mod locate;
+mod attached;
 
 mod extract;
 mod markdown;

@@ -2,18 +2,20 @@
 //!
 //! Pure functions over words; whether any of it exists is for a tool to say.
 
-use super::lexicon::KNOWN_FILES;
+use super::lexicon::{KNOWN_FILES, NAMED_FILES, holds};
 use super::words::Word;
 
 /// Returns the path that a word surely is.
 pub(super) fn path_of(word: &Word) -> Option<String> {
     let lower = word.lower();
+    let typed_so = word.text != "README" && holds(NAMED_FILES, &word.text);
     if !word.is_quoted()
+        && !typed_so
         && let Some((_, meant)) = KNOWN_FILES.iter().find(|(said, _)| *said == lower)
     {
         return Some((*meant).to_owned());
     }
-    let surely = word.is_quoted() || is_path(&word.text);
+    let surely = word.is_quoted() || is_path(&word.text) || holds(NAMED_FILES, &word.text);
     (surely && !is_pattern(&word.text) && !is_url(&word.text)).then(|| tidy_path(&word.text))
 }
 
@@ -31,6 +33,12 @@ pub(super) fn has_extension(text: &str) -> bool {
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
     plausible && !stem.is_empty() && !matches!(text, "e.g" | "i.e")
+}
+
+/// Returns whether a name is surely that of a file and of no folder.
+pub(super) fn is_file_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    has_extension(name) || holds(NAMED_FILES, name)
 }
 
 /// Returns whether a text is a glob pattern.

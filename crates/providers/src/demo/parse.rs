@@ -4,12 +4,13 @@
 //! Invariant: always yields at least one intent for a clause; what is not understood is said so, never guessed.
 
 use super::clauses::clauses;
-use super::intent::{Goal, Intent};
+use super::intent::{Ability, Goal, Intent, Lack};
 use super::lexicon::{COURTESIES, QUESTIONS, VERBS, holds};
 use super::objects::path_of;
-use super::pattern::find;
+use super::pattern::{Context, find};
 use super::programs::{command, shell_line};
 use super::sentences::tables;
+use super::spelling::{is_foreign_word, is_slip, meant_by, rephrased};
 use super::words::{Form, Word, expanded, words, written};
 
 /// More words than that are no sentence of the tables.
@@ -19,23 +20,64 @@ const WORDS_MAX: usize = 200;
 const POLITE: &[&str] =
     &["please", "thanks", "thank", "you", "now", "ok", "okay", "palyra", "kindly", "quickly"];
 
+/// A clause as it was typed, and what it asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Clause {
+    /// What it asks for.
+    pub(super) intent: Intent,
+    /// Its words.
+    pub(super) typed: String,
+}
+
 /// Reads an input.
-pub(super) fn parse(input: &str) -> Vec<Intent> {
+pub(super) fn parse(input: &str) -> Vec<Clause> {
     if let Some(intent) = shell_line(input) {
-        return vec![intent];
+        return vec![Clause { intent, typed: input.trim().to_owned() }];
     }
     let mut it: Option<String> = None;
-    let mut intents = Vec::new();
+    let mut read: Vec<Clause> = Vec::new();
     for clause in clauses(input) {
         let clause = expanded(&clause);
-        if !intents.is_empty() && clause.iter().all(|word| holds(POLITE, &word.lower())) {
+        if !read.is_empty() && clause.iter().all(|word| holds(POLITE, &word.lower())) {
             continue;
         }
-        let intent = parse_clause(&clause, it.as_deref());
+        let before = read.last().map(|last| &last.intent);
+        let context = Context { it: it.as_deref(), follows: before.is_some_and(is_told) };
+        let typed = typed(&clause);
+        let intent = match parse_clause(&clause, context) {
+            Intent::SwitchToIt => switched(before).unwrap_or_else(|| Intent::Unclear(typed.clone())),
+            other => other,
+        };
         it = made_folder(&intent).or_else(|| last_path(&clause)).or(it);
-        intents.push(intent);
+        read.push(Clause { intent, typed });
     }
-    intents
+    read
+}
+
+/// Returns words as they were typed, without the mark at their end.
+fn typed(clause: &[Word]) -> String {
+    written(clause).trim_end_matches([',', ';', '.']).to_owned()
+}
+
+/// Returns whether something comes of an intent that a later clause can write down.
+fn is_told(intent: &Intent) -> bool {
+    let Intent::Goal(goal) = intent else { return false };
+    let tells = |ability: &Ability| {
+        !matches!(ability, Ability::Ask | Ability::Write | Ability::Edit | Ability::Patch)
+    };
+    goal.abilities().last().is_some_and(tells)
+}
+
+/// Reads "switch to it" behind a branch that was made.
+fn switched(before: Option<&Intent>) -> Option<Intent> {
+    let Some(Intent::Goal(Goal::Calls(calls, _))) = before else { return None };
+    let argv = calls.first()?.arguments.get("argv")?.as_array()?;
+    let argv: Vec<&str> = argv.iter().filter_map(|word| word.as_str()).collect();
+    match argv.as_slice() {
+        ["git", "checkout", "-b", _] => Some(Intent::Aside),
+        ["git", "branch", name] => Some(Intent::Goal(Goal::run(["git", "checkout", name]))),
+        _ => None,
+    }
 }
 
 /// Returns the folder that a clause makes.
@@ -55,16 +97,18 @@ fn is_content(word: &Word) -> bool {
     word.is_quoted() && !word.text.contains('.')
 }
 
-fn parse_clause(clause: &[Word], it: Option<&str>) -> Intent {
-    let unclear =
-        || Intent::Unclear(clause.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+fn parse_clause(clause: &[Word], context: Context<'_>) -> Intent {
+    let unclear = || match is_foreign(clause) {
+        true => Intent::Cannot(Lack::Language),
+        false => Intent::Unclear(typed(clause)),
+    };
     if clause.len() > WORDS_MAX {
         return unclear();
     }
     // A greeting is what courtesies are when nothing follows, so all of it is looked at first.
     let mut rest = clause;
     loop {
-        if let Some(intent) = understood(rest, it) {
+        if let Some(intent) = understood(rest, context) {
             return intent;
         }
         match without_courtesy(rest) {
@@ -72,13 +116,43 @@ fn parse_clause(clause: &[Word], it: Option<&str>) -> Intent {
             _ => break,
         }
     }
-    corrected(rest).and_then(|corrected| understood(&corrected, it)).unwrap_or_else(unclear)
+    let slip = corrected(rest);
+    let spelled = respelled(slip.as_deref().unwrap_or(rest));
+    let said = rephrased(spelled.as_deref().or(slip.as_deref()).unwrap_or(rest));
+    let mended = [slip, respelled(rest), spelled, rephrased(rest), said].into_iter().flatten();
+    let mut read = mended.filter_map(|mended| understood(&mended, context));
+    read.next().unwrap_or_else(unclear)
 }
 
-fn understood(clause: &[Word], it: Option<&str>) -> Option<Intent> {
+/// Returns whether most words are of another language.
+fn is_foreign(clause: &[Word]) -> bool {
+    let known = clause.iter().filter(|word| is_foreign_word(&word.lower())).count();
+    let strange = clause
+        .iter()
+        .any(|word| !word.is_quoted() && word.text.chars().any(|c| c.is_alphabetic() && c as u32 > 0x24f));
+    strange || (known >= 2) || (known == 1 && clause.len() <= 4)
+}
+
+/// Mends slips in the small words of a sentence.
+fn respelled(clause: &[Word]) -> Option<Vec<Word>> {
+    let mut changed = false;
+    let mended: Vec<Word> = clause
+        .iter()
+        .flat_map(|word| match meant_by(&word.lower()) {
+            Some(meant) => {
+                changed = true;
+                words(meant)
+            }
+            None => vec![word.clone()],
+        })
+        .collect();
+    changed.then(|| expanded(&mended))
+}
+
+fn understood(clause: &[Word], context: Context<'_>) -> Option<Intent> {
     let rows = tables().into_iter().flatten();
     let mut said = rows.flat_map(|row| row.says.iter().map(move |pattern| (row, *pattern)));
-    let from_tables = said.find_map(|(row, pattern)| (row.means)(&find(pattern, clause, it)?));
+    let from_tables = said.find_map(|(row, pattern)| (row.means)(&find(pattern, clause, context)?));
     from_tables.or_else(|| typed_command(clause))
 }
 
@@ -115,29 +189,6 @@ fn corrected(clause: &[Word]) -> Option<Vec<Word>> {
     let meant = VERBS.iter().find(|verb| is_slip(&typed, verb))?;
     let mended = words(meant).into_iter().chain(rest.iter().cloned());
     Some(mended.collect())
-}
-
-fn is_slip(typed: &str, verb: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), verb.chars().collect());
-    if a.len() == b.len() {
-        let differing: Vec<usize> = (0..a.len()).filter(|at| a[*at] != b[*at]).collect();
-        return matches!(differing.as_slice(), [i, j] if j - i == 1 && a[*i] == b[*j] && a[*j] == b[*i]);
-    }
-    let (long, short) = if a.len() > b.len() { (&a, &b) } else { (&b, &a) };
-    // Short words have too many neighbours.
-    let is_near = long.len() == short.len() + 1
-        && short.len() >= 3
-        && long[0] == short[0]
-        && long.last() == short.last();
-    is_near && (1..long.len()).any(|at| long[..at].iter().chain(&long[at + 1..]).eq(short.iter()))
-}
-
-/// Returns the goals among intents.
-pub(super) fn goals(intents: &[Intent]) -> impl Iterator<Item = &Goal> {
-    intents.iter().filter_map(|intent| match intent {
-        Intent::Goal(goal) => Some(goal),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

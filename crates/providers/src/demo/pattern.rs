@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::lexicon::{ARTICLES, FILE_KINDS, HERE, NO_NAMES, NUMBERS, TRAILERS, holds};
-use super::objects::{is_pattern, is_url, path_of, tidy_path};
+use super::objects::{has_extension, is_pattern, is_url, path_of, tidy_path};
 use super::words::{Word, written};
 
 /// How many elements are compared for one pattern, at most.
@@ -20,6 +20,16 @@ pub(super) struct Found<'w> {
     words: &'w [Word],
     slots: Vec<(Slot, Range<usize>)>,
     it: Option<&'w str>,
+    follows: bool,
+}
+
+/// What came before a clause.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Context<'w> {
+    /// The file that was named last.
+    pub(super) it: Option<&'w str>,
+    /// Whether something was looked for or run that the clause can speak of.
+    pub(super) follows: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +71,12 @@ impl<'p> Element<'p> {
     }
 }
 
-/// Compares `words` with `pattern`; `it` is the file that was named last.
-pub(super) fn find<'w>(pattern: &str, words: &'w [Word], it: Option<&'w str>) -> Option<Found<'w>> {
+/// Compares `words` with `pattern`.
+pub(super) fn find<'w>(pattern: &str, words: &'w [Word], context: Context<'w>) -> Option<Found<'w>> {
+    let Context { it, follows } = context;
     let elements: Vec<Element<'_>> = pattern.split(' ').map(Element::read).collect();
     let mut search = Search { words, it, slots: Vec::new(), steps: 0 };
-    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it })
+    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it, follows })
 }
 
 struct Search<'w> {
@@ -173,11 +184,44 @@ impl Search<'_> {
             && holds(&naming, &self.lower(from - 1))
             && self.words.get(from).is_some_and(|word| is_bare(word) && self.lower(from) != "in");
         let is_path = self.words.get(from).is_some_and(|word| path_of(word).is_some()) || named;
+        let sorted = [
+            "new", "empty", "text", "blank", "same", "other", "every", "largest", "biggest", "attached",
+            "single", "any", "each", "all", "which", "what", "no", "one", "first", "last", "whole",
+        ];
+        let named_before = self.words.get(from).is_some_and(|word| {
+            let lower = word.lower();
+            is_bare(word) && !word.is_quoted() && !holds(&sorted, &lower) && kind(word).is_none()
+        });
+        if !is_path && named_before && self.lower(from + 1) == "file" {
+            return std::iter::once(at..from + 2).collect();
+        }
         if !is_path {
             return Vec::new();
         }
         let described = holds(&["file", "script", "document"], &self.lower(from + 1));
-        if described { vec![at..from + 2, at..from + 1] } else { std::iter::once(at..from + 1).collect() }
+        let mut spans: Vec<Range<usize>> = if described {
+            vec![at..from + 2, at..from + 1]
+        } else {
+            std::iter::once(at..from + 1).collect()
+        };
+        if let Some(end) = self.folder_behind(from) {
+            spans.push(at..end);
+        }
+        spans
+    }
+
+    /// Returns the end of "helper.py in the folder tests", where a file is named with the folder that holds it.
+    fn folder_behind(&self, at: usize) -> Option<usize> {
+        let word = self.words.get(at)?;
+        let is_in = holds(&["in", "inside", "under"], &self.lower(at + 1));
+        if word.text.contains('/') || !has_extension(&word.text) || !is_in {
+            return None;
+        }
+        let nouns = ["folder", "directory", "dir"];
+        let name = self.behind(at + 2, &nouns);
+        let folder = self.words.get(name)?;
+        let fits = is_bare(folder) && !has_extension(&folder.text) && !holds(ARTICLES, &folder.lower());
+        fits.then(|| name + 1 + usize::from(holds(&nouns, &self.lower(name + 1))))
     }
 
     /// Returns the longest list of paths first.
@@ -211,6 +255,18 @@ impl Search<'_> {
         }
         spans
     }
+}
+
+/// Reads "helper.py in the folder tests" as one path.
+fn in_folder(words: &[Word]) -> Option<String> {
+    let at = words.iter().position(|word| holds(&["in", "inside", "under"], &word.lower()))?;
+    let nouns = ["folder", "directory", "dir"];
+    let mut names = words[at + 1..].iter().filter(|word| {
+        let lower = word.lower();
+        !holds(ARTICLES, &lower) && !holds(&nouns, &lower)
+    });
+    let (file, folder) = (words[..at].iter().filter_map(path_of).next_back()?, names.next()?);
+    Some(format!("{}/{file}", tidy_path(&folder.text)))
 }
 
 /// Returns whether a word could be a name without an extension: `src`, `my-branch`.
@@ -255,6 +311,21 @@ impl Found<'_> {
         written(self.words)
     }
 
+    /// Returns whether a word of the language is said.
+    pub(super) fn says(&self, said: &str) -> bool {
+        self.words.iter().any(|word| word.lower() == said)
+    }
+
+    /// Returns whether something was looked for or run before.
+    pub(super) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Returns the file that was named last.
+    pub(super) fn it(&self) -> Option<&str> {
+        self.it
+    }
+
     /// Returns whether the clause is one word.
     pub(super) fn is_alone(&self) -> bool {
         self.words.len() == 1
@@ -288,6 +359,9 @@ impl Found<'_> {
     /// Returns a list of files.
     pub(super) fn paths(&self, at: usize) -> Vec<String> {
         let words = self.path_words(at);
+        if let Some(path) = in_folder(words) {
+            return vec![path];
+        }
         let named: Vec<String> = words.iter().filter_map(path_of).collect();
         if !named.is_empty() {
             return named;
@@ -295,6 +369,9 @@ impl Found<'_> {
         match (words, self.it) {
             ([], _) => Vec::new(),
             ([_, .., last], _) if last.lower() != "file" => vec![tidy_path(&last.text)],
+            ([.., name, _], _) if !holds(ARTICLES, &name.lower()) && name.lower() != "it" => {
+                vec![tidy_path(&name.text)]
+            }
             (_, it) => it.map(str::to_owned).into_iter().collect(),
         }
     }

@@ -10,14 +10,16 @@ use palyra_types::model::ModelRequest;
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
+use super::attached::{attached, described};
 use super::calls::read_call;
-use super::conversation::findings;
+use super::conversation::{begin, findings};
 use super::extract::{Finding, describe, show};
 use super::intent::{Ability, Call, Goal, Intent, View};
 use super::lexicon::{ANSWERS, holds};
-use super::parse::{goals, parse};
+use super::locate::{Placed, placed};
+use super::parse::{Clause, parse};
 use super::say;
-use super::steps::{next_calls, unmet};
+use super::steps::unmet;
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,11 +36,15 @@ pub(super) struct Move {
 pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
     let findings = findings(&request.messages);
-    let plan = Plan::read(input, offered).with_answer(&findings);
+    let mut plan = Plan::read(input, offered).with_answer(&findings);
+    plan.attach(attached(request).iter().map(described).collect());
+    plan.is_first = is_first(request);
     let progress = plan.progress(&findings);
     let answered = findings.len();
-    let stopped = findings.iter().any(|finding| finding.is_denial() || finding.is_failed_change());
-    if stopped {
+    let has_failed = |(at, finding): (usize, &Finding)| {
+        finding.is_denial() || (finding.is_failed_change() && !progress.mended.contains(&at))
+    };
+    if progress.is_stuck || findings.iter().enumerate().any(has_failed) {
         return Move { text: stop(&plan, &progress, &findings), calls: Vec::new(), answered };
     }
     match &progress.next {
@@ -47,11 +53,18 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     }
 }
 
+/// Returns whether nothing was asked before.
+fn is_first(request: &ModelRequest) -> bool {
+    begin(&request.messages).is_none_or(|at| at == 0)
+}
+
 /// What a person's words amount to.
 struct Plan {
     goals: Vec<Goal>,
     talk: Vec<Intent>,
     remarks: Vec<String>,
+    attached: Vec<String>,
+    is_first: bool,
 }
 
 /// How far a plan got.
@@ -62,16 +75,28 @@ struct Progress {
     next: Option<Vec<Call>>,
     /// Calls whose results are not in the request any more.
     lost: usize,
+    /// Failures after which a goal went on another way.
+    mended: Vec<usize>,
+    /// Whether a goal cannot go on without an answer of the person.
+    is_stuck: bool,
 }
 
 impl Plan {
     fn read(input: &str, offered: impl Fn(Ability) -> bool) -> Self {
-        let mut plan = Self { goals: Vec::new(), talk: Vec::new(), remarks: Vec::new() };
-        let intents = parse(input);
-        let changes = goals(&intents).any(Goal::is_change);
+        let mut plan = Self {
+            goals: Vec::new(),
+            talk: Vec::new(),
+            remarks: Vec::new(),
+            attached: Vec::new(),
+            is_first: true,
+        };
+        let clauses = parse(input);
+        let changes =
+            clauses.iter().any(|clause| matches!(&clause.intent, Intent::Goal(goal) if goal.is_change()));
+        let several = clauses.len() > 1;
         let mut about_project = false;
         let mut is_whole = true;
-        for (at, intent) in intents.into_iter().enumerate() {
+        for (at, Clause { intent, typed }) in clauses.into_iter().enumerate() {
             match intent {
                 Intent::Goal(goal) => match goal.abilities().into_iter().find(|ability| !offered(*ability)) {
                     Some(ability) => plan.remark(say::no_such_tool(ability)),
@@ -87,6 +112,9 @@ impl Plan {
                 }
                 Intent::Cannot(lack) => {
                     is_whole = false;
+                    if several {
+                        plan.remark(say::part(&typed));
+                    }
                     plan.remark(say::cannot(lack));
                 }
                 Intent::Unclear(words) => {
@@ -97,10 +125,18 @@ impl Plan {
                     is_whole = false;
                     plan.remark(say::cannot(super::intent::Lack::Understand));
                 }
-                Intent::Project => about_project = true,
-                Intent::Abilities | Intent::Greeting | Intent::Thanks | Intent::Aside => {
-                    plan.talk.push(intent);
+                Intent::NoChange if changes => {
+                    is_whole = false;
+                    plan.remark(say::cannot(super::intent::Lack::Contradiction));
                 }
+                Intent::Project => about_project = true,
+                Intent::Abilities
+                | Intent::Greeting
+                | Intent::Thanks
+                | Intent::Aside
+                | Intent::NoChange
+                | Intent::SwitchToIt
+                | Intent::Attachments => plan.talk.push(intent),
             }
         }
         if changes && !is_whole {
@@ -115,6 +151,20 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// Puts what is attached into the answer: when it is asked about, or when nothing else was understood.
+    fn attach(&mut self, described: Vec<String>) {
+        let is_asked = self.talk.contains(&Intent::Attachments);
+        match described.is_empty() {
+            true if is_asked => self.remark(say::cannot(super::intent::Lack::Attachment)),
+            true => {}
+            false if is_asked || (self.goals.is_empty() && self.talk.is_empty()) => {
+                self.remarks.retain(|remark| !remark.starts_with(say::UNCLEAR));
+                self.attached = described;
+            }
+            false => {}
+        }
     }
 
     /// Puts what the person answered where the plan speaks of it.
@@ -138,11 +188,21 @@ impl Plan {
     /// Follows the plan along what was found. What was dropped from the request to fit the window is known by the
     /// calls that follow it.
     fn progress(&self, findings: &[Finding]) -> Progress {
-        let mut progress = Progress { found: Vec::new(), next: None, lost: 0 };
+        let mut progress =
+            Progress { found: Vec::new(), next: None, lost: 0, mended: Vec::new(), is_stuck: false };
         let mut at = 0;
         for goal in &self.goals {
             let from = at;
-            while let Some(calls) = next_calls(goal, &findings[from..at]) {
+            loop {
+                let Placed { next, stuck, .. } = placed(goal, &findings[..from], &findings[from..at]);
+                if stuck.is_some() {
+                    progress.is_stuck = true;
+                    progress.mended.extend(from..at);
+                    progress.found.push(from..at);
+                    return progress;
+                }
+                let Some(calls) = next else { break };
+                progress.mended.extend(from..at);
                 let Some(finding) = findings.get(at) else {
                     progress.next = Some(calls);
                     progress.found.push(from..at);
@@ -159,6 +219,11 @@ impl Plan {
         progress
     }
 
+    /// Returns what ends the first answer of a session.
+    fn signature(&self) -> Option<String> {
+        (self.is_first || !self.remarks.is_empty()).then(|| say::SIGNATURE.to_owned())
+    }
+
     fn remark(&mut self, remark: String) {
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
@@ -168,8 +233,12 @@ impl Plan {
 
 impl Goal {
     /// Describes what it found; looks that only served a later call are not told.
-    fn describe(&self, found: &[Finding]) -> Vec<String> {
-        match (self, found) {
+    fn describe(&self, earlier: &[Finding], found: &[Finding]) -> Vec<String> {
+        let Placed { goal, own, stuck, .. } = placed(self, earlier, found);
+        if stuck.is_some() {
+            return stuck.into_iter().collect();
+        }
+        match (&goal, own.as_slice()) {
             (Self::Calls(_, view), found) => found.iter().map(|finding| show(finding, *view)).collect(),
             (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {
                 files.iter().map(|finding| show(finding, View::Whole)).collect()
@@ -179,8 +248,9 @@ impl Goal {
                 .skip_while(|finding| !finding.failed && finding.tool.as_str() == "git")
                 .map(describe)
                 .collect(),
+            (Self::Keep { .. }, []) => unmet(&goal, &own).into_iter().collect(),
             (_, []) => Vec::new(),
-            (_, [.., last]) => match unmet(self, found) {
+            (_, [.., last]) => match unmet(&goal, &own) {
                 Some(why) => vec![why],
                 None => vec![describe(last)],
             },
@@ -192,7 +262,7 @@ fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for (goal, span) in plan.goals.iter().zip(&progress.found) {
         let found = &findings[span.clone()];
-        parts.extend(goal.describe(found));
+        parts.extend(goal.describe(&findings[..span.start], found));
         if let (Goal::Commit { .. }, [_]) = (goal, found) {
             parts.extend(unmet(goal, found));
         }
@@ -210,7 +280,7 @@ fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
     }
     let begun = progress.found.iter().rposition(|span| !span.is_empty()).map_or(0, |at| at + 1);
     parts.push(say::stopped(plan.goals.iter().skip(begun)));
-    parts.push(say::SIGNATURE.to_owned());
+    parts.extend(plan.signature());
     parts.join("\n\n")
 }
 
@@ -221,6 +291,7 @@ fn answer(
     offered: impl Fn(Ability) -> bool,
 ) -> String {
     let mut parts = told(plan, progress, findings);
+    parts.extend(plan.attached.iter().cloned());
     let found = !parts.is_empty();
     if plan.talk.contains(&Intent::Greeting) {
         parts.insert(0, say::HELLO.to_owned());
@@ -234,10 +305,12 @@ fn answer(
     let confused = !found && plan.remarks.iter().any(|remark| remark.starts_with(say::UNCLEAR));
     let silent = !found && plan.remarks.is_empty();
     parts.extend(plan.remarks.iter().cloned());
-    if confused || silent || plan.talk.contains(&Intent::Abilities) {
+    if silent || plan.talk.contains(&Intent::Abilities) {
         parts.push(say::introduction(offered));
+    } else if confused {
+        parts.push(say::way_on(offered));
     } else if found {
-        parts.push(say::SIGNATURE.to_owned());
+        parts.extend(plan.signature());
     }
     parts.join("\n\n")
 }

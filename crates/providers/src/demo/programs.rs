@@ -3,7 +3,7 @@
 //! Owns the table of programs and the splitting of a line into words. A line that only a shell understands stays a
 //! line; it is never taken apart here.
 
-use super::intent::{Goal, Intent, Lack};
+use super::intent::{Call, Goal, Intent, Lack, run_call};
 use super::lexicon::holds;
 
 /// Programs whose names are no words of a sentence.
@@ -226,6 +226,17 @@ pub(super) fn interpreted(path: &str) -> Option<[String; 2]> {
     Some([(*program).to_owned(), path.to_owned()])
 }
 
+/// Returns the call that runs a file with the program that its name asks for.
+pub(super) fn run_file_call(path: &str) -> Call {
+    match interpreted(path) {
+        Some(argv) => run_call(argv),
+        None => {
+            let name = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
+            run_call([name])
+        }
+    }
+}
+
 /// Reads a whole input that only a shell understands.
 pub(super) fn shell_line(input: &str) -> Option<Intent> {
     let (text, _) = without_run(input);
@@ -285,7 +296,8 @@ fn plain(options: &[String]) -> bool {
     options.iter().all(|option| option.starts_with('-') || option.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn is_definite(program: &str) -> bool {
+/// Returns whether a word names a program and is no word of a sentence.
+pub(super) fn is_definite(program: &str) -> bool {
     holds(PROGRAMS, program) || (program.starts_with("./") && program.len() > 2)
 }
 

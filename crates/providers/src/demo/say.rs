@@ -17,6 +17,9 @@ pub(super) const NOTHING_DONE: &str = "I did nothing of it. Say one thing at a t
 /// Says what to do where no line for a shell runs.
 pub(super) const NO_SHELL: &str = "I cannot run a line for a shell where the policy does not permit it. Try one program at a time, such as: run `ls -l`.";
 
+/// A longer pattern is not shown.
+const PATTERN_CHARS_MAX: usize = 60;
+
 /// Answers a greeting.
 pub(super) const HELLO: &str = "Hello.";
 /// Answers thanks.
@@ -52,6 +55,12 @@ fn goal_of(goal: &Goal) -> String {
         Goal::Project(Chore::Start) => "start this".to_owned(),
         Goal::Commit { .. } => "commit".to_owned(),
         Goal::Shell(line) => format!("run `{line}`"),
+        Goal::Insert { path, .. } => format!("add to `{path}`"),
+        Goal::Everywhere { old, new, .. } => format!("replace `{old}` with `{new}`"),
+        Goal::Copy { from, to } => format!("copy `{from}` to `{to}`"),
+        Goal::RunFile(path) => format!("run `{path}`"),
+        Goal::Define(name) => format!("look where `{name}` is defined"),
+        Goal::Extract { to, .. } | Goal::Keep { to, .. } => format!("write `{to}`"),
     }
 }
 
@@ -65,6 +74,10 @@ fn plan_of(call: &Call) -> String {
         Ability::List if text("path") == "." => "list the files here".to_owned(),
         Ability::List => format!("list `{}`", text("path")),
         Ability::Glob => format!("find files that match `{}`", text("pattern")),
+        Ability::Search if text("pattern").len() > PATTERN_CHARS_MAX => match text("path") {
+            "" => "search for definitions".to_owned(),
+            path => format!("search `{path}` for definitions"),
+        },
         Ability::Search if text("path").is_empty() => format!("search for `{}`", text("pattern")),
         Ability::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
         Ability::Write => match (text("content"), text("mode")) {
@@ -120,13 +133,19 @@ pub(super) fn incomplete(ability: Ability) -> String {
 pub(super) fn cannot(lack: Lack) -> String {
     match lack {
         Lack::Compose => {
-            "I cannot write a text or a program of my own: I only write what you give me. Try: create notes.txt with \
-             \"your text\"."
+            "I cannot write a text or a program of my own:\nI only write what you give me.\n\n\
+             Try: create notes.txt with \"your text\".\nA real model can: `palyra model add` sets one up."
         }
         Lack::Understand => {
-            "I cannot judge, explain or mend anything: I understand nothing of what is in files. Try: show me \
-             README.md, or: replace \"old\" with \"new\" in notes.txt. A real model can: `palyra model add`."
+            "I cannot judge, explain or mend anything:\nI understand nothing of what is in files.\n\n\
+             Try: show me README.md, or: replace \"old\" with \"new\" in notes.txt.\n\
+             A real model can: `palyra model add` sets one up."
         }
+        Lack::Language => "I cannot understand this: I know a few English sentences only.\n\n\
+             Try: show me README.md, or: list the files.\nA real model knows more: `palyra model add` sets one up.",
+        Lack::Attachment => "I cannot see an attached file: nothing is attached to this.\n\n\
+             Try `palyra run --attach FILE \"what is attached?\"`.",
+        Lack::Contradiction => "I cannot do both: nothing is to be changed, and the other part changes something.",
         Lack::Network => {
             "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \
              fetch https://example.org/, for a single page."
@@ -152,10 +171,36 @@ pub(super) fn cannot(lack: Lack) -> String {
 
 /// Says what was not understood.
 pub(super) fn unclear(words: &str) -> String {
+    let words = clipped(words);
+    if words.contains('"') { format!("{UNCLEAR}: {words}") } else { format!("{UNCLEAR} \"{words}\".") }
+}
+
+/// Names the part of an input that cannot be done.
+pub(super) fn part(typed: &str) -> String {
+    format!("It is this part that I cannot do: {}", clipped(typed))
+}
+
+fn clipped(words: &str) -> String {
     const WORDS_CHARS_MAX: usize = 120;
     let shown: String = words.chars().take(WORDS_CHARS_MAX).collect();
     let more = if shown.len() < words.len() { "..." } else { "" };
-    format!("{UNCLEAR} \"{shown}{more}\".")
+    format!("{shown}{more}")
+}
+
+/// Says how to go on after something was not understood.
+pub(super) fn way_on(offered: impl Fn(Ability) -> bool) -> String {
+    const EXAMPLES_MAX: usize = 4;
+    let able: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| offered(*ability)).collect();
+    let mut text = "I am Palyra's built-in demo model and know a few plain sentences only.".to_owned();
+    if !able.is_empty() {
+        text.push_str(" Try one of these, or `help`:");
+    }
+    for ability in able.iter().step_by(able.len().div_ceil(EXAMPLES_MAX).max(1)) {
+        text.push_str("\n- ");
+        text.push_str(ability.example());
+    }
+    text.push_str("\n\nA real model understands more: `palyra model add` sets one up.");
+    text
 }
 
 /// Says that not everything found is in view any more.

@@ -6,9 +6,11 @@
 use serde_json::{Value, json};
 
 use super::calls::{delete_call, list_call, patch_call, read_call, rename_call};
+use super::changes::{chosen, defined, everywhere, inserted, kept, unmet_change};
 use super::extract::{Finding, listed_names, printed, without_note};
 use super::intent::{Ability, Call, Chore, Goal, Lines, run_call};
-use super::objects::has_extension;
+use super::objects::is_file_name;
+use super::programs::run_file_call;
 
 /// Files of a folder that are shown together, at most.
 const FILES_MAX: usize = 10;
@@ -34,20 +36,33 @@ const CHORES: &[(&str, [&[&str]; 3])] = &[
 const UNITTEST: &[&str] = &["python3", "-m", "unittest"];
 
 /// Returns the next calls of a goal that has found this much; `None` when it is done, or cannot go on.
-pub(super) fn next_calls(goal: &Goal, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn next_calls(goal: &Goal, earlier: &[Finding], found: &[Finding]) -> Option<Vec<Call>> {
     let (calls, round) = match (goal, found) {
         (Goal::Calls(calls, _), []) => return Some(calls.clone()),
         (Goal::Calls(..), [_, ..]) => return None,
         (Goal::Shell(line), []) => (vec![run_call(["sh", "-c", line])], 0),
         (Goal::ReadAll(folder), []) => (vec![list_call(folder)], 0),
         (Goal::ReadAll(_), [look]) => (files_of(look), 1),
-        (Goal::Append { path, .. } | Goal::Prepend { path, .. } | Goal::Remove { path, .. }, []) => {
+        (Goal::Append { path, .. } | Goal::Prepend { path, .. }, [])
+        | (Goal::Remove { path, .. } | Goal::Insert { path, .. } | Goal::Extract { from: path, .. }, []) => {
             (vec![read_call(path, None)], 0)
         }
-        (Goal::Append { .. } | Goal::Prepend { .. } | Goal::Remove { .. }, [look]) => {
+        (Goal::Append { .. } | Goal::Prepend { .. } | Goal::Remove { .. } | Goal::Insert { .. }, [look]) => {
             (edited(goal, look).into_iter().collect(), 1)
         }
-        (Goal::Delete(path), []) if has_extension(path) => (vec![delete_call(path)], 0),
+        (Goal::Extract { part, to, .. }, [look]) => (kept(*part, to, look).into_iter().collect(), 1),
+        (Goal::Keep { part, to }, []) => {
+            (earlier.last().and_then(|it| kept(*part, to, it)).into_iter().collect(), 1)
+        }
+        (Goal::Everywhere { old, new, place }, found) => return everywhere_once(old, new, place, found),
+        (Goal::Define(name), found) => return defined(name, found),
+        (Goal::Copy { from, to }, []) => (vec![run_call(["cp", "-r", from, to])], 0),
+        (Goal::RunFile(path), []) => (vec![run_file_call(path)], 0),
+        (Goal::Delete(path), []) if is_file_name(path) => (vec![delete_call(path)], 0),
+        (Goal::Delete(path), [.., last]) if is_unfit(last) => {
+            let recursive = last.text.contains("is a folder");
+            (vec![run_call(if recursive { vec!["rm", "-r", path] } else { vec!["rm", path] })], 1)
+        }
         (Goal::Delete(path), []) => (vec![list_call(path)], 0),
         (Goal::Delete(path), [look]) if look.tool.as_str() == Ability::List.tool() => {
             (vec![if look.failed { delete_call(path) } else { run_call(["rm", "-r", path]) }], 1)
@@ -60,6 +75,20 @@ pub(super) fn next_calls(goal: &Goal, found: &[Finding]) -> Option<Vec<Call>> {
     };
     let is_broken = round > 0 && calls.is_empty();
     (!is_broken).then_some(calls)
+}
+
+/// Returns whether a file or folder could not be deleted by a patch, and can be by a program.
+fn is_unfit(last: &Finding) -> bool {
+    let unfit = ["only text is changed", "is a binary file", "is a folder"];
+    last.tool.as_str() == Ability::Patch.tool()
+        && last.failed
+        && !last.is_denial()
+        && unfit.iter().any(|why| last.text.contains(why))
+}
+
+fn everywhere_once(old: &str, new: &str, place: &str, found: &[Finding]) -> Option<Vec<Call>> {
+    let patched = found.last().is_some_and(|last| last.tool.as_str() == Ability::Patch.tool());
+    if patched { None } else { everywhere(old, new, place, found) }
 }
 
 fn files_of(look: &Finding) -> Vec<Call> {
@@ -100,9 +129,10 @@ fn edited(goal: &Goal, look: &Finding) -> Option<Call> {
             (path, format!("@@ -1 +1,2 @@\n{} {}\n{}", added(text), lines[0], mark(lines.len() == 1)))
         }
         Goal::Remove { path, lines: which } => {
-            let at = chosen(&lines, which)?;
+            let at = chosen(path, &lines, which)?;
             (path, format!("@@ -{} +{at},0 @@\n-{}\n{}", at + 1, lines[at], mark(at + 1 == lines.len())))
         }
+        Goal::Insert { path, text, place } => (path, inserted(path, &lines, mark(true), text, place)?),
         _ => return None,
     };
     Some(patch_call(&format!("--- a/{path}\n+++ b/{path}\n{hunk}")))
@@ -120,25 +150,8 @@ fn overwritten(path: &str, text: &str) -> Call {
     Call::new(Ability::Write, &[("path", path), ("content", &format!("{}\n", text.trim_end_matches('\n')))])
 }
 
-/// Returns the line that goes, from 0: only one that is meant without doubt.
-fn chosen(lines: &[&str], which: &Lines) -> Option<usize> {
-    let only = |fits: &dyn Fn(&str) -> bool| {
-        let mut fitting = (0..lines.len()).filter(|at| fits(lines[*at]));
-        fitting.next().filter(|_| fitting.next().is_none())
-    };
-    match which {
-        Lines::Numbered(number) => {
-            usize::try_from(*number).ok()?.checked_sub(1).filter(|at| *at < lines.len())
-        }
-        Lines::Last => lines.len().checked_sub(1),
-        Lines::Holding(text) => only(&|line| line == text).or_else(|| {
-            only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
-        }),
-    }
-}
-
 fn moved(from: &str, to: &str, found: &[Finding]) -> Option<Vec<Call>> {
-    let unknown = |path: &str| !has_extension(path) && !path.ends_with('/');
+    let unknown = |path: &str| !is_file_name(path) && !path.ends_with('/');
     let looks: Vec<Call> = [from, to].into_iter().filter(|path| unknown(path)).map(list_call).collect();
     if found.is_empty() && !looks.is_empty() {
         return Some(looks);
@@ -179,6 +192,9 @@ fn chore_of(chore: Chore, look: &Finding) -> Option<Call> {
 fn committed(message: &str, everything: bool, found: &[Finding]) -> Option<Vec<Call>> {
     let commit = || Some(vec![run_call(["git", "commit", "-m", message])]);
     let add = || Some(vec![run_call(["git", "add", "-A"])]);
+    if found.last().is_some_and(|last| last.failed) {
+        return None;
+    }
     let mut done = found.iter();
     if !everything {
         let Some(status) = done.next() else {
@@ -204,6 +220,9 @@ fn committed(message: &str, everything: bool, found: &[Finding]) -> Option<Vec<C
 
 /// Says why a goal ended without what it is for; `None` when it did what it is for.
 pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
+    if let Some(why) = unmet_change(goal, found) {
+        return Some(why);
+    }
     let [look] = found else { return None };
     if look.failed {
         return None;
@@ -213,7 +232,7 @@ pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
             Some(format!("I cannot add to `{path}`: it is longer than what I read at once."))
         }
         Goal::Remove { path, lines } => Some(match lines {
-            Lines::Holding(text) => {
+            Lines::Holding(text) | Lines::Comment(text) | Lines::Exactly(text) => {
                 format!(
                     "I cannot find the one line of `{path}` that matches \"{text}\": none has it, or several have. I changed nothing."
                 )

@@ -5,7 +5,7 @@ use super::*;
 
 /// Shows each intent of a text in one line; of a goal its first calls.
 fn read_text(input: &str) -> Vec<String> {
-    parse(input).iter().flat_map(shown).collect()
+    parse(input).iter().flat_map(|clause| shown(&clause.intent)).collect()
 }
 
 fn shown(intent: &Intent) -> Vec<String> {
@@ -132,7 +132,8 @@ fn searching_is_asked_for_in_many_ways() {
         ("grep \"TODO\" in this project", &[r#"search pattern="TODO""#]),
         ("look for the word canary in README.md", &[r#"search path="README.md" pattern="canary""#]),
         ("which files mention Palyra?", &[r#"search pattern="Palyra""#]),
-        ("where is decide_tool_call defined?", &[r#"search pattern="decide_tool_call""#]),
+        ("where is decide_tool_call defined?", &[r#"Define("decide_tool_call")"#]),
+        ("where is decide_tool_call used?", &[r#"search pattern="decide_tool_call""#]),
         ("where is `ModelProvider` used in crates?", &[r#"search path="crates" pattern="ModelProvider""#]),
         ("search for foo(bar)", &[r#"search pattern="foo\\(bar\\)""#]),
         ("search for the regex `fn \\w+`", &[r#"search pattern="fn \\w+""#]),
@@ -306,7 +307,16 @@ fn it_is_the_file_that_was_named_last() {
         ("read a.md then delete it", &[r#"read_file path="a.md""#, r#"Delete("a.md")"#]),
         (
             "create a.py with print('hi') and run it",
-            &[r#"write_file content="print('hi')" path="a.py""#, r#"run_command argv=["python3","a.py"]"#],
+            &[r#"write_file content="print('hi')" path="a.py""#, r#"RunFile("a.py")"#],
         ),
+    ]);
+}
+
+#[test]
+fn what_is_not_understood_is_said_as_it_was_typed() {
+    check(&[
+        ("fold \"- third\" into TODO!", &["unclear: fold \"- third\" into TODO!"]),
+        ("frobnicate  ('x') twice.", &["unclear: frobnicate  ('x') twice"]),
+        ("Zeig mir die Datei README.md", &["cannot(language)"]),
     ]);
 }

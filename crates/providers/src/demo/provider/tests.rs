@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{CallId, ModelRef, RenderedCall, ToolResultStatus};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolSpec,
@@ -287,6 +288,122 @@ async fn another_model_name_is_refused() {
     let pieces: Vec<_> = DemoProvider.stream(Arc::new(ask)).collect().await;
     let [Err(failure)] = pieces.as_slice() else { panic!("{pieces:?}") };
     assert_eq!(failure.class, ModelFailureClass::Permanent);
+}
+
+fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelRequest {
+    let mut request = request(READING, input);
+    let attachments = files.iter().map(|(name, kind, text)| RenderedAttachment {
+        attachment: Arc::new(Attachment {
+            name: Redacted::new((*name).to_owned()),
+            media_type: Redacted::new((*kind).to_owned()),
+            bytes: text.map_or(12_345, |text| text.len() as u64),
+            sha256: Redacted::new([0; 32]),
+            body: match text {
+                Some(text) => AttachmentBody::Text(Redacted::new((*text).to_owned())),
+                None => AttachmentBody::Blob { index: 0 },
+            },
+        }),
+        place: None,
+        data: None,
+    });
+    request.messages = vec![ChatMessage::User { text: input.into(), attachments: attachments.collect() }];
+    request
+}
+
+#[tokio::test]
+async fn what_is_attached_is_told_by_name_kind_size_and_text() {
+    let files = [("logo.png", "image/png", None), ("TODO", "text/plain", Some("# To do\n- check\n"))];
+    for input in ["What is in these?", "what does the attached file say?", "frobnicate it", ""] {
+        let said = play(with_attachments(input, &files), |_, _| panic!("nothing to call")).await;
+        let expect = "Attached: logo.png (image/png, 12345 bytes).\n\
+                      I cannot see images: only its name, kind and size reach me.\n\n\
+                      Attached: TODO (text/plain, 16 bytes). It says:\n\n```\n# To do\n- check\n```";
+        assert!(
+            said[0].starts_with(expect) && !said[0].contains("did not understand"),
+            "{input}: {}",
+            said[0]
+        );
+    }
+    let said = play(request(READING, "what does the attached file say?"), |_, _| panic!()).await;
+    assert!(said[0].contains("nothing is attached"), "{}", said[0]);
+}
+
+#[tokio::test]
+async fn a_file_that_lies_deeper_is_found_and_of_several_none_is_taken() {
+    let tool = |found: &'static str| {
+        move |tool: &str, arguments: &str| match tool {
+            "glob" => Ok(found.to_owned()),
+            _ if arguments.contains("src/core.py") => Ok("one\n".to_owned()),
+            _ => Err("`core.py` does not exist; the workspace root holds `src/`".to_owned()),
+        }
+    };
+    let one = "1 match\nsrc/core.py\n";
+    let said = play(request(READING, "show me core.py"), tool(one)).await;
+    assert_eq!(said[3], r#"glob {"pattern":"**/core.py"}"#, "{said:?}");
+    assert_eq!(said[5], r#"read_file {"path":"src/core.py"}"#);
+    assert!(said[6].starts_with("src/core.py:\n\n```\none\n```"), "{}", said[6]);
+    let tools = ["read_file", "edit_file", "apply_patch", "glob", "list_dir", "search"];
+    for (input, call) in [
+        ("replace one with two in core.py", "edit_file"),
+        ("delete core.py", "apply_patch"),
+        ("delete the last line of core.py", "apply_patch"),
+    ] {
+        let said = play(request(&tools, input), tool(one)).await;
+        let calls: Vec<&String> = said.iter().filter(|line| line.ends_with('}')).collect();
+        assert!(
+            calls.last().unwrap().starts_with(call) && calls.last().unwrap().contains("src/core.py"),
+            "{said:?}"
+        );
+        let several = "2 matches\na/core.py\nb/core.py\n";
+        let said = play(request(&tools, &format!("{input} then read a.md")), tool(several)).await;
+        let last = said.last().unwrap();
+        assert!(last.starts_with("I cannot tell which `core.py` is meant"), "{last}");
+        assert!(last.contains("- a/core.py\n- b/core.py") && last.contains("did not read `a.md`"), "{last}");
+        let said = play(request(&tools, input), tool("no matches in . (9 names looked at)\n")).await;
+        assert!(said.last().unwrap().contains("does not exist"), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_replaced_everywhere_as_a_word_and_in_one_patch() {
+    let tools = ["search", "read_file", "apply_patch"];
+    let said = play(request(&tools, "rename the function brew to steep everywhere"), |tool, arguments| {
+        Ok(match tool {
+            "search" => {
+                "2 matches in 2 files (9 files searched)\na.py:1: def brew():\nb.py:2: brew() + brewer"
+                    .to_owned()
+            }
+            "read_file" if arguments.contains("a.py") => "def brew():\n    pass\n".to_owned(),
+            "read_file" => "from a import *\nbrew() + brewer".to_owned(),
+            _ => "changed a.py: 1 bytes".to_owned(),
+        })
+    })
+    .await;
+    let patch = said.iter().find(|line| line.starts_with("apply_patch")).expect("a patch");
+    let patch: serde_json::Value = serde_json::from_str(&patch["apply_patch ".len()..]).unwrap();
+    let expect = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-def brew():\n+def steep():\n\
+                  --- a/b.py\n+++ b/b.py\n@@ -2 +2 @@\n-brew() + brewer\n\\ No newline at end of file\n\
+                  +steep() + brewer\n\\ No newline at end of file\n";
+    assert_eq!(patch["patch"], expect);
+}
+
+#[tokio::test]
+async fn half_a_sentence_that_needs_understanding_does_nothing_and_names_the_half() {
+    let said =
+        play(request(WRITING, "replace a with b in x.txt and fix the bug in y.txt"), |_, _| panic!()).await;
+    assert!(said[0].contains("this part that I cannot do: fix the bug in y.txt"), "{}", said[0]);
+    assert!(said[0].contains("palyra model add") && said[0].contains("I did nothing of it"), "{}", said[0]);
+}
+
+#[tokio::test]
+async fn the_signature_ends_the_first_answer_only() {
+    let mut ask = request(READING, "read a.md");
+    let said = play(ask.clone(), |_, _| Ok("x\n".to_owned())).await;
+    assert!(said[2].contains("built-in demo model"), "{}", said[2]);
+    ask.messages.push(ChatMessage::Assistant { text: "x".into(), calls: Vec::new(), continuation: None });
+    ask.messages.push(ChatMessage::user("read b.md".into()));
+    let said = play(ask, |_, _| Ok("x\n".to_owned())).await;
+    assert!(!said[2].contains("demo model"), "{}", said[2]);
 }
 
 /// Texts made of the words the demo model knows, of punctuation, and of anything.

@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
-            "write|save|put|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
+            "write|save|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
             "create|make|write [new] file with|containing [content|text|words] {text} called|named|as|in {path}",
         ],
         means: |found| content(found),
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &["delete|remove|erase|drop {text} from {path}"],
-        means: |found| if found.is_quoted(0) { remove(found, Lines::Holding(found.text(0))) } else { None },
+        means: |found| if found.is_quoted(0) { remove(found, Lines::Exactly(found.text(0))) } else { None },
     },
     Row {
         says: &["create|make|write|add file|files|something", "create|make|write|touch [new] [file]"],
@@ -208,12 +208,20 @@ fn content(found: &Found<'_>) -> Option<Intent> {
     })
 }
 
+/// Words that only point at what is meant.
+const VAGUE: &[&str] =
+    &["it", "that", "this", "them", "something", "everything", "anything", "contents", "content", "all"];
+
 /// Replaces a text by another; what is said without quotation marks has to be a text, and not a description of one.
 fn edit(found: &Found<'_>) -> Option<Intent> {
     let (path, old, new) = (found.path(0), found.text(0), found.text(1));
     let everywhere = found.says_all();
     for at in [0, 1] {
-        if !found.is_quoted(at) && is_given("x.txt", found.text_words(at), &found.text(at)).is_err() {
+        let is_word = matches!(found.text_words(at), [only] if !holds(VAGUE, &only.lower()));
+        if !found.is_quoted(at)
+            && !is_word
+            && is_given("x.txt", found.text_words(at), &found.text(at)).is_err()
+        {
             return Some(Intent::Cannot(Lack::Quotes));
         }
     }

@@ -1,7 +1,7 @@
 //! Sentences that want files and folders made, moved, copied or deleted.
 
 use super::super::intent::{Ability, Goal, Intent, Lack, View, run_call};
-use super::super::objects::has_extension;
+use super::super::objects::is_file_name;
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -24,6 +24,16 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| delete(&found.paths(0)),
     },
     Row {
+        says: &["delete|remove|erase|rm {path} in|inside|from|under {folder}"],
+        means: |found| {
+            let (path, folder) = (found.path(0), found.folder(0));
+            let is_bare = !path.contains('/') && folder != ".";
+            // From a file, it is a line that goes.
+            let is_folder = !is_file_name(&folder);
+            (is_bare && is_folder).then(|| delete(&[format!("{folder}/{path}")])).flatten()
+        },
+    },
+    Row {
         says: &[
             "delete|remove|erase|rmdir folder|directory|dir {folder}",
             "delete|remove|erase [empty] {folder} folder|directory",
@@ -39,7 +49,15 @@ pub(super) const ROWS: &[Row] = &[
             "mv|rename {path} {path}",
             "change name of {path} to {path}",
         ],
-        means: |found| relocate(&found.path(0), &found.path(1)),
+        means: |found| {
+            let (from, to) = (found.path(0), found.path(1));
+            // A new name alone is one in the same folder; what moves goes where it is told.
+            let names = found.begins("rename") || found.begins("change") || found.begins("call");
+            match from.rsplit_once('/') {
+                Some((folder, _)) if names && !to.contains('/') => relocate(&from, &format!("{folder}/{to}")),
+                _ => relocate(&from, &to),
+            }
+        },
     },
     Row {
         says: &["move|mv {path} to|into|in|inside|under {folder}", "mv {path} {folder}"],
@@ -57,11 +75,11 @@ pub(super) const ROWS: &[Row] = &[
             "make|create copy of {path} called|named|as|in|to {path}",
             "back|backup [up] {path} to|as {path}",
         ],
-        means: |found| copy(&found.path(0), &found.path(1)),
+        means: |found| copy_file(&found.path(0), &found.path(1)),
     },
     Row {
         says: &["copy|cp {path} to|into {folder}", "cp {path} {folder}"],
-        means: |found| copy(&found.path(0), &format!("{}/", found.folder(0))),
+        means: |found| copy_file(&found.path(0), &format!("{}/", found.folder(0))),
     },
     Row {
         says: &[
@@ -95,7 +113,7 @@ fn delete(paths: &[String]) -> Option<Intent> {
         return Some(Intent::Goal(Goal::Delete(only.clone())));
     }
     let calls = paths.iter().map(|path| super::super::calls::delete_call(path)).collect();
-    paths.iter().all(|path| has_extension(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
+    paths.iter().all(|path| is_file_name(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
 }
 
 fn relocate(from: &str, to: &str) -> Option<Intent> {
@@ -104,6 +122,14 @@ fn relocate(from: &str, to: &str) -> Option<Intent> {
     }
     let to = if to == "./" { from.rsplit('/').next().unwrap_or(from) } else { to };
     Some(Intent::Goal(Goal::Move { from: from.to_owned(), to: to.to_owned() }))
+}
+
+fn copy_file(from: &str, to: &str) -> Option<Intent> {
+    if from.is_empty() || to.is_empty() {
+        return Some(Intent::Incomplete(Ability::Run));
+    }
+    let to = if to == "./" { "." } else { to };
+    Some(Intent::Goal(Goal::Copy { from: from.to_owned(), to: to.to_owned() }))
 }
 
 fn copy(from: &str, to: &str) -> Option<Intent> {

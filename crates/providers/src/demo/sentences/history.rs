@@ -16,6 +16,9 @@ pub(super) const ROWS: &[Row] = &[
             "what has|have changed|i [changed]",
             "what did i|we|you change",
             "show [all|uncommitted|current|unstaged|pending] changes",
+            "any uncommitted|unstaged|pending|local|new changes",
+            "is anything|something uncommitted|unstaged|modified|changed|staged",
+            "did anything change",
             "are there [any] uncommitted|unstaged|pending changes",
             "is [working|git|repo|repository] tree|repo|directory|status clean",
             "list [all|uncommitted] changed|modified files|changes",
@@ -24,11 +27,20 @@ pub(super) const ROWS: &[Row] = &[
         means: |_| Some(Intent::Goal(Goal::git("status", &[], &[]))),
     },
     Row {
+        says: &["switch|change|go|move|checkout|check [out] [over] to it|that"],
+        means: |_| Some(Intent::SwitchToIt),
+    },
+    Row {
         says: &[
             "git log",
+            "show|print|view|list log|history",
             "[show|print|view|give] git|commit log|history",
             "show|list|print|view|give [all|recent|latest] commits|history [of] [repo|project]",
             "what are [recent|latest|last] commits",
+            "who wrote|made this|it|project|code",
+            "who is|are author|authors|contributors|maintainer|maintainers [of] [project|code|repo]",
+            "who works|worked on project|code|repo",
+            "what happened lately|recently",
             "git history",
         ],
         means: |_| Some(log(&["-n", "20"])),
@@ -47,6 +59,10 @@ pub(super) const ROWS: &[Row] = &[
             "git show",
             "show|print|view|what [is|was|me|in] last|latest|most [recent] commit",
             "what did|does last|latest commit do|change",
+            "what is|was last|latest commit about|message",
+            "when is|was last|latest|most [recent] commit",
+            "who made last|latest commit",
+            "show|print diff|changes of|in|from last|latest commit",
             "what was|is in last|latest commit",
         ],
         means: |_| Some(Intent::Goal(Goal::git("show", &[], &[]))),
@@ -86,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
             "when was {path} [last] changed|edited|modified|created|touched",
             "when did {path} [last] change",
             "[show|view] [git] log|history of|for {path}",
-            "git log {path}",
+            "git log [of|for] {path}",
         ],
         means: |found| Some(Intent::Goal(Goal::git("log", &["-n", "20"], &found.paths(0)))),
     },
@@ -108,12 +124,18 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
             "git add {paths}",
-            "stage|add {paths}",
+            "stage {paths}",
+            "add {paths}",
             "stage {paths} for commit",
             "add {paths} to git|index|staging|stage",
         ],
         means: |found| {
             let paths = found.paths(0);
+            let is_file = |path: &String| path.contains(['.', '/']);
+            let surely = !found.begins("add") || found.says("to") || paths.iter().all(is_file);
+            if !surely {
+                return None;
+            }
             let argv = ["git", "add", "--"].into_iter().map(str::to_owned).chain(paths);
             Some(Intent::Goal(Goal::run(argv)))
         },

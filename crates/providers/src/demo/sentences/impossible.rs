@@ -15,6 +15,15 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
+            "what|which did|have|was|were i|we [just] ask|asked|say|said|tell|told|want|wanted|type|typed {text}",
+            "what|which did|have i|we [just] ask|asked|say|said|type|typed [before|earlier]",
+            "do you know|remember what|who|my {text}",
+            "what was my|the|our last|previous|first question|sentence|message|request [before]",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Memory)),
+    },
+    Row {
+        says: &[
             "undo [that|it|this|last|everything|change|changes|your] [change|changes|edit|step|thing|one]",
             "revert [that|it|this|last|everything] [change|changes|edit]",
             "take it|that back",
@@ -60,6 +69,34 @@ pub(super) const ROWS: &[Row] = &[
             "which functions|methods|code {text} never|unused|dead {text}",
         ],
         means: |_| Some(Intent::Cannot(Lack::Understand)),
+    },
+    Row {
+        says: &[
+            "fix|debug|solve|repair|review|audit|improve|optimize|optimise|refactor|simplify|analyze|analyse|clean|modernize|document|lint|polish|rewrite|rephrase|redesign|restructure|reorganize|extend|complete|finish|handle|support|ensure|suggest|propose|recommend|compare|judge|evaluate|rate|proofread|shorten|update|upgrade|port|migrate|split|merge|reformat|indent|speed|correct|validate|investigate|diagnose|check|summarize|summarise|comment {text}",
+            "make {word} handle|support|return|work|accept|use|faster|async|shorter|clearer|better|nicer|safer|thread-safe|configurable {text}",
+            "make {text} faster|async|shorter|clearer|better|nicer|safer|configurable|simpler|cleaner|readable|robust|work",
+            "is|are there [any|a|some|obvious] bug|bugs|error|errors|mistake|mistakes|problem|problems|issue|issues|typo|typos|leak|leaks|vulnerability|vulnerabilities {text}",
+            "is|are there [any|a|some|obvious] bug|bugs|error|errors|mistake|mistakes|problem|problems|issue|issues|typo|typos",
+            "what is wrong|broken|missing|bad|good {text}",
+            "what is wrong|broken|missing",
+            "what would|should|could happen|i|we|you|be {text}",
+            "what do you think [about|of] {text}",
+            "why {text}",
+            "can|could you|this explain {text}",
+            "use {text} instead of {text}",
+            "sort|order|group|deduplicate {text}",
+        ],
+        means: |_| Some(Intent::Cannot(Lack::Understand)),
+    },
+    Row {
+        says: &[
+            "add|write|insert|put [a|an|some|more|missing|proper|new] [unit|type|error|module] docstring|docstrings|comment|comments|documentation|types|hints|annotations|logging|handling|validation|test|tests|explanation|support|feature|function|method|class|example|examples|option|flag|argument|parameter|caching {text}",
+            "add|write [a|an|some|more|missing|new] [unit|type|error|module] docstring|docstrings|comment|comments|documentation|types|hints|annotations|logging|handling|validation|test|tests|explanation|example|examples",
+        ],
+        means: |found| {
+            let given = found.text_words(0).iter().any(Word::is_quoted);
+            (!given).then_some(Intent::Cannot(Lack::Compose))
+        },
     },
     Row {
         says: &[

@@ -4,6 +4,9 @@ mod row;
 mod table;
 
 mod reading;
+mod asking;
+mod deriving;
+mod rewriting;
 mod searching;
 mod changing;
 mod files;

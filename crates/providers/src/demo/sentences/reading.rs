@@ -2,15 +2,42 @@
 
 use serde_json::json;
 
-use super::super::calls::{glob_call, list_call, read_call, search_call};
+use super::super::calls::{glob_call, list_call, read_call};
 use super::super::intent::{Ability, Goal, Intent, View};
-use super::super::objects::has_extension;
+use super::super::objects::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
+            "show|print|display|view|cat|open|read|see|check [up] {path} in|inside|from|under|of {folder}",
+            "what is in|inside {path} in|inside|from|under {folder}",
+            "what does {path} in|inside|from|under {folder} say|have|contain|do",
+            "tell what {path} in|inside|from|under {folder} says|has|contains|does",
+        ],
+        means: |found| {
+            let (path, folder) = (found.path(0), found.folder(0));
+            let path = if folder == "." { path } else { format!("{folder}/{path}") };
+            (!found.path(0).contains('/')).then(|| reading(&path, View::Whole))
+        },
+    },
+    Row {
+        says: &[
+            "what|which license|licence does|is|has project|it|this|repo|code [have|use|under|licensed]",
+            "what|which is license|licence [of] [project|repo|code]",
+            "under which|what license|licence is project|it|this|code [licensed|released]",
+            "how is project|it|code licensed",
+        ],
+        means: |_| whole(read_call("LICENSE", None)),
+    },
+    Row {
+        says: &["what does make {word} do|run|execute", "what happens when i run make [test|build]"],
+        means: |_| whole(read_call("Makefile", None)),
+    },
+    Row {
+        says: &[
+            "open|bring|pull up {paths}",
             "show|print|display|view|cat|type|open|output|see [contents|content|text] [of] {paths}",
             "show|print|display|view|give contents|content|text|source|code of|in|from {paths}",
             "what is in|inside {path}",
@@ -31,10 +58,10 @@ pub(super) const ROWS: &[Row] = &[
             "check|describe|summarize|summarise|explain|analyze|analyse {paths}",
             "summary|overview of {paths}",
             "give summary|overview of {path}",
-            "what does {path} say|contain|do|mean",
+            "what does {path} say|contain|do|mean|have",
             "what is|are {path} [about|for]",
             "what is {path} [about|for]",
-            "tell what {path} says|contains|does|is",
+            "tell what {path} says|contains|does|is|has",
             "tell what {path} is about|for",
             "tell about {path}",
             "explain what {path} says|contains|does|is",
@@ -156,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let path = found.path(0);
-            has_extension(&path)
+            is_file_name(&path)
                 .then(|| Intent::Goal(Goal::one(glob_call(&format!("**/{path}"), "."))))
                 .or_else(|| {
                     found
@@ -299,13 +326,11 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
-        says: &[
-            "what|which functions|methods|classes|definitions are [defined] in {path}",
-            "list|show [all] functions|methods|classes|definitions in|of {path}",
-        ],
+        says: &["cat|type {word}"],
         means: |found| {
-            let call = search_call(DEFINITIONS, &found.path(0));
-            Some(Intent::Goal(Goal::one(call)))
+            let word = found.word(0);
+            let is_name = word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+            is_name.then(|| reading(&word, View::Whole))
         },
     },
     Row {
@@ -324,8 +349,6 @@ pub(super) const ROWS: &[Row] = &[
 
 /// How deep a listing of everything goes.
 const DEPTH: u64 = 8;
-const DEFINITIONS: &str =
-    r"^\s*(pub |export |async |static )*(def|fn|func|function|class|struct|enum|trait|interface) ";
 
 fn read_all(paths: &[String], view: View) -> Option<Intent> {
     let calls: Vec<_> = paths.iter().map(|path| read_call(path, None)).collect();

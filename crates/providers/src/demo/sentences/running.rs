@@ -1,7 +1,7 @@
 //! Sentences that want something run or fetched.
 
 use super::super::intent::{Ability, Call, Chore, Goal, Intent, Lack, View};
-use super::super::programs::interpreted;
+use super::super::programs::{interpreted, run_file_call};
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -154,11 +154,8 @@ fn run_file(path: &str) -> Option<Intent> {
     if path.contains(' ') && interpreted(path).is_none() {
         return None;
     }
-    Some(match interpreted(path) {
-        Some(argv) => Intent::Goal(Goal::run(argv)),
-        None => {
-            let argv = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
-            Intent::Goal(Goal::run([argv]))
-        }
-    })
+    if !path.contains('/') {
+        return Some(Intent::Goal(Goal::RunFile(path.to_owned())));
+    }
+    Some(Intent::Goal(Goal::Calls(vec![run_file_call(path)], View::Whole)))
 }

@@ -3,7 +3,7 @@
 use super::super::calls::{escaped, glob_call, search_call, text_search_call};
 use super::super::intent::{Ability, Goal, Intent};
 use super::super::lexicon::{UNSEARCHABLE, holds};
-use super::super::objects::has_extension;
+use super::super::objects::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
@@ -23,17 +23,18 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| one(glob_call(&found.word(0), &found.folder(0))),
     },
     Row {
+        says: &["find|locate {path} in|inside|under|below {folder}"],
+        means: |found| by_name(found, &found.folder(0)),
+    },
+    Row {
         says: &[
-            "find|locate|search|glob [for] {path}",
+            "find|locate|glob [for] {path}",
+            "search|look for [file] [called|named] {path}",
             "where is|are {path}",
             "where is {path}",
             "where can i find {path}",
         ],
         means: |found| by_name(found, "."),
-    },
-    Row {
-        says: &["find|locate {path} in|inside|under|below {folder}"],
-        means: |found| by_name(found, &found.folder(0)),
     },
     Row {
         says: &[
@@ -52,7 +53,12 @@ pub(super) const ROWS: &[Row] = &[
             "are there [any] {word} [left]",
             "is there [any] {word} [left]",
         ],
-        means: |found| marker(&found.word(0)).and_then(|marker| sought(marker, ".")),
+        means: |found| {
+            // One `TODO` alone is rather the file of that name.
+            let word = found.word(0);
+            let is_file = word == "TODO" && found.begins("show") && !found.says("all");
+            marker(&word).filter(|_| !is_file).and_then(|marker| sought(marker, "."))
+        },
     },
     Row {
         says: &[
@@ -131,7 +137,12 @@ pub(super) const ROWS: &[Row] = &[
             "how many times|often is [word|text] {text} used|mentioned|called",
             "how many files mention|contain|use [word|text] {text}",
             "count [all] occurrences|uses|mentions of [word|text] {text}",
-            "who|what calls|uses {text}",
+            "who|what calls|uses|imports|includes|references {text}",
+            "who is calls|using|importing {text}",
+            "which|what files|file|code import|imports|reference|references {text}",
+            "search|look|grep [for] [word|text|string] {text} everywhere|anywhere",
+            "find [word|text|string] {text} everywhere|anywhere",
+            "show|find|list everything about {text}",
         ],
         means: |found| literal(found, "."),
     },
@@ -195,11 +206,9 @@ fn by_name(found: &Found<'_>, folder: &str) -> Option<Intent> {
     let introduced = found.path_words(0).len() > 1;
     if !introduced
         && (quoted
-            || !(has_extension(&path)
-                || path.contains('/')
-                || path == "Makefile"
-                || path == "Dockerfile"
-                || path == "LICENSE"))
+            || !(is_file_name(&path) || path.contains('/'))
+            || (found.begins("search") && !path.contains('.'))
+            || path == "TODO")
     {
         return None;
     }

@@ -1,15 +1,20 @@
 //! The order in which the tables are compared: what is named exactly before what only may be meant.
 
 use super::row::Row;
-use super::{changing, files, history, impossible, reading, running, searching, talking};
+use super::{
+    asking, changing, deriving, files, history, impossible, reading, rewriting, running, searching, talking,
+};
 
 /// Returns all tables, in the order in which they are compared.
-pub(in super::super) fn tables() -> [&'static [Row]; 8] {
+pub(in super::super) fn tables() -> [&'static [Row]; 11] {
     [
         talking::ROWS,
         history::ROWS,
+        deriving::ROWS,
+        rewriting::ROWS,
         files::ROWS,
         changing::ROWS,
+        asking::ROWS,
         searching::ROWS,
         reading::ROWS,
         running::ROWS,

@@ -1,0 +1,43 @@
+//! Tells what is attached: names, kinds and sizes, and how a text begins.
+
+use palyra_types::attachment::{AttachmentBody, RenderedAttachment};
+use palyra_types::model::{ChatMessage, ModelRequest};
+
+use super::conversation::begin;
+use super::extract::{clip, fenced};
+
+/// Lines of a text that are shown.
+const LINES_MAX: usize = 20;
+const NAME_CHARS_MAX: usize = 100;
+
+/// Returns what is attached to the input that is being worked on.
+pub(super) fn attached(request: &ModelRequest) -> &[RenderedAttachment] {
+    match begin(&request.messages).and_then(|at| request.messages.get(at)) {
+        Some(ChatMessage::User { attachments, .. }) => attachments,
+        Some(ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. }) | None => &[],
+    }
+}
+
+/// Describes an attachment.
+pub(super) fn described(file: &RenderedAttachment) -> String {
+    let attachment = &file.attachment;
+    let name = clip(attachment.name.expose(), NAME_CHARS_MAX);
+    let kind = clip(attachment.media_type.expose(), NAME_CHARS_MAX);
+    let unit = if attachment.bytes == 1 { "byte" } else { "bytes" };
+    let head = format!("Attached: {name} ({kind}, {} {unit}).", attachment.bytes);
+    match &attachment.body {
+        AttachmentBody::Text(text) => {
+            let lines: Vec<&str> = text.expose().lines().collect();
+            let shown = fenced(&lines[..lines.len().min(LINES_MAX)].join("\n"));
+            let more = match lines.len().saturating_sub(LINES_MAX) {
+                0 => String::new(),
+                more => format!("\n\n{more} more lines are not shown."),
+            };
+            format!("{head} It {}:\n\n{shown}{more}", if more.is_empty() { "says" } else { "begins" })
+        }
+        AttachmentBody::Blob { .. } if attachment.is_image() => {
+            format!("{head}\nI cannot see images: only its name, kind and size reach me.")
+        }
+        AttachmentBody::Blob { .. } => format!("{head}\nI cannot read it: it is no text, or too long."),
+    }
+}

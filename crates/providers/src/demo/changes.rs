@@ -1,0 +1,248 @@
+//! Changes that follow from what files hold: lines beside lines, a name everywhere, a part of one file in another.
+//!
+//! Pure, and without understanding: what is not meant without doubt changes nothing.
+
+use serde_json::json;
+
+use super::calls::{escaped, patch_call, read_call, search_call};
+use super::extract::{Finding, listed_names, printed, without_note};
+use super::intent::{Ability, Call, Goal, Lines, Part, Place};
+use super::markdown::headings;
+use super::objects::has_extension;
+
+/// Files in which a name is replaced, at most.
+const FILES_MAX: usize = 20;
+/// How a comment of one line begins.
+const COMMENT_SIGNS: &[&str] = &["#", "//", "--", ";", "%", "<!--", "/*", "*", "\"", "'"];
+/// Files of code, in which not every line is a comment.
+const PLAIN: &[&str] = &["md", "txt", "rst", "adoc", "org"];
+/// How a definition begins.
+pub(super) const DEFINING: &str = r"(def|fn|func|function|class|struct|enum|trait|interface|const|static|let|var|type|module|mod|macro_rules!|#define|val|sub)";
+
+/// Returns the search for the definition of a name.
+pub(super) fn definition_call(name: &str) -> Call {
+    let name = escaped(name);
+    search_call(
+        &format!(
+            r"\b{DEFINING}\s+(mut\s+|\*)?{name}\b|^\s*{name}\s*(:[^:=]+)?[:=][^=]|^\s*#define\s+{name}\b"
+        ),
+        ".",
+    )
+}
+
+/// Returns the search for a word.
+pub(super) fn word_call(word: &str, place: &str) -> Call {
+    search_call(&bounded(word), place)
+}
+
+/// Returns the next calls of a goal for a name.
+pub(super) fn defined(name: &str, found: &[Finding]) -> Option<Vec<Call>> {
+    match found {
+        [] => Some(vec![definition_call(name)]),
+        [look] if !look.failed && hits(look).is_empty() => Some(vec![word_call(name, ".")]),
+        _ => None,
+    }
+}
+
+/// Writes a word as a regular expression that does not match inside of other words.
+fn bounded(word: &str) -> String {
+    let edge = |c: Option<char>| if c.is_some_and(is_of_word) { r"\b" } else { "" };
+    format!("{}{}{}", edge(word.chars().next()), escaped(word), edge(word.chars().next_back()))
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Returns the files of a search's matches.
+fn hits(look: &Finding) -> Vec<String> {
+    let mut files: Vec<String> = listed_names(&look.text)
+        .iter()
+        .filter_map(|line| {
+            let (path, rest) = line.split_once(':')?;
+            rest.split_once(':')?.0.parse::<u64>().ok()?;
+            Some(path.to_owned())
+        })
+        .collect();
+    files.dedup();
+    files
+}
+
+/// Returns the next calls of a name that is replaced: a search, the files, and one patch for all of them.
+pub(super) fn everywhere(old: &str, new: &str, place: &str, found: &[Finding]) -> Option<Vec<Call>> {
+    let Some((look, files)) = found.split_first() else { return Some(vec![word_call(old, place)]) };
+    let paths = hits(look);
+    let is_whole =
+        !look.failed && !look.text.contains("[stopped at") && !look.text.contains("the list is cut");
+    if !is_whole || paths.is_empty() || paths.len() > FILES_MAX {
+        return None;
+    }
+    if files.is_empty() {
+        return Some(paths.iter().map(|path| read_call(path, None)).collect());
+    }
+    if files.len() != paths.len() {
+        return None;
+    }
+    let mut patch = String::new();
+    for (path, file) in paths.iter().zip(files) {
+        let (text, note) = without_note(&file.text);
+        if file.failed || note.is_some() {
+            return None;
+        }
+        patch.push_str(&replaced(path, text, old, new)?);
+    }
+    Some(vec![patch_call(&patch)])
+}
+
+/// Returns the patch of one file; `None` when nothing in it changes.
+fn replaced(path: &str, text: &str, old: &str, new: &str) -> Option<String> {
+    let open = !text.ends_with('\n');
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    let mut hunks = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let changed = with_word(line, old, new);
+        if changed != *line {
+            let mark = if open && at + 1 == lines.len() { "\\ No newline at end of file\n" } else { "" };
+            hunks.push_str(&format!("@@ -{n} +{n} @@\n-{line}\n{mark}+{changed}\n{mark}", n = at + 1));
+        }
+    }
+    (!hunks.is_empty()).then(|| format!("--- a/{path}\n+++ b/{path}\n{hunks}"))
+}
+
+fn with_word(line: &str, old: &str, new: &str) -> String {
+    let mut out = String::new();
+    let mut from = 0;
+    for (at, _) in line.match_indices(old) {
+        let before = line[..at].chars().next_back().filter(|_| old.starts_with(is_of_word));
+        let behind = line[at + old.len()..].chars().next().filter(|_| old.ends_with(is_of_word));
+        if !before.is_some_and(is_of_word) && !behind.is_some_and(is_of_word) {
+            out.push_str(&line[from..at]);
+            out.push_str(new);
+            from = at + old.len();
+        }
+    }
+    out.push_str(&line[from..]);
+    out
+}
+
+/// Returns the line that is meant, from 0: only one that is meant without doubt.
+pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize> {
+    let only = |fits: &dyn Fn(&str) -> bool| {
+        let mut fitting = (0..lines.len()).filter(|at| fits(lines[*at]));
+        fitting.next().filter(|_| fitting.next().is_none())
+    };
+    match which {
+        Lines::Numbered(number) => {
+            usize::try_from(*number).ok()?.checked_sub(1).filter(|at| *at < lines.len())
+        }
+        Lines::Last => lines.len().checked_sub(1),
+        Lines::Holding(text) => only(&|line| line == text).or_else(|| {
+            only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
+        }),
+        Lines::Exactly(text) => only(&|line| {
+            let line = line.trim();
+            line == text || line.trim_start_matches(['-', '*', ' ']) == text
+        }),
+        Lines::Comment(text) => {
+            let at = only(&|line| line.contains(text.as_str()))?;
+            let plain = !has_extension(path)
+                || path.rsplit_once('.').is_some_and(|(_, ending)| PLAIN.contains(&ending));
+            let line = lines[at].trim_start();
+            (plain || COMMENT_SIGNS.iter().any(|sign| line.starts_with(sign))).then_some(at)
+        }
+    }
+}
+
+/// Returns the hunk that puts lines beside a line; `end` marks a last line that does not end.
+pub(super) fn inserted(path: &str, lines: &[&str], end: &str, text: &str, place: &Place) -> Option<String> {
+    let new: String = text.lines().map(|line| format!("+{line}\n")).collect();
+    let count = text.lines().count();
+    let (which, before) = match place {
+        Place::Before(which) => (which, true),
+        Place::Behind(which) => (which, false),
+    };
+    let at = chosen(path, lines, which)?;
+    let mark = if at + 1 == lines.len() { end } else { "" };
+    let (n, line) = (at + 1, lines[at]);
+    Some(match (before, mark) {
+        (true, _) => format!("@@ -{n} +{n},{} @@\n{new} {line}\n{mark}", count + 1),
+        (false, "") => format!("@@ -{n} +{n},{} @@\n {line}\n{new}", count + 1),
+        (false, _) => format!("@@ -{n} +{n},{} @@\n-{line}\n{mark}+{line}\n{new}", count + 1),
+    })
+}
+
+/// Returns the call that writes a part of what was found.
+pub(super) fn kept(part: Part, to: &str, source: &Finding) -> Option<Call> {
+    if source.failed {
+        return None;
+    }
+    let text = match source.tool.as_str() {
+        "read_file" => match without_note(&source.text) {
+            (text, None) => text.to_owned(),
+            _ => return None,
+        },
+        "run_command" | "git" => printed(&source.text).to_owned(),
+        "search" => match hits(source).is_empty() {
+            true => return None,
+            false => source.text.lines().filter(|line| !is_remark(line)).collect::<Vec<_>>().join("\n"),
+        },
+        "glob" | "list_dir" => {
+            let names = listed_names(&source.text);
+            names.into_iter().filter(|name| !is_remark(name)).collect::<Vec<_>>().join("\n")
+        }
+        _ => return None,
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let taken = match part {
+        Part::Whole => text.trim_end_matches('\n').to_owned(),
+        Part::First(count) => lines[..count.min(lines.len())].join("\n"),
+        Part::Last(count) => lines[lines.len().saturating_sub(count)..].join("\n"),
+        Part::Headings => headings(&text).join("\n"),
+        Part::Title => headings(&text)
+            .first()
+            .or(lines.iter().find(|line| !line.trim().is_empty()).as_ref().copied())?
+            .trim_start_matches(['#', ' '])
+            .to_owned(),
+    };
+    if taken.trim().is_empty() {
+        return None;
+    }
+    let call = Call::new(Ability::Write, &[("path", to), ("content", &format!("{taken}\n"))]);
+    Some(call.with("mode", json!("create")))
+}
+
+/// Returns whether a line of an output is the tool's own.
+fn is_remark(line: &str) -> bool {
+    let counts = line.split_once(' ').is_some_and(|(number, rest)| {
+        (number == "no" || number.parse::<u64>().is_ok()) && rest.starts_with("match")
+    });
+    counts || line.is_empty() || (line.starts_with('[') && line.ends_with(']'))
+}
+
+/// Says why one of these goals ended without its change.
+pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
+    let changed = found.last().is_some_and(|last| {
+        matches!(last.tool.as_str(), "apply_patch" | "write_file")
+            || (last.failed && last.tool.as_str() != "search")
+    });
+    if changed {
+        return None;
+    }
+    match goal {
+        Goal::Everywhere { old, .. } => Some(match found {
+            [look, ..] if !hits(look).is_empty() => format!(
+                "I cannot replace `{old}` everywhere: more than {FILES_MAX} files have it, or one is too long. I changed nothing."
+            ),
+            _ => format!(
+                "I cannot replace `{old}`: no file that I search has it as a word. I changed nothing."
+            ),
+        }),
+        Goal::Insert { path, .. } => Some(format!(
+            "I cannot find the line of `{path}` that is meant: none has that text, or several have. I changed nothing."
+        )),
+        Goal::Extract { to, .. } | Goal::Keep { to, .. } => {
+            Some(format!("I cannot write `{to}`: what it is to hold was not found, or is too long."))
+        }
+        _ => None,
+    }
+}

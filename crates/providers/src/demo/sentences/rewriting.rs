@@ -1,0 +1,133 @@
+//! Sentences that want lines or names changed where they are: mechanical, and only where one place is meant.
+
+use super::super::intent::{Goal, Intent, Lines, Place};
+use super::super::pattern::Found;
+use super::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        says: &[
+            "rename|change|replace|swap|substitute [all|every] [function|method|class|variable|constant|name|word|text|symbol|struct|type|occurrences|uses] [of] [word|name] {text} to|with|by|into|as|-> {text} everywhere|anywhere [else]",
+            "rename|change|replace|swap|substitute [all|every] [function|method|class|variable|constant|name|word|text|symbol|struct|type|occurrences|uses] [of] [word|name] {text} to|with|by|into|as|-> {text} in all|every|each [of] [my|the] files|file|places|place",
+            "rename|change|replace|swap|substitute [all|every] [function|method|class|variable|constant|name|word|text|symbol|struct|type|occurrences|uses] [of] [word|name] {text} to|with|by|into|as|-> {text} across|throughout|in [whole|entire|all] project|repo|repository|codebase|code|files|workspace",
+            "everywhere rename|change|replace [function|method|class|variable|word|name] {text} to|with|by|into {text}",
+            "rename [function|method|class|variable] {text} everywhere to {text}",
+        ],
+        means: |found| everywhere(found, "."),
+    },
+    Row {
+        says: &[
+            "rename [function|method|class|variable|constant|symbol|struct|name] {text} to|into|as {text} in|inside|of|within {path}",
+        ],
+        means: |found| {
+            let named = ["function", "method", "class", "variable", "constant", "symbol", "struct"];
+            named.iter().any(|kind| found.says(kind)).then(|| everywhere(found, &found.path(0))).flatten()
+        },
+    },
+    Row {
+        says: &["rename function|method|class|variable|constant|symbol|struct {text} to|into|as {text}"],
+        means: |found| everywhere(found, "."),
+    },
+    Row {
+        says: &[
+            "replace|change|rename [word|text|every|all] {text} with|by|to|into {text} in|inside|below|under [folder|directory] {folder} folder|directory",
+            "replace|change|rename [word|text] {text} with|by|to|into {text} in|inside|below|under all|every files|file in|of|below|under {folder}",
+        ],
+        means: |found| everywhere(found, &found.folder(0)),
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|drop|cut todo|fixme|xxx|hack [comment|line|note|marker] in|from|of|out [of] {path}",
+            "delete|remove|erase|drop|cut comment|line with|containing|about|saying todo|fixme|xxx|hack in|from|of {path}",
+            "in {path} delete|remove todo|fixme [comment|line]",
+        ],
+        means: |found| {
+            let mark = ["todo", "fixme", "xxx", "hack"].into_iter().find(|mark| found.says(mark))?;
+            Some(removal(found, Lines::Comment(mark.to_uppercase())))
+        },
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|drop|cut comment [in|from|of] {path} that|which says|contains|mentions|reads|has|with {text}",
+            "delete|remove|erase|drop|cut comment that|which says|contains|mentions|reads|has {text} in|from|of {path}",
+            "delete|remove|erase|drop|cut comment [saying|containing|with|about] {text} in|from|of {path}",
+        ],
+        means: |found| text(found, 0).map(|text| removal(found, Lines::Comment(text))),
+    },
+    Row {
+        says: &[
+            "delete|remove|erase|drop|cut line|lines|entry|item [in|from|of] {path} that|which says|contains|mentions|reads|has|is {text}",
+            "delete|remove|erase|drop|cut line|lines|entry|item that|which says|contains|mentions|reads|has|is [text|word] {text} in|from|of|out {path}",
+            "from {path} delete|remove [line|entry|item] {text}",
+            "in {path} delete|remove line|entry|item [saying|containing|with|that] [says|contains] {text}",
+        ],
+        means: |found| text(found, 0).map(|text| removal(found, Lines::Holding(text))),
+    },
+    Row {
+        says: &[
+            "add|insert|put|write [new] [line|text|comment|words] {text} before|above|over line {n} in|of|to|into {path}",
+            "insert|add|put [new] [line|text] {text} at line {n} in|of|to|into {path}",
+            "in {path} add|insert|put [new] [line|text|comment] {text} before|above|over line {n}",
+        ],
+        means: |found| insertion(found, Place::Before(Lines::Numbered(found.number(0)))),
+    },
+    Row {
+        says: &[
+            "add|insert|put|write [new] [line|text|comment|words] {text} after|behind|below|under line {n} in|of|to|into {path}",
+            "in {path} add|insert|put [new] [line|text|comment] {text} after|behind|below|under line {n}",
+        ],
+        means: |found| insertion(found, Place::Behind(Lines::Numbered(found.number(0)))),
+    },
+    Row {
+        says: &[
+            "add|insert|put|write [new] [line|text|comment|words] {text} before|above|over [line|text] [that|which|with] [says|contains|reads] {text} in|of|to|into {path}",
+            "in {path} add|insert|put [new] [line|text|comment] {text} before|above|over [line|text] [that|with] [says|contains] {text}",
+        ],
+        means: |found| {
+            let anchor = text(found, 1)?;
+            insertion(found, Place::Before(Lines::Holding(anchor)))
+        },
+    },
+    Row {
+        says: &[
+            "add|insert|put|write [new] [line|text|comment|words] {text} after|behind|below|under [line|text|heading] [that|which|with] [says|contains|reads] {text} in|of|to|into {path}",
+            "in {path} add|insert|put [new] [line|text|comment] {text} after|behind|below|under [line|text|heading] [that|with] [says|contains] {text}",
+        ],
+        means: |found| {
+            let anchor = text(found, 1)?;
+            insertion(found, Place::Behind(Lines::Holding(anchor)))
+        },
+    },
+];
+
+/// Returns a text that is surely one: in quotation marks, or words of which none are.
+fn text(found: &Found<'_>, at: usize) -> Option<String> {
+    let words = found.text_words(at);
+    let vague = ["it", "that", "this", "them", "something", "everything"];
+    let is_vague = matches!(words, [only] if !only.is_quoted() && vague.contains(&only.lower().as_str()));
+    let mixed = words.len() > 1 && words.iter().any(super::super::words::Word::is_quoted);
+    (!is_vague && !mixed && !words.is_empty()).then(|| found.text(at))
+}
+
+fn removal(found: &Found<'_>, lines: Lines) -> Intent {
+    Intent::Goal(Goal::Remove { path: found.path(0), lines })
+}
+
+/// What is inserted stands in quotation marks: it is written as it is.
+fn insertion(found: &Found<'_>, place: Place) -> Option<Intent> {
+    found.is_quoted(0).then(|| Intent::Goal(Goal::Insert { path: found.path(0), text: found.text(0), place }))
+}
+
+/// A name is replaced everywhere when it is one word, or stands in quotation marks.
+fn everywhere(found: &Found<'_>, place: &str) -> Option<Intent> {
+    let is_name = |at: usize| found.is_quoted(at) || found.text_words(at).len() == 1;
+    let bare = |text: String| text.trim_end_matches("()").to_owned();
+    let (old, new) = (bare(found.text(0)), bare(found.text(1)));
+    let fits = is_name(0)
+        && is_name(1)
+        && old != new
+        && !old.is_empty()
+        && !old.contains('\n')
+        && !new.contains('\n');
+    fits.then(|| Intent::Goal(Goal::Everywhere { old, new, place: place.to_owned() }))
+}
