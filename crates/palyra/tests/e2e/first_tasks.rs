@@ -52,6 +52,56 @@ fn a_reload_without_a_daemon_checks_the_rules_too() {
 }
 
 #[test]
+fn a_default_model_is_chosen_by_its_name_and_the_way_back_is_named() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("boxed")));
+    let home = Home::new();
+    configure(&home, &box_at(&server.base_url()));
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "boxed\n");
+
+    let used = home.palyra(&["model", "use", "demo/demo"]).expect(0);
+    assert!(used.err.contains("the default model is now demo/demo (was box/m)"), "{}", used.err);
+    assert!(used.err.contains("`palyra model use box/m` goes back"), "{}", used.err);
+    assert!(used.err.contains("the running daemon uses it"), "{}", used.err);
+    let text = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(text.contains("# mine") && text.contains("default = \"demo/demo\""), "{text}");
+    assert!(home.palyra(&["run", "hello"]).expect(0).out.contains("demo model"));
+
+    let shown = home.palyra(&["model", "default"]).expect(0);
+    assert!(shown.out.starts_with("demo/demo"), "{} {}", shown.out, shown.err);
+    let back = home.palyra(&["model", "default", "box/m", "--json"]).expect(0).json();
+    assert_eq!(
+        (&back[0]["default_before"], &back[0]["default_model"]),
+        (&"demo/demo".into(), &"box/m".into())
+    );
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "boxed\n");
+    // The name of the built-in provider is enough: it has one model.
+    home.palyra(&["model", "use", "demo"]).expect(0);
+    assert!(home.palyra(&["run", "hello"]).expect(0).out.contains("demo model"));
+}
+
+#[test]
+fn a_model_that_cannot_be_asked_does_not_become_the_default() {
+    let home = Home::new();
+    let none = home.palyra(&["model", "use", "nowhere/m"]).expect(2);
+    assert!(none.err.contains("nowhere/m"), "{}", none.err);
+    assert!(!home.config_file().exists(), "nothing was written");
+    home.palyra(&["model", "use", "nonsense"]).expect(2);
+    let first = home.palyra(&["model", "use", "demo/demo"]).expect(0);
+    assert!(first.err.contains("no default model was named before"), "{}", first.err);
+}
+
+#[test]
+fn adding_the_demo_model_says_that_it_is_there() {
+    let home = Home::new();
+    let refused =
+        home.palyra(&["model", "add", "demo", "--base-url", "http://127.0.0.1:1/v1", "--model", "demo"]);
+    let refused = refused.expect(2);
+    assert!(refused.err.contains("built in"), "{}", refused.err);
+    assert!(refused.err.contains("palyra model use demo/demo"), "{}", refused.err);
+}
+
+#[test]
 fn a_variable_that_is_not_used_names_what_counts_and_the_option() {
     let runtime = runtime();
     let server = serve(&runtime, Behaviour::always(Reply::text("boxed")));
