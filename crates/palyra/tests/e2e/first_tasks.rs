@@ -115,3 +115,18 @@ fn a_variable_that_is_not_used_names_what_counts_and_the_option() {
     assert!(noted.err.contains("`--model demo/demo`"), "{}", noted.err);
     assert!(!noted.err.contains("it needs"), "{}", noted.err);
 }
+
+#[test]
+fn the_environment_of_a_daemon_is_called_that_and_left_out_where_a_file_decides() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("mine")));
+    let home = Home::new().with("OPENAI_BASE_URL", &server.base_url()).with("PALYRA_MODEL", "m");
+    home.palyra(&["run", "hello"]).expect(0);
+    let listed = home.palyra(&["model", "list"]).expect(0);
+    assert!(listed.err.contains("OPENAI_BASE_URL of the daemon's environment"), "{}", listed.err);
+    home.palyra(&["model", "use", "demo/demo"]).expect(0);
+    let listed = home.palyra(&["model", "list"]).expect(0);
+    assert!(!listed.err.contains("OPENAI_BASE_URL"), "{}", listed.err);
+    let checked = home.palyra(&["doctor"]);
+    assert!(!checked.out.contains("OPENAI_BASE_URL selects"), "{}", checked.out);
+}
