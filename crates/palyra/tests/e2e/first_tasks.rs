@@ -5,6 +5,8 @@ use palyra_testkit::model_server::{Behaviour, Reply};
 use crate::home::Home;
 use crate::openai_server::{runtime, serve};
 
+const VALUE: &str = "walnut-harbour-lantern-0417";
+
 fn configure(home: &Home, text: &str) {
     std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
     std::fs::write(home.config_file(), text).unwrap();
@@ -129,4 +131,19 @@ fn the_environment_of_a_daemon_is_called_that_and_left_out_where_a_file_decides(
     assert!(!listed.err.contains("OPENAI_BASE_URL"), "{}", listed.err);
     let checked = home.palyra(&["doctor"]);
     assert!(!checked.out.contains("OPENAI_BASE_URL selects"), "{}", checked.out);
+}
+
+#[test]
+fn a_name_that_is_taken_has_one_mend_that_names_both_commands() {
+    let home = Home::new();
+    let put = |host: &str| {
+        let words = ["admin", "vault", "put", "forge", "--host", host];
+        home.palyra_reading(&words, &format!("{VALUE}\n"))
+    };
+    put("127.0.0.1").expect(0);
+    let taken = put("127.0.0.1:18977").expect(1);
+    assert!(taken.err.contains("palyra admin vault rotate NAME"), "{}", taken.err);
+    assert!(taken.err.contains("palyra admin vault bind NAME HOST"), "{}", taken.err);
+    assert!(!taken.err.contains("correct what the message names"), "{}", taken.err);
+    home.palyra(&["admin", "vault", "bind", "forge", "127.0.0.1:18977"]).expect(0);
 }
