@@ -147,3 +147,15 @@ fn a_name_that_is_taken_has_one_mend_that_names_both_commands() {
     assert!(!taken.err.contains("correct what the message names"), "{}", taken.err);
     home.palyra(&["admin", "vault", "bind", "forge", "127.0.0.1:18977"]).expect(0);
 }
+
+#[test]
+fn a_run_is_erased_by_its_name_alone() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["journal", "erase", "last", "--dry-run"]).expect(0);
+    let twice = home.palyra(&["journal", "erase", "last", "--run", "last", "--yes"]).expect(2);
+    assert!(twice.err.contains("cannot be used with"), "{}", twice.err);
+    home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+    let again = home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(1);
+    assert!(again.err.contains("PLY-2013"), "{}", again.err);
+}
