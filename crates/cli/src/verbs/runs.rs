@@ -1,6 +1,7 @@
 //! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
 mod effects;
+mod erased;
 mod waiting;
 mod kept;
 mod undo;
@@ -231,6 +232,9 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         if !value.is_empty() {
             context.output.line(&format!("{name:<9}{value}"))?;
         }
+    }
+    if let Some(told) = erased::told(client, &run).await? {
+        context.output.line(&format!("{:<9}{told}", "content"))?;
     }
     if run.phase == "waiting" {
         waiting::show_question(context, client, &run).await?;

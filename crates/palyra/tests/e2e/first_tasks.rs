@@ -159,3 +159,30 @@ fn a_run_is_erased_by_its_name_alone() {
     let again = home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(1);
     assert!(again.err.contains("PLY-2013"), "{}", again.err);
 }
+
+#[test]
+fn a_run_that_was_erased_says_so_and_shows_no_torn_lines() {
+    let home = Home::new();
+    home.write("README.md", "# Amber\n");
+    home.palyra(&["run", "read README.md"]).expect(0);
+    let before = home.palyra(&["runs", "tail", "last"]).expect(0);
+    let shown = format!("{}{}", before.out, before.err);
+    assert!(shown.contains("asked: read README.md") && shown.contains("allowed by"), "the control: {shown}");
+    home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+
+    let tail = home.palyra(&["runs", "tail", "last"]).expect(0);
+    let shown = format!("{}{}", tail.out, tail.err);
+    assert_eq!(shown.matches("was erased").count(), 1, "{shown}");
+    let torn = |line: &&str| {
+        let words = line.trim_start_matches('·').trim();
+        words.ends_with(':') || words.ends_with("asked") || words.split_whitespace().count() < 3
+    };
+    assert_eq!(shown.lines().filter(torn).collect::<Vec<_>>(), Vec::<&str>::new(), "{shown}");
+    let stands = home.palyra(&["runs", "show", "last"]).expect(0);
+    let told = stands.out.lines().find(|line| line.starts_with("content")).unwrap_or_default();
+    assert!(told.contains("was erased on 20") && told.contains(" by you (request)"), "{}", stands.out);
+    // The control: another run has its content.
+    home.palyra(&["run", "read README.md"]).expect(0);
+    let stands = home.palyra(&["runs", "show", "last"]).expect(0);
+    assert!(!stands.out.contains("was erased"), "{}", stands.out);
+}
