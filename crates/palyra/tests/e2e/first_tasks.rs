@@ -186,3 +186,14 @@ fn a_run_that_was_erased_says_so_and_shows_no_torn_lines() {
     let stands = home.palyra(&["runs", "show", "last"]).expect(0);
     assert!(!stands.out.contains("was erased"), "{}", stands.out);
 }
+
+#[test]
+fn the_steps_of_a_run_are_the_output_of_the_verb_that_shows_them() {
+    let home = Home::new();
+    home.write("README.md", "# Amber\n");
+    let run = home.palyra(&["run", "read README.md"]).expect(0);
+    assert!(!run.out.contains("read_file"), "the answer and nothing else: {}", run.out);
+    let tail = home.palyra(&["runs", "tail", "last"]).expect(0);
+    assert!(tail.out.contains("asked: read README.md") && tail.out.contains("read_file"), "{}", tail.out);
+    assert!(run.out.lines().all(|line| tail.out.contains(line)), "{}", tail.out);
+}
