@@ -103,7 +103,7 @@ fn a_command_that_does_not_exist_is_not_sent() {
     pty.expect("model openai/test-model");
     pty.expect("> ");
     pty.type_in("/help\r");
-    pty.expect("/branch [SEQ]");
+    pty.expect("/branch [SEQ|here]");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
